@@ -1,0 +1,1 @@
+"""Holdfast: durable memory for AI agents."""
