@@ -122,7 +122,10 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """Which memories to list: oldest first after document number `after`, at most `limit`. None means "any"."""
+    """Which memories to list: oldest first after document number `after`, at most `limit`. None means "any".
+
+    An `agent` that is given asks for that agent's and for agentless memories, a `session` for exactly that one.
+    """
 
     kinds: tuple[Kind, ...] | None = None
     states: tuple[State, ...] | None = ("active",)
@@ -152,7 +155,7 @@ class ReadTx(Protocol):
 
     @property
     def now(self) -> datetime:
-        """The store's clock in this transaction; in a write it is never before the last recorded time."""
+        """The store's clock in this transaction: one value, never before that of a write committed earlier."""
         ...
 
     def session(self, name: str) -> Session | None:
@@ -200,19 +203,27 @@ class ReadTx(Protocol):
         ...
 
     def revisions(self, memory_id: str) -> list[Memory]:
-        """All revisions of a memory, oldest first, the current one last."""
+        """All revisions of a memory as they were written, oldest first, the current one last.
+
+        Each one but the last has as `unrecorded_at` the `recorded_at` of the next.
+        """
         ...
 
     def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
-        """The revisions that `known_at` (None: now) knew and that held at `as_of`, retracted ones left out."""
+        """The revisions that `known_at` (None: now) knew and that held at `as_of`, by document number.
+
+        A revision is known from `recorded_at` until before `unrecorded_at`, and holds from `valid_from` until before
+        `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is every memory that is
+        forgotten now.
+        """
         ...
 
     def derived(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories that name one of these ids as a source."""
+        """The memories whose current revision names one of these ids as a source, each once, by document number."""
         ...
 
     def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
-        """Changes with `seq > after`, oldest first; only those that touched one memory when it is given."""
+        """Changes with `seq > after`, oldest first, effects without content; of one memory, those that touched it."""
         ...
 
     def find_change(self, change_id: str) -> Change | None:
@@ -240,7 +251,7 @@ class ReadTx(Protocol):
         ...
 
     def due(self) -> list[Due]:
-        """The scope's due work, soonest first."""
+        """The scope's due work, leased or not, by time, kind and ref; `token` is that of the newest lease on it."""
         ...
 
     def leased(self) -> int:
@@ -268,11 +279,13 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def add_messages(self, messages: Sequence[Message]) -> None:
-        """Append to the journal."""
+        """Append to the journal. Ids are unique within a scope; the same id in another scope is another message."""
         ...
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         """Insert a memory (rev 1), or write its next revision; the revision before is kept with its `unrecorded_at`.
+
+        Without a `digest` the next revision keeps the one that the memory has.
 
         Raises:
             RevisionConflict: the stored revision is not `memory.rev - 1`.
@@ -280,7 +293,7 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def add_change(self, change: Change) -> None:
-        """Append to the audit trail."""
+        """Append to the audit trail. Of its effects only ids and revisions are kept, never content."""
         ...
 
     def mark_undone(self, change_id: str, by: str | None) -> None:
@@ -304,23 +317,31 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
-        """Remove messages for good and leave tombstones."""
+        """Remove messages for good and leave tombstones; an id that is not in the scope leaves nothing."""
         ...
 
     def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
-        """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again."""
+        """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again.
+
+        `digests` maps a memory's id to the digest that its tombstone keeps. An id that is not in the scope leaves
+        nothing.
+        """
         ...
 
     def drop_sources(self, ids: Sequence[str]) -> None:
-        """Take these ids out of the sources of every memory that stays."""
+        """Take these ids out of the sources of every memory, in all its revisions, without a new revision."""
         ...
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
-        """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time."""
+        """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time.
+
+        A lease on it stays, but what comes while it is leased is not lost with it: `finish` then leaves the entry due
+        at the earliest time that was put since the claim.
+        """
         ...
 
     def clear_due(self, kind: str, ref: str) -> None:
-        """Take due work away: its state no longer implies it."""
+        """Take due work away: its state no longer implies it. A lease on it is lost, also when it is made due again."""
         ...
 
     def clear_index(self) -> None:
@@ -330,7 +351,11 @@ class WriteTx(ReadTx, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A claim on one piece of due work until a time; `token` only grows, so an outrun holder is recognised."""
+    """A claim on one piece of due work until a time; `token` only grows, so an outrun holder is recognised.
+
+    A lease is lost once the store's clock reached `until`, its due work was cleared, or somebody else claimed it.
+    Tokens grow over the whole store, so that work which was cleared and made due again never repeats one.
+    """
 
     due: Due
     token: int
@@ -342,7 +367,7 @@ class Upkeep(Protocol):
     """The only verbs of a store that look across scopes: due work and leases, never content."""
 
     async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
-        """Lease up to `limit` due items that nobody holds, fair over scopes, soonest first."""
+        """Lease up to `limit` due items that nobody holds: the soonest of each scope, then the second, and so on."""
         ...
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
@@ -350,15 +375,21 @@ class Upkeep(Protocol):
         ...
 
     async def finish(self, lease: Lease) -> bool:
-        """Take the due item away; False when the lease was lost."""
+        """Take the due item away; False when the lease was lost.
+
+        Where `put_due` came since the claim the item stays, unleased and with no attempts.
+        """
         ...
 
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
-        """Give a due item back until a later time, with the last error as plain text."""
+        """Give a due item back until a later time, with the last error as plain text; False when the lease was lost.
+
+        With `attempt` it counts as one more attempt.
+        """
         ...
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
-        """When the soonest unleased item is due."""
+        """When the soonest item can be claimed: its time, or the end of the lease on it; None when there is none."""
         ...
 
     async def scopes(self) -> list[Scope]:
