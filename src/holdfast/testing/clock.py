@@ -77,19 +77,19 @@ class FakeClock:
         """
         end = self._now + _length(seconds)
         await _turns()
-        while (until := self._wake_one(end)) is not None:
-            self._now = max(self._now, until)
+        while self._wake_one(end):
             await _turns()
         self._now = max(self._now, end)
 
-    def _wake_one(self, end: int) -> int | None:
+    def _wake_one(self, end: int) -> bool:
         with self._lock:
             if not self._sleepers or self._sleepers[0].until > end:
-                return None
+                return False
             sleeper = heapq.heappop(self._sleepers)
+            self._now = max(self._now, sleeper.until)
         if not sleeper.loop.is_closed():
             sleeper.loop.call_soon_threadsafe(_wake, sleeper.woken)
-        return sleeper.until
+        return True
 
 
 def _wake(woken: asyncio.Future[None]) -> None:
