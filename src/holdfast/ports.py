@@ -1,8 +1,8 @@
 """What the pipeline needs from the outside, as narrow Protocols.
 
-A store runs *units of work*: plain functions over a transaction that is already inside one scope. A unit of work touches
-nothing but its transaction, so the store may run it on its own thread, in a group with others, and again when it lost
-a race. Models are called between transactions, never inside one.
+A store runs *units of work*: plain functions over a transaction that is already inside one scope. A unit of work
+touches nothing but its transaction, so the store may run it on its own thread, in a group with others, and again when
+it lost a race. Models are called between transactions, never inside one.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ __all__ = [
     "Replay",
     "Store",
     "StoreFacts",
+    "Tombstone",
     "Tool",
     "ToolCall",
-    "Tombstone",
     "Upkeep",
     "Usage",
     "WriteTx",
@@ -388,8 +388,8 @@ class Store(Protocol):
     ) -> T:
         """Run a unit of work and return its result once it is durable.
 
-        Concurrent writes may become durable together, each in its own savepoint: one failure fails one caller. A cancelled
-        caller's write may still commit.
+        Concurrent writes may become durable together, each in its own savepoint: one failure fails one caller. A
+        cancelled caller's write may still commit.
         """
         ...
 
@@ -420,7 +420,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call that a model made. `arguments` is exactly what it sent: an object when it is well-formed, else anything."""
+    """A call that a model made.
+
+    `arguments` is exactly what it sent: an object when it is well-formed, else anything.
+    """
 
     id: str
     name: str
@@ -496,9 +499,7 @@ class EmbeddingModel(Protocol):
         """The length of its vectors; None until the first answer taught it."""
         ...
 
-    async def embed(
-        self, texts: Sequence[str], *, purpose: Literal["document", "query"]
-    ) -> NDArray[np.float32]:
+    async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
         """Unit vectors, shape (len(texts), dimension), row i for text i.
 
         Raises:
