@@ -21,7 +21,6 @@ __all__ = [
     "STATES",
     "Author",
     "Change",
-    "CursorMove",
     "Due",
     "Effect",
     "Erasure",
@@ -42,6 +41,7 @@ __all__ = [
     "Scope",
     "Session",
     "Shape",
+    "Span",
     "State",
     "Status",
     "Tier",
@@ -249,17 +249,25 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CursorMove:
-    """A change of a session's cursor: the window between the two was dealt with."""
+class Span:
+    """A stretch of a session's journal, `first` to `last` inclusive.
+
+    What an add appended, what a consolidation took in.
+    """
 
     session: str
-    before: int
-    after: int
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One entry of the audit trail. It holds ids and reasons, never content: that lives in the revisions it names."""
+    """One entry of the audit trail.
+
+    It holds ids, times and a reason without content; before and after live in the revisions that its effects name.
+    `detail` is what else there is to say (a model's reply, counts); it may hold content, and is lost when anything it
+    speaks of is forgotten. A consolidation moves its sessions' cursors from `first - 1` to `last` of each span.
+    """
 
     id: str
     seq: int
@@ -269,7 +277,8 @@ class Change:
     at: datetime
     sources: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
-    moves: tuple[CursorMove, ...] = ()
+    spans: tuple[Span, ...] = ()
+    detail: Mapping[str, Any] = _EMPTY
     undoes: str | None = None
     undone_by: str | None = None
 

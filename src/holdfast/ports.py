@@ -159,6 +159,10 @@ class ReadTx(Protocol):
         """The session of that name; "" is the unnamed one."""
         ...
 
+    def find_session(self, session_id: str) -> Session | None:
+        """The session of that id (`ses_…`)."""
+        ...
+
     def sessions(self) -> list[Session]:
         """All sessions of the scope, in order of creation."""
         ...
@@ -259,10 +263,6 @@ class WriteTx(ReadTx, Protocol):
         """Take `count` document numbers of the scope; returns the first."""
         ...
 
-    def take_change_seq(self) -> int:
-        """The next change number of the namespace."""
-        ...
-
     def put_session(self, session: Session) -> None:
         """Insert or replace a session."""
         ...
@@ -279,8 +279,8 @@ class WriteTx(ReadTx, Protocol):
         """
         ...
 
-    def add_change(self, change: Change) -> None:
-        """Append to the audit trail."""
+    def add_change(self, change: Change) -> Change:
+        """Append to the audit trail; returns the change with the next `seq` of its namespace."""
         ...
 
     def mark_undone(self, change_id: str, by: str | None) -> None:
@@ -304,11 +304,14 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
-        """Remove messages for good and leave tombstones."""
+        """Remove messages for good and leave tombstones; changes that name one as a source lose their `detail`."""
         ...
 
     def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
-        """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again."""
+        """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again.
+
+        Changes that touched one keep their effects and lose their `detail`.
+        """
         ...
 
     def drop_sources(self, ids: Sequence[str]) -> None:
