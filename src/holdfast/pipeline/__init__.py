@@ -1,1 +1,1 @@
-"""placeholder"""
+"""The pure stages between the journal and an answer."""

@@ -1,1 +1,1 @@
-"""placeholder"""
+"""How models are reached: catalog, classifier, chain, protocols, embeddings."""

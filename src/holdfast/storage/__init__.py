@@ -1,1 +1,1 @@
-"""placeholder"""
+"""The stores."""

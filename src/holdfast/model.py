@@ -1,0 +1,470 @@
+"""The values that everything else passes around: frozen, plain, without behaviour that reaches outside.
+
+Times are aware UTC `datetime`s with microseconds. A `number` is the position of a message or memory in the indexes
+of its scope (namespace and user): dense, never reused, and of no meaning outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Literal
+
+from holdfast.errors import InvalidScope, NaiveTime
+
+__all__ = [
+    "AUTHORITY",
+    "KINDS",
+    "MAX_NAME",
+    "STATES",
+    "Author",
+    "Change",
+    "Due",
+    "Effect",
+    "Erasure",
+    "Hit",
+    "HitKind",
+    "Importance",
+    "Kind",
+    "Memory",
+    "Message",
+    "Origin",
+    "Page",
+    "Query",
+    "Reason",
+    "Recall",
+    "Receipt",
+    "Remembered",
+    "Residue",
+    "Scope",
+    "Session",
+    "Shape",
+    "Span",
+    "State",
+    "Status",
+    "Tier",
+    "Trust",
+    "Visibility",
+    "from_micros",
+    "micros",
+]
+
+Kind = Literal["fact", "note", "summary", "raw"]
+HitKind = Literal["message", "fact", "note", "summary", "raw"]
+Tier = Literal["mid", "long"]
+State = Literal["active", "superseded", "retracted", "merged", "expired", "forgotten"]
+Importance = Literal["low", "mid", "high"]
+Origin = Literal["user", "model", "rules", "import"]
+Trust = Literal["user", "assistant", "tool"]
+Shape = Literal["openai", "anthropic"]
+
+KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw")
+STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
+AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})
+"""Who is believed when two statements about one time disagree: told by the user, then a model, then rules."""
+
+MAX_NAME = 256
+"""Longest namespace, user, agent or session, in characters."""
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970 of an aware time.
+
+    Raises:
+        NaiveTime: the time has no zone.
+    """
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        raise NaiveTime(f"{moment!r} has no time zone; pass an aware datetime, for example datetime.now(UTC)")
+    delta = moment - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def from_micros(value: int) -> datetime:
+    """The aware UTC time of a count of microseconds since 1970; the inverse of `micros`."""
+    seconds, rest = divmod(value, 1_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Whose memory a verb works on.
+
+    There is no "all": an absent user means memories of no user, never of every user. On reads an absent agent means
+    all agents of this user, and an absent session means every session; on writes they mean no agent and the unnamed
+    session.
+
+    Raises:
+        InvalidScope: a name is empty, longer than 256 characters, or holds control or surrogate characters.
+    """
+
+    namespace: str = "default"
+    user: str | None = None
+    agent: str | None = None
+    session: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("namespace", "user", "agent", "session"):
+            value = getattr(self, name)
+            if value is None and name != "namespace":
+                continue
+            if not isinstance(value, str) or not value.strip():
+                raise InvalidScope(f"{name} must be a string that is not empty (leave it out for none)")
+            if len(value) > MAX_NAME:
+                raise InvalidScope(f"{name} has {len(value)} characters; at most {MAX_NAME} are allowed")
+            if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
+                raise InvalidScope(f"{name} holds control or surrogate characters; use printable text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of the journal.
+
+    `body` is the message as the caller gave it (after redaction), and is returned equal. `text` is what a person would
+    read in it: what is indexed and shown.
+    """
+
+    id: str
+    number: int
+    session: str
+    seq: int
+    role: str
+    body: Mapping[str, Any]
+    shape: Shape
+    text: str
+    event_time: datetime
+    recorded_at: datetime
+    agent: str | None = None
+    embed: bool = True
+    metadata: Mapping[str, Any] = _EMPTY
+
+    @property
+    def content(self) -> Any:
+        """The content as it was given: text, a list of parts or blocks, or None."""
+        return self.body.get("content")
+
+    @property
+    def tool_calls(self) -> Sequence[Mapping[str, Any]]:
+        """The calls that this message makes, in the shape it came in; empty when there are none."""
+        if self.shape == "openai":
+            return tuple(self.body.get("tool_calls") or ())
+        content = self.body.get("content")
+        blocks = content if isinstance(content, list) else ()
+        return tuple(block for block in blocks if block.get("type") == "tool_use")
+
+    @property
+    def tool_call_id(self) -> str | None:
+        """The call that this message answers, in the OpenAI shape; None for others."""
+        value = self.body.get("tool_call_id")
+        return value if isinstance(value, str) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One session of a scope's user: where its journal ends and where its window begins.
+
+    The window is the messages with `cursor < seq <= last_seq`. `rev` moves when the cursor moves or when forgetting
+    touches the window, never on append.
+    """
+
+    id: str
+    name: str
+    number: int
+    last_seq: int = 0
+    cursor: int = 0
+    rev: int = 0
+    created_at: datetime
+    last_at: datetime
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What is derived or told, in one of its revisions.
+
+    The content (kind, subject, attribute, value, text) never changes: another value is another memory that supersedes
+    this one. What changes from revision to revision is its state, tier, validity, evidence and labels. `valid_from` and
+    `valid_to` say when it held; `recorded_at` and `unrecorded_at` when this revision was what Holdfast knew.
+    """
+
+    id: str
+    number: int
+    kind: Kind
+    text: str
+    state: State = "active"
+    tier: Tier = "mid"
+    agent: str | None = None
+    session: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    key: str | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = _EMPTY
+    importance: Importance = "mid"
+    pinned: bool = False
+    origin: Origin = "user"
+    trust: Trust = "user"
+    evidence: int = 0
+    sources: tuple[str, ...] = ()
+    event_time: datetime
+    valid_from: datetime
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    created_at: datetime
+    recorded_at: datetime
+    unrecorded_at: datetime | None = None
+    superseded_by: str | None = None
+    rev: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """By whom a change was made: the user, a model (name and prompt version), the rules, an import."""
+
+    origin: Origin
+    name: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What a change did to one memory: from which revision to which; revision 0 means "was not there".
+
+    `before` and `after` are filled when a change is read and its content was not forgotten since.
+    """
+
+    memory_id: str
+    rev_before: int
+    rev_after: int
+    before: Memory | None = None
+    after: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of a session's journal, `first` to `last` inclusive.
+
+    What an add appended, what a consolidation took in.
+    """
+
+    session: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One entry of the audit trail.
+
+    It holds ids, times and a reason without content; before and after live in the revisions that its effects name.
+    `detail` is what else there is to say (a model's reply, counts); it may hold content, and is lost when anything it
+    speaks of is forgotten. A consolidation moves its sessions' cursors from `first - 1` to `last` of each span.
+    """
+
+    id: str
+    seq: int
+    verb: str
+    reason: str
+    by: Author
+    at: datetime
+    sources: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    spans: tuple[Span, ...] = ()
+    detail: Mapping[str, Any] = _EMPTY
+    undoes: str | None = None
+    undone_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visibility:
+    """Where a write can be found: true, false, or None for "not known".
+
+    `recent`: by recency and by id; `words`: by its words; `meaning`: by its vector; `consolidated`: it is part of a
+    memory.
+    """
+
+    recent: bool | None = True
+    words: bool | None = True
+    meaning: bool | None = None
+    consolidated: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a write returns once it is durable.
+
+    `replayed` says that the same idempotency key had been seen and nothing was written now; `forgotten` that what the
+    first call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage.
+    """
+
+    ids: tuple[str, ...]
+    change_ids: tuple[str, ...] = ()
+    replayed: bool = False
+    forgotten: bool = False
+    visibility: Visibility = field(default_factory=Visibility)
+    redacted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A receipt and the memory that it is for; `memory` is None only when a replay finds it forgotten."""
+
+    receipt: Receipt
+    memory: Memory | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Everything that a recall asks, as one value through all layers. Filters only ever narrow."""
+
+    text: str = ""
+    limit: int = 10
+    offset: int = 0
+    kinds: tuple[HitKind, ...] | None = None
+    states: tuple[State, ...] | None = None
+    tiers: tuple[Tier, ...] | None = None
+    roles: tuple[str, ...] | None = None
+    session: str | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = _EMPTY
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    include_superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a hit is there: the arm that found it, its rank in that arm (from 1), the arm's score, and the words."""
+
+    arm: str
+    rank: int
+    score: float
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One answer of a recall: a message or a memory, with what it stands on and why it was found.
+
+    `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions.
+    """
+
+    id: str
+    kind: HitKind
+    text: str
+    score: float
+    tier: Tier | None
+    state: State
+    created_at: datetime
+    event_time: datetime
+    sources: tuple[str, ...]
+    why: tuple[Reason, ...]
+    role: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    superseded_by: str | None = None
+    pinned: bool = False
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = _EMPTY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """The answer to a recall.
+
+    `total` counts everything that matched, `next_offset` is where the next page begins (None after the last).
+    `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
+    counts what an arm has not indexed yet.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    next_offset: int | None = None
+    degraded: tuple[str, ...] = ()
+    not_configured: tuple[str, ...] = ()
+    lag: Mapping[str, int] = _EMPTY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a listing, oldest first; pass `cursor` back for the next one (None after the last)."""
+
+    items: tuple[Memory, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
+
+    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them, and the
+    scrub is due work. No surface returns any of it from the moment of the acknowledgement.
+    """
+
+    messages: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    due_again: tuple[str, ...] = ()
+    change_id: str | None = None
+    hard: bool = True
+    dry_run: bool = False
+    erased: bool = False
+    waiting_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residue:
+    """Where the bytes of a text still stand below the data directory: file name and count; empty when nowhere."""
+
+    found: Mapping[str, int]
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """One piece of due work: what state implies must be done. It names things by id and holds no content."""
+
+    namespace: str
+    user: str | None
+    kind: str
+    ref: str
+    due_at: datetime
+    attempts: int = 0
+    last_error: str | None = None
+    token: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a scope holds and what is still to be done for it; counts by kind, tier and state."""
+
+    messages: int
+    sessions: int
+    memories: Mapping[str, int]
+    tiers: Mapping[str, int]
+    states: Mapping[str, int]
+    due: Mapping[str, int]
+    leased: int
+    raw: int
+    oldest_due_at: datetime | None
+    last_error: str | None
+    store: str
+    schema: int
