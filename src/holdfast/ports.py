@@ -25,12 +25,12 @@ from holdfast.model import (
     Session,
     State,
 )
+from holdfast.packed import Block, DocumentRecord
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.packed import Entry
 
 __all__ = [
     "ChatModel",
@@ -40,6 +40,7 @@ __all__ = [
     "Clock",
     "EmbeddingModel",
     "Ids",
+    "IndexEntry",
     "Lease",
     "Listing",
     "Priority",
@@ -130,6 +131,15 @@ class Listing:
     session: str | None = None
     after: int = -1
     limit: int = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexEntry:
+    """One document for the words index: its number, its record, and how often each term occurs in it."""
+
+    number: int
+    record: DocumentRecord
+    terms: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,12 +245,12 @@ class ReadTx(Protocol):
         """Whether content of this digest was forgotten with its sources kept, so that it is not learnt again."""
         ...
 
-    def documents(self) -> list[bytes]:
-        """The document-record blocks of the scope, in order (see `holdfast.packed`)."""
+    def blocks(self) -> list[Block]:
+        """The words index of the scope: its blocks in order of `first` (see `holdfast.packed`)."""
         ...
 
-    def postings(self, terms: Sequence[str]) -> Mapping[str, list[bytes]]:
-        """The posting blocks of these terms, in order; a term that is not there is left out."""
+    def agents(self) -> Mapping[str, int]:
+        """The number that stands for each agent of the scope in the words index, from 1."""
         ...
 
     def due(self) -> list[Due]:
@@ -258,6 +268,10 @@ class ReadTx(Protocol):
 
 class WriteTx(ReadTx, Protocol):
     """A transaction that may change its scope. Everything it does becomes durable together or not at all."""
+
+    def take_session_number(self) -> int:
+        """The next session number of the scope, from 1."""
+        ...
 
     def take_numbers(self, count: int) -> int:
         """Take `count` document numbers of the scope; returns the first."""
@@ -291,12 +305,16 @@ class WriteTx(ReadTx, Protocol):
         """Keep an idempotency key with its fingerprint and receipt."""
         ...
 
-    def index(self, entries: Sequence[Entry]) -> None:
-        """Put documents into the words index."""
+    def agent_number(self, agent: str | None) -> int:
+        """The number that stands for an agent in the words index, taken now if it has none; 0 for no agent."""
         ...
 
-    def unindex(self, entries: Sequence[Entry]) -> None:
-        """Take documents out of the words index: their postings go, their records become empty."""
+    def index(self, entries: Sequence[IndexEntry]) -> None:
+        """Append documents to the words index, in rising order of number and after every number that is there."""
+        ...
+
+    def unindex(self, numbers: Sequence[int]) -> None:
+        """Take documents out of the words index: their entries go, their records become empty."""
         ...
 
     def flag(self, numbers: Mapping[int, bool]) -> None:
