@@ -60,7 +60,7 @@ class FakeClock:
         await sleeper.woken
 
     def advance(self, seconds: float | timedelta) -> None:
-        """Move the time and wake everybody whose time has come; a negative span sets the clock back and wakes nobody."""
+        """Move the time and wake everybody whose time has come; a negative span sets the clock back."""
         with self._lock:
             self._now += _length(seconds)
         while self._wake_one(self._now):
