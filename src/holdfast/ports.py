@@ -199,7 +199,7 @@ class ReadTx(Protocol):
         ...
 
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
-        """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""
+        """Every fact of this subject, key and exactly this agent, in whatever state, by `valid_from` and number."""
         ...
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
@@ -217,8 +217,7 @@ class ReadTx(Protocol):
         """The revisions that `known_at` (None: now) knew and that held at `as_of`, by document number.
 
         A revision is known from `recorded_at` until before `unrecorded_at`, and holds from `valid_from` until before
-        `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is every memory that is
-        forgotten now.
+        `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is what is hidden now.
         """
         ...
 
@@ -263,7 +262,7 @@ class ReadTx(Protocol):
         ...
 
     def counts(self) -> Mapping[tuple[HitKind, str, str], int]:
-        """How many rows there are by (kind, tier, state); messages under ("message", "", "active")."""
+        """How many rows there are by (kind, tier, state); messages, also none, under ("message", "", "active")."""
         ...
 
 
@@ -320,7 +319,11 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def unindex(self, numbers: Sequence[int]) -> None:
-        """Take documents out of the words index: their entries go, their records become empty."""
+        """Take documents out of the words index: their entries go, their records become empty.
+
+        A number that is not in the index is passed over, here and in `flag`: the index may be in the middle of being
+        built again.
+        """
         ...
 
     def flag(self, numbers: Mapping[int, bool]) -> None:
@@ -328,7 +331,10 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
-        """Hide messages and memories from every read, as the change's doing; ids that are hidden stay with theirs."""
+        """Hide messages and memories from every read, as the change's doing; ids that are hidden stay with theirs.
+
+        It covers every revision, also one that is written later: a stale apply does not bring a hidden memory back.
+        """
         ...
 
     def reveal(self, change_id: str) -> None:
@@ -336,7 +342,11 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def erase_session(self, name: str) -> None:
-        """Remove a session that has no messages left."""
+        """Remove a session that has no messages left.
+
+        Raises:
+            StoreError: it still has messages, hidden ones included.
+        """
         ...
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
@@ -455,7 +465,7 @@ class Store(Protocol):
         ...
 
     def on_due(self, wake: Callable[[], None]) -> None:
-        """Call `wake` (from any thread) after a write of this process made work due."""
+        """Call `wake` (from any thread) after a write of this process made work due; what it raises is only logged."""
         ...
 
     async def close(self) -> None:

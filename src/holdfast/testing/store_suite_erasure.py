@@ -1,4 +1,4 @@
-"""Store suite: what is erased is gone from every method, and leaves a tombstone."""
+"""Store suite: what is erased is gone from every method and leaves a tombstone; what is hidden can come back."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.errors import RevisionConflict
-from holdfast.model import Memory, Message
+from holdfast.errors import RevisionConflict, StoreError
+from holdfast.model import Change, Memory, Message
 from holdfast.ports import Ids, Store, WriteTx
 from holdfast.testing.clock import FakeClock
-from holdfast.testing.store_suite_rows import ALICE, OTHERS, add_change, add_note, everything, later, say
+from holdfast.testing.store_suite_rows import ALICE, OTHERS, add_change, add_note, everything, later, need_session, say
 
 __all__ = ["ErasureCases"]
 
@@ -107,6 +107,69 @@ class ErasureCases:
         await store.write(ALICE, lambda tx: tx.erase_memories([note.id], "chg_2", digests={}))
         assert await store.read(ALICE, lambda tx: tx.tombstone(note.id)) == first
         assert first is not None
+
+    async def test_hidden_rows_are_in_no_read_until_they_are_revealed(
+        self, store: Store, ids: Ids, clock: FakeClock
+    ) -> None:
+        message, memory, other = await store.write(ALICE, lambda tx: _planted(tx, ids))
+        [last] = await store.write(ALICE, lambda tx: say(tx, ids, "stays"))
+        named = (message.id, memory.id)
+        shown = await store.read(ALICE, lambda tx: everything(tx, ids=named, digests=(_DIGEST,)))
+        clock.advance(5)
+        await store.write(ALICE, lambda tx: tx.hide([*named, "mem_none"], "chg_1"))
+        seen = await store.read(ALICE, lambda tx: everything(tx, ids=named, digests=(_DIGEST,)))
+        assert _CANARY not in repr([row for row in seen if not isinstance(row, Change)])
+        assert await store.read(ALICE, lambda tx: tx.find_numbers([message.number, memory.number])) == []
+        assert await store.read(ALICE, lambda tx: tx.held(as_of=later(2), known_at=later(2))) == [other]
+        assert await store.read(ALICE, lambda tx: tx.messages("s1", limit=1, newest=True)) == [last]
+        assert await store.read(ALICE, lambda tx: tx.messages("s1", limit=1)) == [last]
+        await store.write(ALICE, lambda tx: tx.hide([memory.id, other.id], "chg_2"))
+        await store.write(ALICE, lambda tx: tx.reveal("chg_2"))
+        assert await store.read(ALICE, lambda tx: tx.find_memories([memory.id, other.id])) == [other]
+        await store.write(ALICE, lambda tx: tx.reveal("chg_1"))
+        assert await store.read(ALICE, lambda tx: everything(tx, ids=named, digests=(_DIGEST,))) == shown
+
+    async def test_a_revision_of_what_is_hidden_stays_hidden(self, store: Store, ids: Ids) -> None:
+        note = await store.write(ALICE, lambda tx: add_note(tx, ids, _CANARY))
+        await store.write(ALICE, lambda tx: tx.hide([note.id], "chg_1"))
+        second = replace(note, rev=2, evidence=1)
+        try:
+            await store.write(ALICE, lambda tx: tx.put_memory(second))
+        except RevisionConflict:
+            second = note
+        assert await store.read(ALICE, lambda tx: everything(tx, ids=(note.id,))) == []
+        await store.write(ALICE, lambda tx: tx.reveal("chg_1"))
+        assert await store.read(ALICE, lambda tx: tx.find_memories([note.id])) == [second]
+
+    async def test_hidden_rows_can_be_erased(self, store: Store, ids: Ids) -> None:
+        message, memory, _ = await store.write(ALICE, lambda tx: _planted(tx, ids))
+        named = (message.id, memory.id)
+
+        def forget(tx: WriteTx) -> None:
+            tx.hide(named, "chg_1")
+            tx.erase_messages(named[:1], "chg_2")
+            tx.erase_memories(named[1:], "chg_2", digests={})
+            tx.reveal("chg_1")
+
+        await store.write(ALICE, forget)
+        assert await store.read(ALICE, lambda tx: (tx.find_messages(named), tx.find_memories(named))) == ([], [])
+        stones = await store.read(ALICE, lambda tx: [tx.tombstone(one) for one in named])
+        assert [stone and stone.id for stone in stones] == [*named]
+
+    async def test_a_session_is_erased_once_it_is_empty(self, store: Store, ids: Ids) -> None:
+        messages = await store.write(ALICE, lambda tx: say(tx, ids, "a", "b"))
+        session = await store.read(ALICE, lambda tx: tx.session("s1"))
+        assert session is not None
+        await store.write(ALICE, lambda tx: tx.hide([message.id for message in messages], "chg_1"))
+        with pytest.raises(StoreError):
+            await store.write(ALICE, lambda tx: tx.erase_session("s1"))
+        assert await store.read(ALICE, lambda tx: tx.session("s1")) == session
+        await store.write(ALICE, lambda tx: tx.erase_messages([message.id for message in messages], "chg_2"))
+        await store.write(ALICE, lambda tx: tx.erase_session("s1"))
+        await store.write(ALICE, lambda tx: tx.erase_session("never there"))
+        assert await store.read(ALICE, lambda tx: (tx.sessions(), tx.session("s1"))) == ([], None)
+        again = await store.write(ALICE, lambda tx: need_session(tx, ids))
+        assert again.number > session.number
 
 
 def _planted(tx: WriteTx, ids: Ids) -> tuple[Message, Memory, Memory]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from holdfast.model import Receipt, Scope
-from holdfast.packed import DocumentKind, DocumentRecord
-from holdfast.ports import Clock, Ids, IndexEntry, Replay, Store, WriteTx
+from holdfast.packed import DocumentKind, DocumentRecord, Entry
+from holdfast.ports import Clock, Ids, Replay, Store, WriteTx
 from holdfast.testing.ids import SeededIds
 from holdfast.testing.store_suite_rows import (
     ALICE,
@@ -50,6 +50,9 @@ class IsolationCases:
             tx.erase_messages(planted, "chg_stranger")
             tx.erase_memories(planted, "chg_stranger", digests=dict.fromkeys(planted, b"x"))
             tx.drop_sources(planted)
+            tx.hide(planted, "chg_stranger")
+            tx.reveal(planted[-1])
+            tx.erase_session("s1")
             tx.clear_due("index", "canary")
             tx.clear_index()
 
@@ -101,7 +104,7 @@ def _plant(tx: WriteTx, ids: Ids) -> tuple[str, ...]:
     tx.remember_key("add", _DIGEST, Replay(fingerprint=b"f", receipt=Receipt(ids=(message.id,)), expires_at=None))
     tx.put_due("index", "canary", tx.now)
     record = DocumentRecord(kind=DocumentKind.NOTE, length=1, agent=agent)
-    tx.index([IndexEntry(number=row.number, record=record, terms={"canary": 1}) for row in (message, note, fact)])
+    tx.index([Entry(number=row.number, record=record, terms={"canary": 1}) for row in (message, note, fact)])
     session = tx.session("s1")
     assert session is not None
     return (message.id, unnamed.id, note.id, fact.id, gone.id, session.id, change.id)

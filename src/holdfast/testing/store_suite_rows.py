@@ -169,6 +169,6 @@ def everything(tx: ReadTx, *, ids: tuple[str, ...] = (), digests: tuple[bytes, .
         *tx.agents().items(),
         *tx.due(),
         *([tx.leased()] if tx.leased() else []),
-        *tx.counts().items(),
+        *((key, count) for key, count in tx.counts().items() if count),
     ]
     return [row for row in asked if row is not None]

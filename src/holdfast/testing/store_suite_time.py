@@ -119,17 +119,6 @@ class TimeCases:
         assert await values(25, None) == []
         assert await values(25, 29) == ["pizza"], "what was known then"
 
-    async def test_what_is_forgotten_now_was_never_known(self, store: Store, clock: Clock) -> None:
-        assert isinstance(clock, FakeClock)
-        fact = await store.write(ALICE, lambda tx: add_fact(tx, SeededIds(3), "food", "sushi"))
-        clock.set(later(10))
-        hidden = replace(fact, rev=2, state="forgotten", recorded_at=later(10))
-        await store.write(ALICE, lambda tx: tx.put_memory(hidden))
-        for known_at in (None, later(0), later(5), later(20)):
-            asked: dict[str, Any] = {"as_of": later(5), "known_at": known_at}
-            assert await store.read(ALICE, lambda tx, a=asked: tx.held(**a)) == []  # type: ignore[misc]
-        assert await store.read(ALICE, lambda tx: tx.facts(subject="user", key="food", agent=None)) == []
-
 
 def _put(tx: WriteTx, step: _Step, model: tuple[Memory, ...]) -> Memory:
     fields: dict[str, Any] = {

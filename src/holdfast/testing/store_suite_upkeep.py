@@ -245,12 +245,31 @@ class UpkeepCases:
             await store.read(ALICE, lambda tx: tx.due())
         assert sorted(woken) == ["first", "second"]
 
+    async def test_a_wake_that_raises_harms_nobody(self, store: Store) -> None:
+        woken: list[int] = []
+
+        def fail() -> None:
+            woken.append(1)
+            raise RuntimeError("the loop of this worker is closed")
+
+        store.on_due(fail)
+        for ref in ("one", "two"):
+            await asyncio.wait_for(_put(store, ALICE, ref), 20)
+        assert await asyncio.wait_for(_refs(store), 20) == ["one", "two"]
+        assert woken
+
     async def test_scopes_are_those_that_something_is_kept_of(self, store: Store, ids: Ids) -> None:
         assert await store.upkeep.scopes() == []
         for scope in OTHERS:
             await store.read(scope, lambda tx: tx.sessions())
+
+        def fail(tx: WriteTx) -> None:
+            say(tx, ids, "x")
+            tx.put_due("index", "x", tx.now)
+            raise LookupError
+
         with pytest.raises(LookupError):
-            await store.write(ALICE, lambda tx: (say(tx, ids, "x"), [][0]))
+            await store.write(ALICE, fail)
         assert await store.upkeep.scopes() == [], "reading and failing keep nothing"
         key = Replay(fingerprint=b"f", receipt=Receipt(ids=()), expires_at=None)
         kept = {

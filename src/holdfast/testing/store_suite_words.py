@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, read_record, term_key
-from holdfast.ports import IndexEntry, ReadTx, Store, WriteTx
+from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry, read_record, term_key
+from holdfast.ports import ReadTx, Store, WriteTx
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.ids import SeededIds
 from holdfast.testing.store_suite_rows import ALICE, BOB, OpenStore
@@ -61,12 +61,12 @@ class _Model:
     terms: dict[int, dict[int, int]] = field(default_factory=dict)
     following: int = 0
 
-    def append(self, step: _Append) -> list[IndexEntry]:
+    def append(self, step: _Append) -> list[Entry]:
         self.following += step.gap
         entries = []
         for terms in step.documents:
             record = _record(self.following, sum(terms.values()))
-            entries.append(IndexEntry(number=self.following, record=record, terms=terms))
+            entries.append(Entry(number=self.following, record=record, terms=terms))
             self.records[self.following] = record
             self.terms[self.following] = {term_key(term): min(count, 255) for term, count in terms.items()}
             self.following += 1
@@ -123,7 +123,7 @@ class WordsCases:
     async def test_the_index_is_what_a_model_of_it_says(self, open_store: OpenStore, steps: list[Any]) -> None:
         store = await open_store(FakeClock(), SeededIds())
         model = _Model()
-        await store.write(BOB, lambda tx: tx.index([IndexEntry(number=0, record=_record(0, 1), terms={"tea": 1})]))
+        await store.write(BOB, lambda tx: tx.index([Entry(number=0, record=_record(0, 1), terms={"tea": 1})]))
         for step in steps:
             match step:
                 case _Append():
@@ -141,7 +141,7 @@ class WordsCases:
     async def test_many_documents_fill_many_blocks(self, store: Store) -> None:
         model = _Model()
         wide = tuple({f"term {n} {m}": 1 for m in range(100)} for n in range(40))
-        narrow: tuple[dict[str, int], ...] = tuple({"tea": 1} for _ in range(150))
+        narrow: tuple[dict[str, int], ...] = ({"tea": 1},) * 150
         for documents in (narrow, wide, ({},), narrow):
             entries = model.append(_Append(gap=0, documents=documents))
             await store.write(ALICE, lambda tx, e=entries: tx.index(e))  # type: ignore[misc]
@@ -155,7 +155,7 @@ class WordsCases:
     async def test_the_same_documents_give_the_same_blocks_however_they_come(
         self, open_store: OpenStore, clock: FakeClock
     ) -> None:
-        documents = tuple({word: n + 1 for word in _WORDS[: n % 5]} for n in range(200))
+        documents = tuple(dict.fromkeys(_WORDS[: n % 5], n + 1) for n in range(200))
         entries = _Model().append(_Append(gap=0, documents=documents))
         found = []
         for size in (1, 7, 200):

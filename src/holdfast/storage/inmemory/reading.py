@@ -75,22 +75,27 @@ class InMemoryReadTx:
     ) -> list[Message]:
         """Messages of a session with `after < seq <= until`, oldest first."""
         rows = self._rows
-        seqs = sorted(
-            seq for name, seq in rows.journal if name == session and after < seq and (until is None or seq <= until)
-        )
+        places = [
+            (seq, one)
+            for (name, seq), one in rows.journal.items()
+            if name == session and after < seq and (until is None or seq <= until) and one not in rows.hidden
+        ]
+        ids = [one for _, one in sorted(places)]
         if limit is not None:
-            seqs = (seqs[-limit:] if limit else []) if newest else seqs[:limit]
-        return self.find_messages([rows.journal.get((session, seq)) or "" for seq in seqs])
+            ids = (ids[-limit:] if limit else []) if newest else ids[:limit]
+        return self.find_messages(ids)
 
     def find_messages(self, ids: Sequence[str]) -> list[Message]:
         """The messages of these ids, in the order of the ids."""
         rows = self._rows
-        return [sealed.open() for one in ids if (sealed := rows.messages.get(one)) is not None]
+        shown = (rows.messages.get(one) for one in ids if one not in rows.hidden)
+        return [sealed.open() for sealed in shown if sealed is not None]
 
     def find_memories(self, ids: Sequence[str]) -> list[Memory]:
         """The memories of these ids, in the order of the ids."""
         rows = self._rows
-        return [kept.sealed[-1].open() for one in ids if (kept := rows.memories.get(one)) is not None]
+        shown = (rows.memories.get(one) for one in ids if one not in rows.hidden)
+        return [kept.sealed[-1].open() for kept in shown if kept is not None]
 
     def find_numbers(self, numbers: Sequence[int]) -> list[Message | Memory]:
         """The messages and memories with these document numbers, in the order of the numbers."""
@@ -110,8 +115,7 @@ class InMemoryReadTx:
         """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""
 
         def wanted(memory: Memory) -> bool:
-            asked = (memory.kind, memory.subject, memory.key, memory.agent) == ("fact", subject, key, agent)
-            return asked and memory.state != "forgotten"
+            return (memory.kind, memory.subject, memory.key, memory.agent) == ("fact", subject, key, agent)
 
         found = self._current(lambda kept: wanted(kept.current))
         return [
@@ -130,15 +134,15 @@ class InMemoryReadTx:
 
     def revisions(self, memory_id: str) -> list[Memory]:
         """All revisions of a memory, oldest first, the current one last."""
-        kept = self._rows.memories.get(memory_id)
+        kept = None if memory_id in self._rows.hidden else self._rows.memories.get(memory_id)
         return [] if kept is None else [sealed.open() for sealed in kept.sealed]
 
     def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
         """The revisions that `known_at` knew and that held at `as_of`, by document number."""
-        known = self._current(lambda kept: kept.current.state != "forgotten")
+        every = self._current(lambda _: True)
         return [
             sealed.open()
-            for kept in known
+            for kept in every
             for sealed in kept.sealed
             if _known(sealed.row, known_at) and _held(sealed.row, as_of)
         ]
@@ -198,14 +202,14 @@ class InMemoryReadTx:
     def counts(self) -> Mapping[tuple[HitKind, str, str], int]:
         """How many rows there are by (kind, tier, state)."""
         found: Counter[tuple[HitKind, str, str]] = Counter()
-        if messages := len(self._rows.messages):
-            found["message", "", "active"] = messages
-        for kept in self._rows.memories.values():
+        found["message", "", "active"] = sum(one not in self._rows.hidden for one in self._rows.messages)
+        for kept in self._current(lambda _: True):
             found[kept.current.kind, kept.current.tier, kept.current.state] += 1
         return dict(found)
 
     def _current(self, wanted: Callable[[Revisions], bool]) -> list[Revisions]:
-        found = [kept for kept in self._rows.memories.values() if wanted(kept)]
+        rows = self._rows
+        found = [kept for one, kept in rows.memories.items() if one not in rows.hidden and wanted(kept)]
         return sorted(found, key=lambda kept: kept.current.number)
 
     def _claims(self) -> list[Claim]:

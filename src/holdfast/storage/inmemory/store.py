@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ __all__ = ["InMemoryStore"]
 
 T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
 _SCHEMA: Final = 1
 
 
@@ -115,7 +117,11 @@ class InMemoryStore:
                 made_due |= self._run(heapq.heappop(self._waiting))
         if made_due:
             for wake in self._wakes:
-                wake()
+                try:
+                    wake()
+                except Exception:
+                    # The writes are acknowledged; a worker whose loop is gone must not turn them into failures.
+                    _LOG.exception("a wake for due work failed")
 
     def _run(self, waiting: _Waiting) -> bool:
         tx = InMemoryWriteTx(self._rows, waiting.scope, self._now())

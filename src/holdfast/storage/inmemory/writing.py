@@ -10,7 +10,7 @@ from holdfast import packed
 from holdfast.errors import RevisionConflict, StoreError
 from holdfast.model import Change, Due, Memory, Message, Session, from_micros, micros
 from holdfast.packed import Block, Entry
-from holdfast.ports import IndexEntry, Replay, Tombstone
+from holdfast.ports import Replay, Tombstone
 from holdfast.storage.inmemory.reading import InMemoryReadTx
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Sealed, seal
 
@@ -113,12 +113,12 @@ class InMemoryWriteTx(InMemoryReadTx):
             self._rows.agents.put(agent, number)
         return number
 
-    def index(self, entries: Sequence[IndexEntry]) -> None:
+    def index(self, entries: Sequence[Entry]) -> None:
         """Append documents to the words index."""
         blocks = self.blocks()
         tail = blocks[-1] if blocks else None
         for entry in entries:
-            tail = packed.append(tail, Entry(number=entry.number, record=entry.record, terms=entry.terms))
+            tail = packed.append(tail, entry)
             self._rows.blocks.put(tail.first, tail)
 
     def unindex(self, numbers: Sequence[int]) -> None:
@@ -137,6 +137,25 @@ class InMemoryWriteTx(InMemoryReadTx):
         """Empty the words index of the scope."""
         self._rows.blocks.clear()
 
+    def hide(self, ids: Sequence[str], change_id: str) -> None:
+        """Hide messages and memories from every read, as the change's doing; what is hidden already stays with its."""
+        rows = self._rows
+        for one in ids:
+            if one not in rows.hidden and (one in rows.messages or one in rows.memories):
+                rows.hidden.put(one, change_id)
+
+    def reveal(self, change_id: str) -> None:
+        """Show again what that change hid."""
+        for one, by in self._rows.hidden.items():
+            if by == change_id:
+                self._rows.hidden.drop(one)
+
+    def erase_session(self, name: str) -> None:
+        """Remove a session that has no messages left."""
+        if any(session == name for session, _ in self._rows.journal):
+            raise StoreError(f"the session {name!r} still has messages; erase them first")
+        self._rows.sessions.drop(name)
+
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
         """Remove messages for good and leave tombstones."""
         rows = self._rows
@@ -148,6 +167,7 @@ class InMemoryWriteTx(InMemoryReadTx):
             rows.journal.drop((sealed.row.session, sealed.row.seq))
             rows.numbers.drop(sealed.row.number)
             rows.tombstones.put(one, Tombstone(id=one, at=self.now, change_id=change_id))
+            rows.hidden.drop(one)
             gone.add(one)
         self._lose_details(gone)
 
@@ -161,6 +181,7 @@ class InMemoryWriteTx(InMemoryReadTx):
                 continue
             rows.numbers.drop(kept.current.number)
             rows.tombstones.put(one, Tombstone(id=one, at=self.now, change_id=change_id, digest=digests.get(one)))
+            rows.hidden.drop(one)
             gone.add(one)
         self._lose_details(gone)
 
