@@ -127,7 +127,7 @@ class Message:
     """One entry of the journal.
 
     `body` is the message as the caller gave it (after redaction), and is returned equal. `text` is what a person would
-    read in it: what is indexed and shown.
+    read in it: what is indexed and shown. `change_id` is the change that appended it.
     """
 
     id: str
@@ -140,6 +140,7 @@ class Message:
     text: str
     event_time: datetime
     recorded_at: datetime
+    change_id: str
     agent: str | None = None
     embed: bool = True
     metadata: Mapping[str, Any] = field(default_factory=dict)

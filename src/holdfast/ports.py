@@ -428,6 +428,10 @@ class Upkeep(Protocol):
         """When the soonest item can be claimed: its time, or the end of the lease on it; None when there is none."""
         ...
 
+    async def pending(self, kinds: Sequence[str]) -> int:
+        """How many items are due now, leased or not."""
+        ...
+
     async def scopes(self) -> list[Scope]:
         """Every (namespace, user) that the store holds anything of."""
         ...

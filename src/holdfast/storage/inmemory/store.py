@@ -119,7 +119,7 @@ class InMemoryStore:
             for wake in self._wakes:
                 try:
                     wake()
-                except Exception:
+                except Exception:  # noqa: BLE001 - the edge to a caller's function
                     # The writes are acknowledged; a worker whose loop is gone must not turn them into failures.
                     _LOG.exception("a wake for due work failed")
 

@@ -31,28 +31,28 @@ RETURNING documents - :count
 
 -- name: insert_message
 INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
-  event_time, recorded_at)
+  event_time, recorded_at, change_id)
 VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role, :shape, :body, :text, :embed, :metadata,
-  :event_time, :recorded_at)
+  :event_time, :recorded_at, :change_id)
 
 -- name: read_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
 
 -- name: read_newest_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
 
 -- name: read_message_by_number
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
 -- name: delete_message
@@ -290,7 +290,9 @@ SELECT count(*) FROM due WHERE namespace = :namespace AND user_id = :user_id AND
 
 -- name: put_due
 INSERT INTO due (namespace, user_id, kind, ref, due_at) VALUES (:namespace, :user_id, :kind, :ref, :due_at)
-ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET due_at = min(due_at, excluded.due_at)
+ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET
+  due_at = CASE WHEN leased_until > :now THEN due_at ELSE min(due_at, excluded.due_at) END,
+  again_at = CASE WHEN leased_until > :now THEN min(ifnull(again_at, excluded.due_at), excluded.due_at) END
 
 -- name: clear_due
 DELETE FROM due WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
@@ -326,7 +328,7 @@ ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
 
 -- name: lease_due
 -- scope: upkeep
-UPDATE due SET token = :token, holder = :holder, leased_until = :leased_until
+UPDATE due SET token = :token, holder = :holder, leased_until = :leased_until, again_at = NULL
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
 
 -- name: renew_lease
@@ -338,10 +340,21 @@ WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :
 -- scope: upkeep
 DELETE FROM due
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
+  AND again_at IS NULL
+
+-- name: start_again
+-- scope: upkeep
+UPDATE due SET due_at = again_at, again_at = NULL, attempts = 0, last_error = NULL, holder = NULL, leased_until = NULL
+WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
+
+-- name: count_due
+-- scope: upkeep
+SELECT count(*) FROM due WHERE due_at <= :now AND instr(:kinds, ',' || kind || ',') > 0
 
 -- name: put_off_due
 -- scope: upkeep
-UPDATE due SET due_at = :due_at, attempts = attempts + :attempt, last_error = :last_error, holder = NULL, leased_until = NULL
+UPDATE due SET due_at = :due_at, attempts = attempts + :attempt, last_error = :last_error, holder = NULL, leased_until = NULL,
+  again_at = NULL
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
 
 -- name: soonest_due

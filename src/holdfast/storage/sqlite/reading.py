@@ -170,7 +170,8 @@ class SqliteRead:
         return [Block(first=first, records=records, entries=entries) for first, records, entries in found]
 
     def agents(self) -> Mapping[str, int]:
-        return {str(agent): int(number) for agent, number in self._run("read_agents").fetchall()}
+        found: list[Any] = self._run("read_agents").fetchall()
+        return dict(found)
 
     def due(self) -> list[Due]:
         return [rows.to_due(row) for row in self._run("read_due")]

@@ -102,6 +102,7 @@ def to_message(row: Row) -> Message:
         metadata=json.loads(row[10]),
         event_time=from_micros(row[11]),
         recorded_at=from_micros(row[12]),
+        change_id=row[13],
     )
 
 
@@ -121,6 +122,7 @@ def message_params(message: Message) -> dict[str, Any]:
         "metadata": dumps(dict(message.metadata)),
         "event_time": micros(message.event_time),
         "recorded_at": micros(message.recorded_at),
+        "change_id": message.change_id,
     }
 
 

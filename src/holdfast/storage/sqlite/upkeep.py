@@ -71,7 +71,16 @@ class SqliteUpkeep:
         )
 
     async def finish(self, lease: Lease) -> bool:
-        return await self._leased(lease, "finish_due", lambda _: {})
+        """Take the item away, or leave what was put since the claim."""
+
+        def work(connection: apsw.Connection, now: datetime) -> bool:
+            bound = {**_key(lease.due), "token": lease.token, "now": micros(now)}
+            connection.execute(QUERIES["finish_due"], bound)
+            if connection.changes() == 0:
+                connection.execute(QUERIES["start_again"], bound)
+            return connection.changes() == 1
+
+        return await self._transaction(work)
 
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
         params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
@@ -92,6 +101,13 @@ class SqliteUpkeep:
 
         soonest = await self._read(look)
         return None if soonest is None else from_micros(soonest)
+
+    async def pending(self, kinds: Sequence[str]) -> int:
+        def look(connection: apsw.Connection, now: datetime) -> int:
+            count: int = connection.execute(QUERIES["count_due"], {"now": micros(now), "kinds": _listed(kinds)}).get
+            return count
+
+        return int(await self._read(look))
 
     async def scopes(self) -> list[Scope]:
         def look(connection: apsw.Connection, _: datetime) -> list[Scope]:

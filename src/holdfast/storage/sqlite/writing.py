@@ -180,7 +180,7 @@ class SqliteWrite(SqliteRead):
             self._run("delete_source", source_id=item)
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
-        self._run("put_due", kind=kind, ref=ref, due_at=micros(at))
+        self._run("put_due", kind=kind, ref=ref, due_at=micros(at), now=micros(self.now))
         self.woke = True
 
     def clear_due(self, kind: str, ref: str) -> None:

@@ -69,6 +69,7 @@ CREATE TABLE message (
   metadata    TEXT NOT NULL,
   event_time  INTEGER NOT NULL,
   recorded_at INTEGER NOT NULL,
+  change_id   TEXT NOT NULL,                -- the change that appended it
   hidden_by   TEXT,                         -- the change that hid it (a forget that can be undone)
   PRIMARY KEY (namespace, user_id, number),
   UNIQUE (namespace, user_id, session_id, seq),
@@ -195,6 +196,7 @@ CREATE TABLE due (
   token        INTEGER NOT NULL DEFAULT 0,
   holder       TEXT,
   leased_until INTEGER,
+  again_at     INTEGER,                     -- made due again while it was leased
   PRIMARY KEY (namespace, user_id, kind, ref)
 ) WITHOUT ROWID;
 CREATE INDEX due_soonest ON due (due_at);
