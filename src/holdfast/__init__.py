@@ -15,20 +15,8 @@ from importlib import import_module
 _EXPORTS = {
     "holdfast._version": ("__version__",),
     "holdfast.open": ("AsyncHoldfast", "Holdfast"),
-    "holdfast.model": (
-        "Change",
-        "Erasure",
-        "Hit",
-        "Memory",
-        "Message",
-        "Page",
-        "Query",
-        "Recall",
-        "Receipt",
-        "Remembered",
-        "Scope",
-        "Status",
-    ),
+    "holdfast.model": ("Change", "Memory", "Message", "Scope"),
+    "holdfast.answers": ("Erasure", "Hit", "Page", "Query", "Recall", "Receipt", "Remembered", "Status"),
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from holdfast.answers import Residue
 from holdfast.errors import WrongLoop
-from holdfast.model import Residue
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
 from holdfast.upkeep.worker import Worker

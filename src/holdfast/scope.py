@@ -8,29 +8,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
+from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.model import (
-    KINDS,
-    STATES,
-    Author,
-    Change,
-    Erasure,
-    HitKind,
-    Importance,
-    Kind,
-    Memory,
-    Message,
-    Page,
-    Query,
-    Recall,
-    Receipt,
-    Remembered,
-    Residue,
-    Scope,
-    State,
-    Status,
-    Tier,
-)
+from holdfast.model import KINDS, STATES, Author, Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
@@ -42,8 +22,9 @@ from holdfast.pipeline.recall import checked, recall
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
 from holdfast.pipeline.status import status
 from holdfast.pipeline.undo import undo
-from holdfast.ports import Listing, Priority, ReadTx, WriteTx
+from holdfast.ports import Priority
 from holdfast.runtime import Runtime
+from holdfast.transaction import Listing, ReadTx, WriteTx
 
 __all__ = ["AsyncScope"]
 

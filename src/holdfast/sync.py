@@ -10,27 +10,10 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
+from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import ForkedProcess, StoreClosed
 from holdfast.memory import OpenStore
-from holdfast.model import (
-    Change,
-    Erasure,
-    HitKind,
-    Importance,
-    Kind,
-    Memory,
-    Message,
-    Page,
-    Query,
-    Recall,
-    Receipt,
-    Remembered,
-    Residue,
-    Scope,
-    State,
-    Status,
-    Tier,
-)
+from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from holdfast.model import Author, Change, Effect, Memory, Message, Receipt, Session, Span, Trust
+from holdfast.answers import Receipt
+from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, Trust
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
-from holdfast.ports import Ids, WriteTx
+from holdfast.ports import Ids
+from holdfast.transaction import WriteTx
 
 __all__ = ["RAW_CHARS", "archive", "close_window", "split_window", "transcript", "uncovered"]
 

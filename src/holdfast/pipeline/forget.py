@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from holdfast.answers import Erasure
 from holdfast.errors import InvalidInput, NotFound, WrongKind
-from holdfast.model import Author, Change, Erasure, Kind, Memory, Message
+from holdfast.model import Author, Change, Kind, Memory, Message
 from holdfast.pipeline.remember import memory_digest
-from holdfast.ports import Ids, Listing, ReadTx, WriteTx
+from holdfast.ports import Ids
+from holdfast.transaction import Listing, ReadTx, WriteTx
 
 __all__ = ["Going", "Target", "forget", "plan"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from holdfast.errors import NotFound, WrongKind
 from holdfast.model import Change, Effect, Memory, Message
-from holdfast.ports import ReadTx
+from holdfast.transaction import ReadTx
 
 __all__ = ["get", "history", "lineage"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from holdfast.answers import Receipt
 from holdfast.errors import IdempotencyConflict, InvalidInput
-from holdfast.model import Receipt
-from holdfast.ports import Replay, WriteTx
+from holdfast.transaction import Replay, WriteTx
 
 __all__ = ["KEPT_FOR", "Idempotency", "keyed_digest"]
 

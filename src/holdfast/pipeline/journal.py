@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.model import Author, Change, Message, Receipt, Session, Span, Visibility, micros
+from holdfast.answers import Receipt, Visibility
+from holdfast.model import Author, Change, Message, Session, Span, micros
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.documents import message_entry
 from holdfast.pipeline.ingest import Draft
-from holdfast.ports import Ids, Redactor, WriteTx
+from holdfast.ports import Ids, Redactor
+from holdfast.transaction import WriteTx
 
 __all__ = ["Prepared", "append", "ensure_session", "prepare"]
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.answers import Hit, Query, Reason, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import Hit, HitKind, Memory, Message, Query, Reason, Recall, micros
+from holdfast.model import HitKind, Memory, Message, micros
 from holdfast.pipeline.analysis import analyse_query
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
 from holdfast.pipeline.words import WordScores, score_words
-from holdfast.ports import ReadTx
+from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex, decode
 
 if TYPE_CHECKING:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from holdfast.answers import Receipt, Remembered
 from holdfast.errors import InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
-from holdfast.model import Author, Change, Effect, Importance, Memory, Receipt, Remembered, Tier, micros
+from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.pipeline.timeline import Placement, canonical_text, place
-from holdfast.ports import Ids, WriteTx
+from holdfast.ports import Ids
+from holdfast.transaction import WriteTx
 
 __all__ = ["MAX_TEXT", "Told", "correct", "fact_text", "labels", "memory_digest", "pin", "remember"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from holdfast.model import Status
-from holdfast.ports import ReadTx, StoreFacts
+from holdfast.answers import Status
+from holdfast.ports import StoreFacts
+from holdfast.transaction import ReadTx
 
 __all__ = ["status"]
 

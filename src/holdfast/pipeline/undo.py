@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from holdfast.answers import Receipt
 from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
-from holdfast.model import Author, Change, Effect, Receipt, Span
-from holdfast.ports import Ids, ReadTx, WriteTx
+from holdfast.model import Author, Change, Effect, Span
+from holdfast.ports import Ids
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["undo"]
 

@@ -7,8 +7,8 @@ import mmap
 from collections.abc import Iterable
 from pathlib import Path
 
+from holdfast.answers import Residue
 from holdfast.errors import InvalidInput
-from holdfast.model import Residue
 
 __all__ = ["MIN_CHARS", "scan"]
 

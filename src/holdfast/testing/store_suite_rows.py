@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from holdfast.model import Author, Change, Effect, Memory, Message, Scope, Session
-from holdfast.ports import Clock, Ids, Listing, ReadTx, Store, WriteTx
+from holdfast.ports import Clock, Ids, Store
+from holdfast.transaction import Listing, ReadTx, WriteTx
 
 __all__ = [
     "ALICE",

@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.model import Memory, State
-from holdfast.ports import Clock, Store, WriteTx
+from holdfast.ports import Clock, Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.ids import SeededIds
 from holdfast.testing.store_suite_rows import ALICE, OpenStore, add_fact, later
+from holdfast.transaction import WriteTx
 
 __all__ = ["TimeCases", "exhaustive"]
 

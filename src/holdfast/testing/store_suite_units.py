@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.answers import Receipt
 from holdfast.errors import HoldfastError, RevisionConflict, StoreClosed, StoreError
-from holdfast.model import Receipt
 from holdfast.packed import DocumentKind, DocumentRecord, Entry
-from holdfast.ports import Clock, Ids, Priority, ReadTx, Replay, Store, WriteTx
+from holdfast.ports import Clock, Ids, Priority, Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite_rows import (
     ALICE,
@@ -27,6 +27,7 @@ from holdfast.testing.store_suite_rows import (
     later,
     say,
 )
+from holdfast.transaction import ReadTx, Replay, WriteTx
 
 __all__ = ["UnitCases"]
 

@@ -8,8 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast.model import Receipt, Scope
-from holdfast.ports import Clock, Ids, Lease, Replay, Store, WriteTx
+from holdfast.answers import Receipt
+from holdfast.model import Scope
+from holdfast.ports import Clock, Ids, Lease, Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite_rows import (
     ALICE,
@@ -21,6 +22,7 @@ from holdfast.testing.store_suite_rows import (
     need_session,
     say,
 )
+from holdfast.transaction import Replay, WriteTx
 
 __all__ = ["UpkeepCases"]
 

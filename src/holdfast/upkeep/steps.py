@@ -8,7 +8,8 @@ from types import MappingProxyType
 from holdfast.model import Author, Change, Scope
 from holdfast.pipeline.archive import archive, uncovered
 from holdfast.pipeline.remember import revise
-from holdfast.ports import Ids, Lease, Priority, Store, WriteTx
+from holdfast.ports import Ids, Lease, Priority, Store
+from holdfast.transaction import WriteTx
 from holdfast.upkeep.worker import Step
 
 __all__ = ["steps"]

@@ -14,11 +14,12 @@ from typing import Any, Final, TypeVar, cast
 
 from holdfast.errors import StoreClosed
 from holdfast.model import Scope, micros
-from holdfast.ports import Clock, Ids, Priority, ReadTx, StoreFacts, Upkeep, WriteTx
+from holdfast.ports import Clock, Ids, Priority, StoreFacts, Upkeep
 from holdfast.storage.inmemory.reading import InMemoryReadTx
 from holdfast.storage.inmemory.rows import Rows
 from holdfast.storage.inmemory.upkeep import InMemoryUpkeep
 from holdfast.storage.inmemory.writing import InMemoryWriteTx
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["InMemoryStore"]
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from holdfast import packed
+from holdfast.answers import Due
 from holdfast.errors import RevisionConflict, StoreError
-from holdfast.model import Change, Due, Memory, Message, Session, from_micros, micros
+from holdfast.model import Change, Memory, Message, Session, from_micros, micros
 from holdfast.packed import Block, Entry
-from holdfast.ports import Replay, Tombstone
 from holdfast.storage.inmemory.reading import InMemoryReadTx
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Sealed, seal
+from holdfast.transaction import Replay, Tombstone
 
 __all__ = ["InMemoryWriteTx"]
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import apsw
 
-from holdfast.model import Change, Due, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.answers import Due
+from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
 from holdfast.packed import Block
-from holdfast.ports import Listing, Replay, Tombstone
 from holdfast.storage.sql import load
 from holdfast.storage.sqlite import rows
+from holdfast.transaction import Listing, Replay, Tombstone
 
 __all__ = ["QUERIES", "SqliteRead"]
 

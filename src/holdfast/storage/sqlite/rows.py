@@ -8,20 +8,8 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from holdfast.model import (
-    Author,
-    Change,
-    Due,
-    Effect,
-    Memory,
-    Message,
-    Receipt,
-    Session,
-    Span,
-    Visibility,
-    from_micros,
-    micros,
-)
+from holdfast.answers import Due, Receipt, Visibility
+from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, from_micros, micros
 
 __all__ = [
     "change_params",

@@ -15,11 +15,12 @@ import apsw
 
 from holdfast.errors import ForkedProcess, StoreClosed
 from holdfast.model import Scope, micros
-from holdfast.ports import Clock, Priority, ReadTx, StoreFacts, WriteTx
+from holdfast.ports import Clock, Priority, StoreFacts
 from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
 from holdfast.storage.sqlite.reading import SqliteRead
 from holdfast.storage.sqlite.upkeep import SqliteUpkeep
 from holdfast.storage.sqlite.writer import Writer
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["SqliteStore"]
 

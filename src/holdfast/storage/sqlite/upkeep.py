@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import apsw
 
-from holdfast.model import Due, Scope, from_micros, micros
+from holdfast.answers import Due
+from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Lease
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.reading import QUERIES

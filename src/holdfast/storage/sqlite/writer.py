@@ -15,10 +15,11 @@ import apsw
 
 from holdfast.errors import StoreClosed
 from holdfast.model import Scope, from_micros, micros
-from holdfast.ports import Clock, Priority, WriteTx
+from holdfast.ports import Clock, Priority
 from holdfast.storage.sqlite.connection import translated
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
+from holdfast.transaction import WriteTx
 
 __all__ = ["Writer"]
 

@@ -12,9 +12,9 @@ from holdfast import packed
 from holdfast.errors import RevisionConflict
 from holdfast.model import Change, Memory, Message, Scope, Session, micros
 from holdfast.packed import Block, Entry
-from holdfast.ports import Replay
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
+from holdfast.transaction import Replay
 
 __all__ = ["SqliteWrite"]
 
