@@ -300,6 +300,7 @@ class UnitCases:
             lambda: upkeep.put_off(lease, at=EPOCH, error=None),
             lambda: upkeep.finish(lease),
             lambda: upkeep.next_due(("index",)),
+            lambda: upkeep.pending(("index",)),
             upkeep.scopes,
             upkeep.scrub,
         ]
