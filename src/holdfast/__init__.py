@@ -14,9 +14,7 @@ from importlib import import_module
 
 _EXPORTS = {
     "holdfast._version": ("__version__",),
-    "holdfast.memory": ("AsyncHoldfast",),
-    "holdfast.sync": ("Holdfast",),
-    "holdfast.errors": (),
+    "holdfast.open": ("AsyncHoldfast", "Holdfast"),
     "holdfast.model": (
         "Change",
         "Erasure",

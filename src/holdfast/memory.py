@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from holdfast.errors import StoreClosed
 from holdfast.model import Scope
 from holdfast.runtime import Runtime
 from holdfast.scope import AsyncScope
 
-__all__ = ["AsyncHoldfast"]
+__all__ = ["OpenStore"]
 
 
-class AsyncHoldfast:
-    """One open store. It belongs to the event loop that opened it.
-
-    Open it with `async with AsyncHoldfast.open(...) as hf`, or `hf = await AsyncHoldfast.open(...)` and `await
-    hf.close()`.
-    """
+class OpenStore:
+    """One open store. It belongs to the event loop that opened it."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-
-    @classmethod
-    def open(cls, location: str = "memory.db", **settings: Any) -> Opening:
-        """Open a store: a path or `sqlite:///path`, made where it is not there, or `memory://`, kept nowhere.
-
-        Settings are keywords; see `docs/reference/settings.md`. Awaiting the result, or entering it with `async with`,
-        opens.
-
-        Raises:
-            NotAStore, NewerStore, StoreReadOnly, StoreCorrupt: the file cannot be used; it was left untouched.
-            InvalidSetting: a setting is unknown or out of range.
-        """
-        from holdfast.wiring import build
-
-        async def opened() -> AsyncHoldfast:
-            return cls(await build(location, settings))
-
-        return Opening(opened)
 
     def scope(
         self,
@@ -82,25 +58,3 @@ class AsyncHoldfast:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
-
-
-class Opening:
-    """A store that is about to be opened: await it, or enter it."""
-
-    def __init__(self, opened: Callable[[], Coroutine[Any, Any, AsyncHoldfast]]) -> None:
-        self._opened = opened
-        self._holdfast: AsyncHoldfast | None = None
-
-    def __await__(self) -> Generator[Any, None, AsyncHoldfast]:
-        return self._opened().__await__()
-
-    async def __aenter__(self) -> AsyncHoldfast:
-        self._holdfast = await self._opened()
-        return self._holdfast
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._holdfast is None:
-            raise StoreClosed("this store was never opened")
-        await self._holdfast.close()

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
 from holdfast.errors import ForkedProcess, StoreClosed
-from holdfast.memory import AsyncHoldfast
+from holdfast.memory import OpenStore
 from holdfast.model import (
     Change,
     Erasure,
@@ -34,7 +34,7 @@ from holdfast.model import (
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
 
-__all__ = ["Holdfast", "SyncScope"]
+__all__ = ["Portal", "SyncScope", "SyncStore"]
 
 T = TypeVar("T")
 
@@ -78,26 +78,12 @@ class Portal:
         self._loop.close()
 
 
-class Holdfast:
+class SyncStore:
     """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
 
-    def __init__(self, core: AsyncHoldfast, portal: Portal) -> None:
+    def __init__(self, core: OpenStore, portal: Portal) -> None:
         self._core = core
         self._portal = portal
-
-    @classmethod
-    def open(cls, location: str = "memory.db", **settings: Any) -> Holdfast:
-        """See `AsyncHoldfast.open`."""
-        portal = Portal()
-
-        async def opened() -> AsyncHoldfast:
-            return await AsyncHoldfast.open(location, **settings)
-
-        try:
-            return cls(portal.run(opened()), portal)
-        except BaseException:
-            portal.close()
-            raise
 
     def scope(
         self,
@@ -107,15 +93,15 @@ class Holdfast:
         agent: str | None = None,
         session: str | None = None,
     ) -> SyncScope:
-        """See `AsyncHoldfast.scope`."""
+        """See `OpenStore.scope`."""
         return SyncScope(self._core.scope(namespace=namespace, user=user, agent=agent, session=session), self._portal)
 
     def settle(self, timeout: float = 30.0) -> bool:
-        """See `AsyncHoldfast.settle`."""
+        """See `OpenStore.settle`."""
         return self._portal.run(self._core.settle(timeout))
 
     def close(self) -> None:
-        """See `AsyncHoldfast.close`."""
+        """See `OpenStore.close`."""
         try:
             self._portal.run(self._core.close())
         except StoreClosed:
