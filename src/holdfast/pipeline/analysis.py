@@ -283,7 +283,7 @@ def _pieces(token: str) -> tuple[tuple[str, ...], list[str]]:
 
 
 def _wholes(folded: str) -> Iterator[str]:
-    """Give the whole forms of a compound: `user_id`, `user-id` and `userId` share one; paths give segments too."""
+    """Give the whole forms of a compound: `user_id`, `user-id` and `userId` share one; paths give segments."""
     letters = folded.replace("-", "").replace("_", "")
     if letters.isalnum() and not letters.isdecimal():
         yield letters
