@@ -212,7 +212,7 @@ def _remember(cache: dict[str, _Analysed], token: str, language: str) -> _Analys
     if _UNSPACED.match(token):
         return tuple(_grams(token)), len(token)
     extras, parts = _pieces(token)
-    analysed = (*extras, *(_stem(part, language) for part in parts)), max(len(parts), 1)
+    analysed = (*extras, *(_stem(part, language) for part in parts)), len(parts) or len(extras)
     if len(token) <= _LONGEST_STEM:
         cache[token] = analysed
     return analysed
@@ -250,7 +250,7 @@ def _alternatives(part: str, language: str | None) -> tuple[str, ...]:
     for other in FUNCTION_WORDS:
         stem = _stem(part, other)
         # A stem of another language that is much shorter than the word finds strangers.
-        if len(stem) > len(part) // 2 and len(stem) > 2:
+        if len(stem) > len(part) // 2:
             stems.setdefault(stem)
     return tuple(stems)
 
@@ -262,7 +262,7 @@ def _is_weak(surface: str, language: str | None) -> bool:
 def _pieces(token: str) -> tuple[tuple[str, ...], list[str]]:
     """Split a token into whole forms (not stemmed) and parts (folded, to be stemmed)."""
     if token.isalpha() and (token.islower() or token.istitle() or token.isupper() or not token.isascii()):
-        return (), [_fold(token)]
+        return (), [part for part in (_fold(token),) if part]
     raw = [token] if token.isalnum() else _PIECE.findall(token)
     if not raw:
         return (token,), []
@@ -279,7 +279,8 @@ def _pieces(token: str) -> tuple[tuple[str, ...], list[str]]:
             parts.append(_fold(piece))
     if len(raw) > 1 or folded.endswith(("+", "#")):
         extras.update(dict.fromkeys(_wholes(folded)))
-    return tuple(extra for extra in extras if extra not in parts), parts
+    # A mark without a letter folds to nothing.
+    return tuple(extra for extra in extras if extra and extra not in parts), [part for part in parts if part]
 
 
 def _wholes(folded: str) -> Iterator[str]:
