@@ -241,6 +241,17 @@ def test_blocks_out_of_order_or_overlapping_are_an_error():
         decode([Block(first=10, records=GOOD.records, entries=GOOD.entries), GOOD])
 
 
+def test_terms_whose_keys_begin_alike_are_told_apart():
+    seen: dict[int, str] = {}
+    for word in (f"w{n}" for n in range(10_000)):
+        other = seen.setdefault(term_key(word) >> 32, word)
+        if other != word:
+            break
+    blocks = build([(message(), {word: 1}), (message(seq=2), {other: 2})])
+    assert frequencies(blocks, [word]) == {(word, 0): 1}
+    assert frequencies(blocks, [word, other]) == {(word, 0): 1, (other, 1): 2}
+
+
 def test_keys_are_stable_and_take_any_string():
     assert term_key("tea") == 0x4C1D5591184B
     assert term_key("\ud800") != term_key("\ud801")

@@ -37,7 +37,7 @@ __all__ = ["SCORING", "Scoring", "WordHit", "WordScores", "score_words"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
-    """The constants of the score; few, and none is sharp: halving or doubling one moves recall at 10 by about .01.
+    """The constants of the score; few, and none is sharp.
 
     Chosen on one half of the conversations of a public benchmark and confirmed on the other half and on a second
     benchmark (docs/decisions/0003-words-score.md).
@@ -190,7 +190,6 @@ def score_words(
     score = own + window_part + session_part
     strong = [place for place, word in enumerate(query) if not word.weak]
     hit = nearby[strong].any(axis=0) if strong else nearby.any(axis=0)
-    hit &= living
     if allowed is not None:
         hit &= allowed
     rows = np.flatnonzero(hit)
