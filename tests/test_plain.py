@@ -42,7 +42,12 @@ def strategy(hint: Any) -> st.SearchStrategy[Any]:
     if is_dataclass(hint):
         hints = get_type_hints(hint)
         return st.builds(hint, **{f.name: strategy(hints[f.name]) for f in fields(hint)})
-    plain = {str: words, bool: st.booleans(), int: st.integers(), float: st.floats(allow_nan=False)}
+    plain = {
+        str: words,
+        bool: st.booleans(),
+        int: st.integers(),
+        float: st.floats(allow_nan=False, allow_infinity=False),
+    }
     return plain[hint]
 
 

@@ -24,7 +24,7 @@ BAD_LINES = [
     b'{"role": "user"',
     b"[1]",
     b'"text"',
-    b'{"role": "user", "content": ""}',
+    b'{"role": "tool", "content": "x"}',
     b'{"role": "ghost", "content": "x"}',
     b'{"what": 1}',
     b'{"role": "user", "content": "\xff\xfe"}',
@@ -52,6 +52,13 @@ async def test_a_bad_line_in_the_middle(put, ledger, bring, bad, end):
     assert ledger.said() == ["a", "b", "c"]
     assert (report.read, report.added, report.skipped) == (3, 1, 1)
     assert report.problems[0].line == 4
+
+
+async def test_entries_without_content_are_ignored_and_no_damage(put, ledger, bring):
+    path = put([said("a"), said(""), said(None, "assistant"), said([]), said(" \n"), said("b")])
+    report = await bring(ledger, path)
+    assert (report.read, report.ignored, report.skipped) == (2, 4, 0)
+    assert ledger.said() == ["a", "b"]
 
 
 async def test_a_cut_last_line_is_named_and_mended_later(put, ledger, bring):
@@ -90,6 +97,29 @@ async def test_a_malformed_document_is_refused_with_its_line(put, ledger, bring,
     assert caught.value.line == 3
 
 
+@pytest.mark.parametrize("chunk", range(1, 40))
+def test_where_a_document_is_cut_into_chunks_makes_no_difference(put, monkeypatch, chunk):
+    text = (
+        '\n{"n": 1234567890.25, "t": true, "s": "\\ud83d\\ude00\\u00e9\\n\\"", '
+        '"m":\n [ -17, {"a": [null]}, 99 , "x"] , "e": 1.5E-7, "z": -5}'
+    )
+    monkeypatch.setattr(source_module, "_CHUNK", chunk)
+    source = Source(path=put(text), zone=NOW.tzinfo, now=NOW)
+    pieces = [(p.key, p.index, p.value, p.line) for p in source.pieces(stream=frozenset({"m"}))]
+    assert pieces == [
+        ("n", None, 1234567890.25, 2),
+        ("t", None, True, 2),
+        ("s", None, '\U0001f600é\n"', 2),
+        ("m", None, None, 2),
+        ("m", 0, -17, 3),
+        ("m", 1, {"a": [None]}, 3),
+        ("m", 2, 99, 3),
+        ("m", 3, "x", 3),
+        ("e", None, 1.5e-7, 3),
+        ("z", None, -5, 3),
+    ]
+
+
 @pytest.mark.parametrize("name", ["anthropic-json", "realmem"])
 async def test_a_document_without_its_list_is_said_to_have_none(put, ledger, bring, name):
     with pytest.raises(UnreadableImport, match="no list named"):
@@ -108,7 +138,7 @@ async def test_damage_early_in_a_large_document_is_found_without_reading_on(put)
 @pytest.mark.parametrize(
     ("name", "doc", "sessions"),
     [
-        ("anthropic-json", [said("a"), 3, said(""), said("b")], 1),
+        ("anthropic-json", [said("a"), 3, said("x", "ghost"), said("b")], 1),
         (
             "chatgpt",
             [conversation("a"), {"mapping": 3}, 7, {**conversation("x"), "create_time": "?"}, conversation("b")],

@@ -284,7 +284,7 @@ class _Document:
                     cut = "the file ends too early: it is cut" if self._ended and self._may_be_cut(error) else error
                     raise self._source.unreadable(self.here(), f"it is not JSON: {cut}") from None
             else:
-                if end < len(self._buffer) or self._ended:
+                if end + _NEAR_END < len(self._buffer) or self._ended:  # a cut number reads as a shorter one
                     clean = not _WRONG_BYTES.search(self._buffer, self._at, end)
                     self._at = end
                     return value, clean
