@@ -16,7 +16,6 @@ from typing import Any
 import apsw
 
 from holdfast.bench.measure import Row, percentile, side_by_side
-from holdfast.model import Scope
 from holdfast.open import AsyncHoldfast
 from holdfast.storage.sqlite.connection import connect
 from holdfast.storage.sqlite.reading import QUERIES
@@ -50,7 +49,7 @@ def recording(path: str) -> list[tuple[str, Mapping[str, Any]]]:
     run = SqliteWrite._run  # noqa: SLF001 - the bench looks into the store to compare like with like
 
     def noted(self: SqliteWrite, name: str, **params: Any) -> apsw.Cursor:
-        made.append((name, {**params, **self._bound}))  # noqa: SLF001
+        made.append((name, {**params, **self._bound}))
         return run(self, name, **params)
 
     async def once() -> None:
@@ -148,7 +147,7 @@ def message_insert(path: str) -> list[tuple[str, Mapping[str, Any]]]:
 def single_insert(folder: Path) -> Callable[[], None]:
     """One row into a table of one column, FULL commit: the floor of this disk."""
     connection = apsw.Connection(str(folder / "floor.db"))
-    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)")
+    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)").fetchall()
 
     def insert() -> None:
         connection.execute("INSERT INTO t VALUES ('x')")
@@ -184,3 +183,119 @@ async def many_adders(folder: Path, rounds: int) -> list[Row]:
             at_most=False,
         )
     ]
+
+
+def fill_fts(path: Path, texts: Sequence[str]) -> apsw.Connection:
+    """The same texts in a bare FTS5 table."""
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
+    with connection:
+        connection.executemany("INSERT INTO words VALUES (?)", ((text,) for text in texts))
+    return connection
+
+
+async def fill(path: str, users: Sequence[str], texts: Sequence[str], each: int) -> None:
+    """Give each user that many of the texts, in batches."""
+    async with AsyncHoldfast.open(path, worker=False) as holdfast:
+        for number, user in enumerate(users):
+            own = [texts[(number * 17 + at) % len(texts)] for at in range(each)]
+            for start in range(0, each, 1000):
+                batch = [{"role": "user", "content": text} for text in own[start : start + 1000]]
+                await holdfast.scope(user=user, session=f"s{start // 1000 % 10}").add(batch)
+
+
+async def recall_by_words(folder: Path, rounds: int, foreign: int) -> list[Row]:
+    """Recall with 10,000 messages in scope: against bare FTS5, and beside messages of other users."""
+    random = Random(6)
+    texts = list(sentences(random, IN_SCOPE))
+    alone, beside = folder / "alone.db", folder / "beside.db"
+    await fill(str(alone), ["alice"], texts, IN_SCOPE)
+    await fill(str(beside), ["alice"], texts, IN_SCOPE)
+    await fill(str(beside), [f"u{number}" for number in range(foreign // 1000)], texts, 1000)
+    words, weights = vocabulary(Random(1))
+    rows = []
+    for count in (3, 8):
+        questions = [" ".join(random.choices(words, weights, k=count)) for _ in range(rounds)]
+        rows += await _asked(folder, alone, beside, texts, questions, foreign)
+    return rows
+
+
+async def _asked(
+    folder: Path, alone: Path, beside: Path, texts: Sequence[str], questions: Sequence[str], foreign: int
+) -> list[Row]:
+    count = len(questions[0].split())
+    times: dict[str, list[float]] = {"bare": [], "alone": [], "beside": []}
+    connection = fill_fts(folder / f"fts{count}.db", texts)
+    sql = "SELECT rowid, text, bm25(words) FROM words WHERE words MATCH ? ORDER BY rank LIMIT 10"
+    same = True
+    async with (
+        AsyncHoldfast.open(str(alone), worker=False) as one,
+        AsyncHoldfast.open(str(beside), worker=False) as other,
+    ):
+        mine, theirs = one.scope(user="alice"), other.scope(user="alice")
+        for question in questions:
+            asked = " OR ".join(question.split())
+            began = time.perf_counter()
+            connection.execute(sql, (asked,)).fetchall()
+            times["bare"].append(time.perf_counter() - began)
+            answers = []
+            for name, scope in (("alone", mine), ("beside", theirs)):
+                began = time.perf_counter()
+                answers.append(await scope.recall(question))
+                times[name].append(time.perf_counter() - began)
+            pairs = [[(hit.text, hit.score) for hit in answer.hits] for answer in answers]
+            same = same and pairs[0] == pairs[1]
+    connection.close()
+    bare, ours, crowded = (percentile(times[name], 0.95) for name in ("bare", "alone", "beside"))
+    return [
+        Row(
+            name=f"recall, {count} words, {IN_SCOPE:,} in scope, p95",
+            value=f"{ours * 1e3:.1f} ms",
+            against=f"bare FTS5 of that scope {bare * 1e3:.1f} ms",
+            ratio=ours / bare,
+            bar=5.0,
+        ),
+        Row(
+            name=f"the same beside {foreign:,} of others, p95",
+            value=f"{crowded * 1e3:.1f} ms, {'same' if same else 'OTHER'} order and scores",
+            against=f"alone {ours * 1e3:.1f} ms",
+            ratio=crowded / ours if same else float("inf"),
+            bar=2.5,
+        ),
+    ]
+
+
+def start_up(folder: Path, rounds: int) -> list[Row]:
+    """What importing, opening and asking for help cost over the bare interpreter."""
+    path = folder / "start.db"
+    asyncio.run(fill(str(path), ["alice"], ["hello"], 1))
+    programs = {
+        "import holdfast": ("import holdfast", 60),
+        "open an existing file": (f"from holdfast import Holdfast; Holdfast.open({str(path)!r}).close()", 200),
+        "holdfast --help": (
+            "import sys; sys.argv[1:] = ['--help']; from holdfast.interfaces.cli import main; main()",
+            250,
+        ),
+    }
+    rows = []
+    for name, (program, bar) in programs.items():
+        ours, bare = side_by_side(lambda p=program: _python(p), lambda: _python("pass"), rounds)  # type: ignore[misc]
+        over = (statistics.median(ours) - statistics.median(bare)) * 1e3
+        rows.append(Row(name=name, value=f"{over:.0f} ms over the bare interpreter", ratio=over, bar=bar))
+    return rows
+
+
+def _python(program: str) -> None:
+    subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Every row of the table; `quick` makes it small enough for a test."""
+    rounds, foreign = (20, 2000) if quick else (300, 1_000_000)
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
+        folder = Path(name)
+        rows = asyncio.run(durable_add(folder, rounds))
+        rows += asyncio.run(many_adders(folder, max(5, rounds // 15)))
+        rows += start_up(folder, max(3, rounds // 20))
+        rows += asyncio.run(recall_by_words(folder, rounds, foreign))
+    return rows

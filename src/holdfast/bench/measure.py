@@ -37,7 +37,9 @@ def percentile(times: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def side_by_side(one: Callable[[], object], other: Callable[[], object], rounds: int) -> tuple[list[float], list[float]]:
+def side_by_side(
+    one: Callable[[], object], other: Callable[[], object], rounds: int
+) -> tuple[list[float], list[float]]:
     """Seconds of each call of both, taken in turns, in alternating order."""
     times: tuple[list[float], list[float]] = ([], [])
     for turn in range(rounds):

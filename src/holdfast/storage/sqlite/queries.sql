@@ -238,6 +238,9 @@ ON CONFLICT (namespace, user_id, verb, key_digest) DO UPDATE SET
 -- name: delete_expired_replays
 DELETE FROM idempotency WHERE namespace = :namespace AND user_id = :user_id AND expires_at <= :now
 
+-- name: soonest_expiry
+SELECT min(expires_at) FROM idempotency WHERE namespace = :namespace AND user_id = :user_id
+
 -- name: put_tombstone
 INSERT INTO tombstone (namespace, user_id, id, at, change_id, digest)
 VALUES (:namespace, :user_id, :id, :at, :change_id, :digest)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import apsw
 
 from holdfast import packed
 from holdfast.errors import RevisionConflict
-from holdfast.model import Change, Memory, Message, Scope, Session, micros
+from holdfast.model import Change, Memory, Message, Scope, Session, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.transaction import Replay
 
 __all__ = ["SqliteWrite"]
+
+SOON = timedelta(minutes=1)
+"""Work due later than this wakes nobody: the worker looks again by then."""
 
 
 class SqliteWrite(SqliteRead):
@@ -95,7 +98,6 @@ class SqliteWrite(SqliteRead):
 
     def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
         self._own()
-        self._run("delete_expired_replays", now=micros(self.now))
         self._run(
             "put_replay",
             verb=verb,
@@ -104,6 +106,11 @@ class SqliteWrite(SqliteRead):
             receipt=rows.receipt_text(replay.receipt),
             expires_at=rows.opt_micros(replay.expires_at),
         )
+
+    def drop_expired_keys(self) -> datetime | None:
+        self._run("delete_expired_replays", now=micros(self.now))
+        soonest: int | None = self._run("soonest_expiry").get
+        return None if soonest is None else from_micros(soonest)
 
     def agent_number(self, agent: str | None) -> int:
         if agent is None:
@@ -203,7 +210,7 @@ class SqliteWrite(SqliteRead):
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
         self._own()
         self._run("put_due", kind=kind, ref=ref, due_at=micros(at), now=micros(self.now))
-        self.woke = True
+        self.woke = self.woke or at <= self.now + SOON
 
     def clear_due(self, kind: str, ref: str) -> None:
         self._run("clear_due", kind=kind, ref=ref)
