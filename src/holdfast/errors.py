@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BackupDamaged",
     "Conflict",
-    "ForkedProcess",
     "Forgotten",
+    "ForkedProcess",
     "HoldfastError",
     "IdempotencyConflict",
     "InvalidInput",

@@ -21,7 +21,6 @@ __all__ = [
     "STATES",
     "Author",
     "Change",
-    "CursorMove",
     "Due",
     "Effect",
     "Erasure",
@@ -31,6 +30,7 @@ __all__ = [
     "Kind",
     "Memory",
     "Message",
+    "Operation",
     "Origin",
     "Page",
     "Query",
@@ -42,6 +42,7 @@ __all__ = [
     "Scope",
     "Session",
     "Shape",
+    "Span",
     "State",
     "Status",
     "Tier",
@@ -58,6 +59,7 @@ State = Literal["active", "superseded", "retracted", "merged", "expired", "forgo
 Importance = Literal["low", "mid", "high"]
 Origin = Literal["user", "model", "rules", "import"]
 Trust = Literal["user", "assistant", "tool"]
+Operation = Literal["set", "add"]
 Shape = Literal["openai", "anthropic"]
 
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw")
@@ -67,8 +69,6 @@ AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "mod
 
 MAX_NAME = 256
 """Longest namespace, user, agent or session, in characters."""
-
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def micros(moment: datetime) -> int:
@@ -142,7 +142,7 @@ class Message:
     recorded_at: datetime
     agent: str | None = None
     embed: bool = True
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def content(self) -> Any:
@@ -169,8 +169,8 @@ class Message:
 class Session:
     """One session of a scope's user: where its journal ends and where its window begins.
 
-    The window is the messages with `cursor < seq <= last_seq`. `rev` moves when the cursor moves or when forgetting touches
-    the window, never on append.
+    The window is the messages with `cursor < seq <= last_seq`. `rev` moves when the cursor moves or when forgetting
+    touches the window, never on append.
     """
 
     id: str
@@ -188,8 +188,8 @@ class Session:
 class Memory:
     """What is derived or told, in one of its revisions.
 
-    The content (kind, subject, attribute, value, text) never changes: another value is another memory that supersedes this
-    one. What changes from revision to revision is its state, tier, validity, evidence and labels. `valid_from` and
+    The content (kind, subject, attribute, value, text) never changes: another value is another memory that supersedes
+    this one. What changes from revision to revision is its state, tier, validity, evidence and labels. `valid_from` and
     `valid_to` say when it held; `recorded_at` and `unrecorded_at` when this revision was what Holdfast knew.
     """
 
@@ -205,9 +205,10 @@ class Memory:
     attribute: str | None = None
     value: str | None = None
     key: str | None = None
+    operation: Operation = "set"
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     importance: Importance = "mid"
     pinned: bool = False
     origin: Origin = "user"
@@ -249,17 +250,25 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CursorMove:
-    """A change of a session's cursor: the window between the two was dealt with."""
+class Span:
+    """A stretch of a session's journal, `first` to `last` inclusive.
+
+    What an add appended, what a consolidation took in.
+    """
 
     session: str
-    before: int
-    after: int
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One entry of the audit trail. It holds ids and reasons, never content: that lives in the revisions it names."""
+    """One entry of the audit trail.
+
+    It holds ids, times and a reason without content; before and after live in the revisions that its effects name.
+    `detail` is what else there is to say (a model's reply, counts); it may hold content, and is lost when anything it
+    speaks of is forgotten. A consolidation moves its sessions' cursors from `first - 1` to `last` of each span.
+    """
 
     id: str
     seq: int
@@ -269,7 +278,8 @@ class Change:
     at: datetime
     sources: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
-    moves: tuple[CursorMove, ...] = ()
+    spans: tuple[Span, ...] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
     undoes: str | None = None
     undone_by: str | None = None
 
@@ -278,7 +288,8 @@ class Change:
 class Visibility:
     """Where a write can be found: true, false, or None for "not known".
 
-    `recent`: by recency and by id; `words`: by its words; `meaning`: by its vector; `consolidated`: it is part of a memory.
+    `recent`: by recency and by id; `words`: by its words; `meaning`: by its vector; `consolidated`: it is part of a
+    memory.
     """
 
     recent: bool | None = True
@@ -291,8 +302,8 @@ class Visibility:
 class Receipt:
     """What a write returns once it is durable.
 
-    `replayed` says that the same idempotency key had been seen and nothing was written now; `forgotten` that what the first
-    call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage.
+    `replayed` says that the same idempotency key had been seen and nothing was written now; `forgotten` that what the
+    first call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage.
     """
 
     ids: tuple[str, ...]
@@ -325,7 +336,7 @@ class Query:
     session: str | None = None
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
@@ -372,16 +383,16 @@ class Hit:
     pinned: bool = False
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """The answer to a recall.
 
-    `total` counts everything that matched, `next_offset` is where the next page begins (None after the last). `degraded` names
-    the arms that are configured and could not be asked, `not_configured` those that are off; `lag` counts what an arm has
-    not indexed yet.
+    `total` counts everything that matched, `next_offset` is where the next page begins (None after the last).
+    `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
+    counts what an arm has not indexed yet.
     """
 
     hits: tuple[Hit, ...]
@@ -389,7 +400,7 @@ class Recall:
     next_offset: int | None = None
     degraded: tuple[str, ...] = ()
     not_configured: tuple[str, ...] = ()
-    lag: Mapping[str, int] = _EMPTY
+    lag: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -404,8 +415,8 @@ class Page:
 class Erasure:
     """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
 
-    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them, and the scrub is
-    due work. No surface returns any of it from the moment of the acknowledgement.
+    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them, and the
+    scrub is due work. No surface returns any of it from the moment of the acknowledgement.
     """
 
     messages: tuple[str, ...] = ()

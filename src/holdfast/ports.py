@@ -1,8 +1,8 @@
 """What the pipeline needs from the outside, as narrow Protocols.
 
-A store runs *units of work*: plain functions over a transaction that is already inside one scope. A unit of work touches
-nothing but its transaction, so the store may run it on its own thread, in a group with others, and again when it lost
-a race. Models are called between transactions, never inside one.
+A store runs *units of work*: plain functions over a transaction that is already inside one scope. A unit of work
+touches nothing but its transaction, so the store may run it on its own thread, in a group with others, and again when
+it lost a race. Models are called between transactions, never inside one.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from holdfast.model import (
     Session,
     State,
 )
+from holdfast.packed import Block, Entry
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.packed import Entry
 
 __all__ = [
     "ChatModel",
@@ -48,9 +48,9 @@ __all__ = [
     "Replay",
     "Store",
     "StoreFacts",
+    "Tombstone",
     "Tool",
     "ToolCall",
-    "Tombstone",
     "Upkeep",
     "Usage",
     "WriteTx",
@@ -159,6 +159,10 @@ class ReadTx(Protocol):
         """The session of that name; "" is the unnamed one."""
         ...
 
+    def find_session(self, session_id: str) -> Session | None:
+        """The session of that id (`ses_…`)."""
+        ...
+
     def sessions(self) -> list[Session]:
         """All sessions of the scope, in order of creation."""
         ...
@@ -231,12 +235,12 @@ class ReadTx(Protocol):
         """Whether content of this digest was forgotten with its sources kept, so that it is not learnt again."""
         ...
 
-    def documents(self) -> list[bytes]:
-        """The document-record blocks of the scope, in order (see `holdfast.packed`)."""
+    def blocks(self) -> list[Block]:
+        """The words index of the scope: its blocks in order of `first` (see `holdfast.packed`)."""
         ...
 
-    def postings(self, terms: Sequence[str]) -> Mapping[str, list[bytes]]:
-        """The posting blocks of these terms, in order; a term that is not there is left out."""
+    def agents(self) -> Mapping[str, int]:
+        """The number that stands for each agent of the scope in the words index, from 1."""
         ...
 
     def due(self) -> list[Due]:
@@ -255,12 +259,12 @@ class ReadTx(Protocol):
 class WriteTx(ReadTx, Protocol):
     """A transaction that may change its scope. Everything it does becomes durable together or not at all."""
 
-    def take_numbers(self, count: int) -> int:
-        """Take `count` document numbers of the scope; returns the first."""
+    def take_session_number(self) -> int:
+        """The next session number of the scope, from 1."""
         ...
 
-    def take_change_seq(self) -> int:
-        """The next change number of the namespace."""
+    def take_numbers(self, count: int) -> int:
+        """Take `count` document numbers of the scope; returns the first."""
         ...
 
     def put_session(self, session: Session) -> None:
@@ -279,8 +283,8 @@ class WriteTx(ReadTx, Protocol):
         """
         ...
 
-    def add_change(self, change: Change) -> None:
-        """Append to the audit trail."""
+    def add_change(self, change: Change) -> Change:
+        """Append to the audit trail; returns the change with the next `seq` of its namespace."""
         ...
 
     def mark_undone(self, change_id: str, by: str | None) -> None:
@@ -291,24 +295,43 @@ class WriteTx(ReadTx, Protocol):
         """Keep an idempotency key with its fingerprint and receipt."""
         ...
 
-    def index(self, entries: Sequence[Entry]) -> None:
-        """Put documents into the words index."""
+    def agent_number(self, agent: str | None) -> int:
+        """The number that stands for an agent in the words index, taken now if it has none; 0 for no agent."""
         ...
 
-    def unindex(self, entries: Sequence[Entry]) -> None:
-        """Take documents out of the words index: their postings go, their records become empty."""
+    def index(self, entries: Sequence[Entry]) -> None:
+        """Append documents to the words index, in rising order of number and after every number that is there."""
+        ...
+
+    def unindex(self, numbers: Sequence[int]) -> None:
+        """Take documents out of the words index: their entries go, their records become empty."""
         ...
 
     def flag(self, numbers: Mapping[int, bool]) -> None:
         """Set whether each document is current (active) in its record."""
         ...
 
+    def hide(self, ids: Sequence[str], change_id: str) -> None:
+        """Hide messages and memories from every read, as the change's doing; ids that are hidden stay with theirs."""
+        ...
+
+    def reveal(self, change_id: str) -> None:
+        """Show again what that change hid."""
+        ...
+
+    def erase_session(self, name: str) -> None:
+        """Remove a session that has no messages left."""
+        ...
+
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
-        """Remove messages for good and leave tombstones."""
+        """Remove messages for good and leave tombstones; changes that name one as a source lose their `detail`."""
         ...
 
     def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
-        """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again."""
+        """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again.
+
+        Changes that touched one keep their effects and lose their `detail`.
+        """
         ...
 
     def drop_sources(self, ids: Sequence[str]) -> None:
@@ -388,8 +411,8 @@ class Store(Protocol):
     ) -> T:
         """Run a unit of work and return its result once it is durable.
 
-        Concurrent writes may become durable together, each in its own savepoint: one failure fails one caller. A cancelled
-        caller's write may still commit.
+        Concurrent writes may become durable together, each in its own savepoint: one failure fails one caller. A
+        cancelled caller's write may still commit.
         """
         ...
 
@@ -420,7 +443,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call that a model made. `arguments` is exactly what it sent: an object when it is well-formed, else anything."""
+    """A call that a model made.
+
+    `arguments` is exactly what it sent: an object when it is well-formed, else anything.
+    """
 
     id: str
     name: str
@@ -496,9 +522,7 @@ class EmbeddingModel(Protocol):
         """The length of its vectors; None until the first answer taught it."""
         ...
 
-    async def embed(
-        self, texts: Sequence[str], *, purpose: Literal["document", "query"]
-    ) -> NDArray[np.float32]:
+    async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
         """Unit vectors, shape (len(texts), dimension), row i for text i.
 
         Raises:

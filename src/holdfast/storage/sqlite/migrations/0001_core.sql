@@ -1,0 +1,210 @@
+-- The journal, what is derived from it, the audit trail, due work and the words index.
+-- Times are microseconds since 1970 (UTC). An absent user, agent or session is ''. Each key begins with namespace and
+-- user_id, so that no statement can reach a row without naming whose it is.
+
+CREATE TABLE store (
+  name  TEXT PRIMARY KEY,          -- 'id', 'secret', 'created_at', 'clock' (last recorded time), 'lease' (last token)
+  value BLOB NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE migration (
+  number     INTEGER PRIMARY KEY,
+  name       TEXT NOT NULL,
+  sha256     TEXT NOT NULL,
+  applied_at INTEGER NOT NULL
+);
+
+-- Counters, one row a namespace and one a scope: commit order is sequence order.
+CREATE TABLE namespace (
+  namespace  TEXT PRIMARY KEY,
+  change_seq INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE owner (
+  namespace   TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  documents   INTEGER NOT NULL DEFAULT 0,   -- document numbers taken so far
+  sessions    INTEGER NOT NULL DEFAULT 0,   -- session numbers taken so far
+  PRIMARY KEY (namespace, user_id)
+) WITHOUT ROWID;
+
+CREATE TABLE agent (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  agent_id  TEXT NOT NULL,
+  number    INTEGER NOT NULL,               -- what stands for it in the words index
+  PRIMARY KEY (namespace, user_id, agent_id)
+) WITHOUT ROWID;
+
+CREATE TABLE session (
+  namespace  TEXT NOT NULL,
+  user_id    TEXT NOT NULL,
+  session_id TEXT NOT NULL,                 -- the caller's name; '' is the unnamed session
+  id         TEXT NOT NULL,
+  number     INTEGER NOT NULL,
+  last_seq   INTEGER NOT NULL,
+  cursor     INTEGER NOT NULL,              -- messages up to here have been dealt with
+  rev        INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_at    INTEGER NOT NULL,
+  ended_at   INTEGER,
+  PRIMARY KEY (namespace, user_id, session_id),
+  UNIQUE (namespace, user_id, id),
+  CHECK (0 <= cursor AND cursor <= last_seq)
+) WITHOUT ROWID;
+
+CREATE TABLE message (
+  namespace   TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  number      INTEGER NOT NULL,             -- document number in the scope's indexes
+  id          TEXT NOT NULL,
+  session_id  TEXT NOT NULL,
+  agent_id    TEXT NOT NULL,
+  seq         INTEGER NOT NULL,
+  role        TEXT NOT NULL,
+  shape       TEXT NOT NULL CHECK (shape IN ('openai', 'anthropic')),
+  body        TEXT NOT NULL,                -- the message as it was given, JSON
+  text        TEXT NOT NULL,                -- what is read, indexed and shown
+  embed       INTEGER NOT NULL CHECK (embed IN (0, 1)),
+  metadata    TEXT NOT NULL,
+  event_time  INTEGER NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  hidden_by   TEXT,                         -- the change that hid it (a forget that can be undone)
+  PRIMARY KEY (namespace, user_id, number),
+  UNIQUE (namespace, user_id, session_id, seq),
+  UNIQUE (namespace, user_id, id),
+  FOREIGN KEY (namespace, user_id, session_id) REFERENCES session (namespace, user_id, session_id)
+);
+
+-- One row a revision; the current one has no unrecorded_at. Content (kind, subject, attribute, value, text) is the same
+-- in every revision of an id.
+CREATE TABLE memory (
+  namespace     TEXT NOT NULL,
+  user_id       TEXT NOT NULL,
+  id            TEXT NOT NULL,
+  rev           INTEGER NOT NULL,
+  number        INTEGER NOT NULL,
+  agent_id      TEXT NOT NULL,
+  session_id    TEXT,                       -- the session it came from; NULL where there is none
+  kind          TEXT NOT NULL CHECK (kind IN ('fact', 'note', 'summary', 'raw')),
+  state         TEXT NOT NULL CHECK (state IN ('active', 'superseded', 'retracted', 'merged', 'expired')),
+  tier          TEXT NOT NULL CHECK (tier IN ('mid', 'long')),
+  subject       TEXT,
+  attribute     TEXT,
+  value         TEXT,
+  fact_key      TEXT,                       -- the canonical attribute
+  operation     TEXT NOT NULL CHECK (operation IN ('set', 'add')),
+  text          TEXT NOT NULL,
+  digest        BLOB,                       -- keyed hash of kind and canonical content
+  topics        TEXT NOT NULL,
+  entities      TEXT NOT NULL,
+  metadata      TEXT NOT NULL,
+  importance    TEXT NOT NULL CHECK (importance IN ('low', 'mid', 'high')),
+  pinned        INTEGER NOT NULL CHECK (pinned IN (0, 1)),
+  origin        TEXT NOT NULL CHECK (origin IN ('user', 'model', 'rules', 'import')),
+  trust         TEXT NOT NULL CHECK (trust IN ('user', 'assistant', 'tool')),
+  evidence      INTEGER NOT NULL,
+  event_time    INTEGER NOT NULL,
+  valid_from    INTEGER NOT NULL,
+  valid_to      INTEGER,
+  expires_at    INTEGER,
+  created_at    INTEGER NOT NULL,
+  recorded_at   INTEGER NOT NULL,
+  unrecorded_at INTEGER,
+  superseded_by TEXT,
+  hidden_by     TEXT,                       -- the change that hid it, in every revision
+  PRIMARY KEY (namespace, user_id, id, rev),
+  CHECK (kind <> 'fact' OR (subject IS NOT NULL AND attribute IS NOT NULL AND value IS NOT NULL AND fact_key IS NOT NULL))
+);
+CREATE UNIQUE INDEX memory_number ON memory (namespace, user_id, number) WHERE unrecorded_at IS NULL;
+CREATE INDEX memory_fact ON memory (namespace, user_id, subject, fact_key) WHERE unrecorded_at IS NULL AND kind = 'fact';
+CREATE INDEX memory_digest ON memory (namespace, user_id, digest) WHERE unrecorded_at IS NULL AND state = 'active';
+
+CREATE TABLE memory_source (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  memory_id TEXT NOT NULL,
+  position  INTEGER NOT NULL,
+  source_id TEXT NOT NULL,
+  PRIMARY KEY (namespace, user_id, memory_id, position)
+) WITHOUT ROWID;
+CREATE INDEX memory_source_of ON memory_source (namespace, user_id, source_id, memory_id);
+
+CREATE TABLE change (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  seq       INTEGER NOT NULL,               -- counts within the namespace
+  id        TEXT NOT NULL,
+  verb      TEXT NOT NULL,
+  reason    TEXT NOT NULL,
+  by        TEXT NOT NULL,                  -- JSON: origin, name, version
+  at        INTEGER NOT NULL,
+  sources   TEXT NOT NULL,                  -- JSON: ids
+  spans     TEXT NOT NULL,                  -- JSON: stretches of the journal
+  detail    TEXT NOT NULL,                  -- JSON; emptied when something it speaks of is forgotten
+  undoes    TEXT,
+  undone_by TEXT,
+  PRIMARY KEY (namespace, user_id, seq),
+  UNIQUE (namespace, user_id, id)
+) WITHOUT ROWID;
+
+CREATE TABLE change_effect (
+  namespace  TEXT NOT NULL,
+  user_id    TEXT NOT NULL,
+  change_id  TEXT NOT NULL,
+  position   INTEGER NOT NULL,
+  memory_id  TEXT NOT NULL,
+  rev_before INTEGER NOT NULL,
+  rev_after  INTEGER NOT NULL,
+  PRIMARY KEY (namespace, user_id, change_id, position),
+  FOREIGN KEY (namespace, user_id, change_id) REFERENCES change (namespace, user_id, id)
+) WITHOUT ROWID;
+CREATE INDEX change_effect_of ON change_effect (namespace, user_id, memory_id);
+
+CREATE TABLE idempotency (
+  namespace   TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  verb        TEXT NOT NULL,
+  key_digest  BLOB NOT NULL,                -- keyed hash: the key itself may be content
+  fingerprint BLOB NOT NULL,
+  receipt     TEXT NOT NULL,
+  expires_at  INTEGER,                      -- NULL: kept for ever (imports)
+  PRIMARY KEY (namespace, user_id, verb, key_digest)
+) WITHOUT ROWID;
+
+CREATE TABLE tombstone (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  id        TEXT NOT NULL,
+  at        INTEGER NOT NULL,
+  change_id TEXT NOT NULL,
+  digest    BLOB,                           -- blocks learning the same content again
+  PRIMARY KEY (namespace, user_id, id)
+) WITHOUT ROWID;
+CREATE INDEX tombstone_digest ON tombstone (namespace, user_id, digest) WHERE digest IS NOT NULL;
+
+-- What state implies must be done: written with the state it mirrors, rebuilt by doctor, without content.
+CREATE TABLE due (
+  namespace    TEXT NOT NULL,
+  user_id      TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  ref          TEXT NOT NULL,
+  due_at       INTEGER NOT NULL,
+  attempts     INTEGER NOT NULL DEFAULT 0,
+  last_error   TEXT,
+  token        INTEGER NOT NULL DEFAULT 0,
+  holder       TEXT,
+  leased_until INTEGER,
+  PRIMARY KEY (namespace, user_id, kind, ref)
+) WITHOUT ROWID;
+CREATE INDEX due_soonest ON due (due_at);
+
+-- The words index: packed blocks of consecutive documents (see packed.py and docs/decisions/0002), derived from the texts.
+CREATE TABLE word_block (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  first     INTEGER NOT NULL,               -- the first document number of the block
+  records   BLOB NOT NULL,
+  entries   BLOB NOT NULL,
+  PRIMARY KEY (namespace, user_id, first)
+);

@@ -1,0 +1,353 @@
+-- Every statement of the SQLite store. :namespace and :user_id are the scope of the transaction, bound by the store itself.
+
+-- name: read_session
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+FROM session WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
+
+-- name: read_session_by_id
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+FROM session WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
+-- name: read_sessions
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+FROM session WHERE namespace = :namespace AND user_id = :user_id ORDER BY number
+
+-- name: put_session
+INSERT INTO session (namespace, user_id, session_id, id, number, last_seq, cursor, rev, created_at, last_at, ended_at)
+VALUES (:namespace, :user_id, :session_id, :id, :number, :last_seq, :cursor, :rev, :created_at, :last_at, :ended_at)
+ON CONFLICT (namespace, user_id, session_id) DO UPDATE SET
+  last_seq = excluded.last_seq, cursor = excluded.cursor, rev = excluded.rev, last_at = excluded.last_at,
+  ended_at = excluded.ended_at
+
+-- name: take_session_number
+INSERT INTO owner (namespace, user_id, sessions) VALUES (:namespace, :user_id, 1)
+ON CONFLICT (namespace, user_id) DO UPDATE SET sessions = sessions + 1
+RETURNING sessions
+
+-- name: take_numbers
+INSERT INTO owner (namespace, user_id, documents) VALUES (:namespace, :user_id, :count)
+ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count
+RETURNING documents - :count
+
+-- name: insert_message
+INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
+  event_time, recorded_at)
+VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role, :shape, :body, :text, :embed, :metadata,
+  :event_time, :recorded_at)
+
+-- name: read_messages
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+FROM message
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
+ORDER BY seq LIMIT :limit
+
+-- name: read_newest_messages
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+FROM message
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
+ORDER BY seq DESC LIMIT :limit
+
+-- name: read_message_by_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
+
+-- name: read_message_by_number
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
+
+-- name: delete_message
+DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
+-- name: close_revision
+UPDATE memory SET unrecorded_at = :now
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev AND unrecorded_at IS NULL
+
+-- name: current_revision
+SELECT rev FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
+
+-- name: insert_revision
+INSERT INTO memory (namespace, user_id, id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value,
+  fact_key, operation, text, digest, topics, entities, metadata, importance, pinned, origin, trust, evidence, event_time, valid_from,
+  valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by)
+VALUES (:namespace, :user_id, :id, :rev, :number, :agent_id, :session_id, :kind, :state, :tier, :subject, :attribute, :value,
+  :fact_key, :operation, :text, :digest, :topics, :entities, :metadata, :importance, :pinned, :origin, :trust, :evidence,
+  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by)
+
+-- name: read_digest
+SELECT digest FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
+
+-- name: read_memory
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id AND unrecorded_at IS NULL
+
+-- name: read_memory_by_number
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number AND unrecorded_at IS NULL
+
+-- name: read_revisions
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id ORDER BY rev
+
+-- name: list_memories
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND number > :after
+  AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ',') > 0)
+  AND (:states IS NULL OR instr(:states, ',' || state || ',') > 0)
+  AND (:agent_id IS NULL OR agent_id IN (:agent_id, ''))
+  AND (:session_id IS NULL OR session_id = :session_id)
+ORDER BY number LIMIT :limit
+
+-- name: read_facts
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
+  AND agent_id = :agent_id AND unrecorded_at IS NULL
+ORDER BY valid_from, number
+
+-- name: read_same_content
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND digest = :digest AND state = 'active' AND kind = :kind
+  AND agent_id = :agent_id AND unrecorded_at IS NULL
+ORDER BY number LIMIT 1
+
+-- name: read_held
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
+  AND valid_from <= :as_of AND (valid_to IS NULL OR valid_to > :as_of)
+  AND state IN ('active', 'superseded', 'expired')
+  AND ((:known_at IS NULL AND unrecorded_at IS NULL)
+       OR (recorded_at <= :known_at AND (unrecorded_at IS NULL OR unrecorded_at > :known_at)))
+ORDER BY number
+
+-- name: read_derived
+SELECT m.id, m.rev, m.number, m.agent_id, m.session_id, m.kind, m.state, m.tier, m.subject, m.attribute, m.value, m.fact_key,
+  m.operation, m.text, m.topics, m.entities, m.metadata, m.importance, m.pinned, m.origin, m.trust, m.evidence, m.event_time,
+  m.valid_from, m.valid_to, m.expires_at, m.created_at, m.recorded_at, m.unrecorded_at, m.superseded_by
+FROM memory_source AS s
+JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id AND m.unrecorded_at IS NULL
+  AND m.hidden_by IS NULL
+WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.source_id = :source_id
+ORDER BY m.number
+
+-- name: read_sources
+SELECT source_id FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+ORDER BY position
+
+-- name: delete_sources
+DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+
+-- name: delete_source
+DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id
+
+-- name: insert_source
+INSERT INTO memory_source (namespace, user_id, memory_id, position, source_id)
+VALUES (:namespace, :user_id, :memory_id, :position, :source_id)
+
+-- name: delete_memory
+DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
+-- name: take_change_seq
+INSERT INTO namespace (namespace, change_seq) VALUES (:namespace, 1)
+ON CONFLICT (namespace) DO UPDATE SET change_seq = change_seq + 1
+RETURNING change_seq
+
+-- name: insert_change
+INSERT INTO change (namespace, user_id, seq, id, verb, reason, by, at, sources, spans, detail, undoes, undone_by)
+VALUES (:namespace, :user_id, :seq, :id, :verb, :reason, :by, :at, :sources, :spans, :detail, :undoes, NULL)
+
+-- name: insert_effect
+INSERT INTO change_effect (namespace, user_id, change_id, position, memory_id, rev_before, rev_after)
+VALUES (:namespace, :user_id, :change_id, :position, :memory_id, :rev_before, :rev_after)
+
+-- name: read_changes
+SELECT seq, id, verb, reason, by, at, sources, spans, detail, undoes, undone_by
+FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq > :after ORDER BY seq LIMIT :limit
+
+-- name: read_changes_of
+SELECT c.seq, c.id, c.verb, c.reason, c.by, c.at, c.sources, c.spans, c.detail, c.undoes, c.undone_by
+FROM change AS c
+WHERE c.namespace = :namespace AND c.user_id = :user_id AND c.seq > :after
+  AND c.id IN (SELECT e.change_id FROM change_effect AS e
+               WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = :memory_id)
+ORDER BY c.seq LIMIT :limit
+
+-- name: read_change
+SELECT seq, id, verb, reason, by, at, sources, spans, detail, undoes, undone_by
+FROM change WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
+-- name: read_effects
+SELECT memory_id, rev_before, rev_after
+FROM change_effect WHERE namespace = :namespace AND user_id = :user_id AND change_id = :change_id ORDER BY position
+
+-- name: mark_undone
+UPDATE change SET undone_by = :undone_by WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
+-- name: forget_detail_of_memory
+UPDATE change SET detail = '{}'
+WHERE namespace = :namespace AND user_id = :user_id AND detail <> '{}'
+  AND id IN (SELECT e.change_id FROM change_effect AS e
+             WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = :id)
+
+-- name: forget_detail_of_source
+UPDATE change SET detail = '{}'
+WHERE namespace = :namespace AND user_id = :user_id AND detail <> '{}' AND instr(sources, '"' || :id || '"') > 0
+
+-- name: read_replay
+SELECT fingerprint, receipt, expires_at FROM idempotency
+WHERE namespace = :namespace AND user_id = :user_id AND verb = :verb AND key_digest = :key_digest
+  AND (expires_at IS NULL OR expires_at > :now)
+
+-- name: put_replay
+INSERT INTO idempotency (namespace, user_id, verb, key_digest, fingerprint, receipt, expires_at)
+VALUES (:namespace, :user_id, :verb, :key_digest, :fingerprint, :receipt, :expires_at)
+ON CONFLICT (namespace, user_id, verb, key_digest) DO UPDATE SET
+  fingerprint = excluded.fingerprint, receipt = excluded.receipt, expires_at = excluded.expires_at
+
+-- name: delete_expired_replays
+DELETE FROM idempotency WHERE namespace = :namespace AND user_id = :user_id AND expires_at <= :now
+
+-- name: put_tombstone
+INSERT INTO tombstone (namespace, user_id, id, at, change_id, digest)
+VALUES (:namespace, :user_id, :id, :at, :change_id, :digest)
+ON CONFLICT (namespace, user_id, id) DO NOTHING
+
+-- name: read_tombstone
+SELECT id, at, change_id, digest FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
+-- name: read_blocked
+SELECT 1 FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND digest = :digest LIMIT 1
+
+-- name: hide_message
+UPDATE message SET hidden_by = :change_id
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
+
+-- name: hide_memory
+UPDATE memory SET hidden_by = :change_id
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
+
+-- name: reveal_messages
+UPDATE message SET hidden_by = NULL WHERE namespace = :namespace AND user_id = :user_id AND hidden_by = :change_id
+
+-- name: reveal_memories
+UPDATE memory SET hidden_by = NULL WHERE namespace = :namespace AND user_id = :user_id AND hidden_by = :change_id
+
+-- name: delete_session
+DELETE FROM session WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
+
+-- name: read_agents
+SELECT agent_id, number FROM agent WHERE namespace = :namespace AND user_id = :user_id
+
+-- name: insert_agent
+INSERT INTO agent (namespace, user_id, agent_id, number)
+SELECT :namespace, :user_id, :agent_id, 1 + count(*) FROM agent WHERE namespace = :namespace AND user_id = :user_id
+RETURNING number
+
+-- name: read_word_blocks
+SELECT first, records, entries FROM word_block WHERE namespace = :namespace AND user_id = :user_id ORDER BY first
+
+-- name: read_word_block_at
+SELECT first, records, entries FROM word_block WHERE namespace = :namespace AND user_id = :user_id AND first <= :number
+ORDER BY first DESC LIMIT 1
+
+-- name: read_word_tail
+SELECT first, length(records), length(entries) FROM word_block WHERE namespace = :namespace AND user_id = :user_id
+ORDER BY first DESC LIMIT 1
+
+-- name: append_word_block
+UPDATE word_block SET records = CAST(records || :records AS BLOB), entries = CAST(entries || :entries AS BLOB)
+WHERE namespace = :namespace AND user_id = :user_id AND first = :first
+
+-- name: put_word_block
+INSERT INTO word_block (namespace, user_id, first, records, entries) VALUES (:namespace, :user_id, :first, :records, :entries)
+ON CONFLICT (namespace, user_id, first) DO UPDATE SET records = excluded.records, entries = excluded.entries
+
+-- name: clear_word_blocks
+DELETE FROM word_block WHERE namespace = :namespace AND user_id = :user_id
+
+-- name: read_due
+SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
+FROM due WHERE namespace = :namespace AND user_id = :user_id ORDER BY due_at, kind, ref
+
+-- name: count_leased
+SELECT count(*) FROM due WHERE namespace = :namespace AND user_id = :user_id AND leased_until > :now
+
+-- name: put_due
+INSERT INTO due (namespace, user_id, kind, ref, due_at) VALUES (:namespace, :user_id, :kind, :ref, :due_at)
+ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET due_at = min(due_at, excluded.due_at)
+
+-- name: clear_due
+DELETE FROM due WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
+
+-- name: count_messages
+SELECT count(*) FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
+
+-- name: count_memories
+SELECT kind, tier, state, count(*) FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL GROUP BY kind, tier, state
+
+-- name: read_clock
+-- scope: upkeep
+SELECT value FROM store WHERE name = 'clock'
+
+-- name: write_clock
+-- scope: upkeep
+UPDATE store SET value = :now WHERE name = 'clock' AND value < :now
+
+-- name: take_lease_token
+-- scope: upkeep
+UPDATE store SET value = value + 1 WHERE name = 'lease' RETURNING value
+
+-- name: find_due
+-- scope: upkeep
+SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY namespace, user_id ORDER BY due_at, kind, ref) AS place
+  FROM due
+  WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+)
+ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
+
+-- name: lease_due
+-- scope: upkeep
+UPDATE due SET token = :token, holder = :holder, leased_until = :leased_until
+WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
+
+-- name: renew_lease
+-- scope: upkeep
+UPDATE due SET leased_until = :leased_until
+WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
+
+-- name: finish_due
+-- scope: upkeep
+DELETE FROM due
+WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
+
+-- name: put_off_due
+-- scope: upkeep
+UPDATE due SET due_at = :due_at, attempts = attempts + :attempt, last_error = :last_error, holder = NULL, leased_until = NULL
+WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
+
+-- name: soonest_due
+-- scope: upkeep
+SELECT min(max(due_at, ifnull(leased_until, 0))) FROM due WHERE instr(:kinds, ',' || kind || ',') > 0
+
+-- name: read_scopes
+-- scope: upkeep
+SELECT namespace, user_id FROM owner ORDER BY namespace, user_id
