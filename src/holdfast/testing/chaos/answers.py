@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _JSON = {"content-type": "application/json"}
-_LATE = '{"error":{"message":"The server had an error while streaming the answer","type":"server_error","code":"server_error"}}'
+_LATE = '{"error":{"message":"The server had an error while answering","type":"server_error","code":"server_error"}}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def _error(where: Route, status: int, text: str, *, param: str | None = None, co
     return Outgoing(status=status, headers=_JSON, parts=(body.encode(),))
 
 
-# --------------------------------------------------------------------------------------------- what every server refuses
+# --------------------------------------------------------------------------------------------- without a fault
 
 
 def refusal(where: Route, body: Any, model: str, headers: Mapping[str, str], character: Character) -> Outgoing | None:
@@ -118,7 +118,7 @@ def refusal(where: Route, body: Any, model: str, headers: Mapping[str, str], cha
 
 
 def unloaded(where: Route, model: str, *, evicted: bool) -> Outgoing:
-    """What a local server says while the model is not there: 400 as LM Studio does it, 503 as Ollama and llama.cpp do."""
+    """What a local server says while the model is not there: 400 as LM Studio does it, 503 as Ollama does."""
     if where.dialect == "ollama":
         return _error(where, 503, "server busy, please try again.  maximum pending requests exceeded")
     if evicted:

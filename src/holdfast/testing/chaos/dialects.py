@@ -1,7 +1,7 @@
 """Reading requests and writing answers in the protocols of OpenAI, Anthropic and Ollama. Pure: bodies in, bodies out.
 
-Shapes follow the public references: OpenAI Chat Completions and Embeddings, Anthropic Messages and its streaming events,
-and Ollama's api.md.
+Shapes follow the public references: OpenAI Chat Completions and Embeddings, Anthropic Messages and its streaming
+events, and Ollama's api.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Embedding answers of the chaos server: inputs read, vectors made, and every way in which they can fail to fit. Pure."""
+"""Embedding answers of the chaos server: inputs read, vectors made, and the ways in which they fail to fit. Pure."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _inputs(protocol: EmbedProtocol, given: Any) -> tuple[tuple[str, ...], str |
 
 
 def embed_body(asked: EmbedAsked, dimension: int, limit: int | None) -> dict[str, Any]:
-    """The answer: one vector a text, in order. Texts over `limit` tokens are cut: whoever calls has refused them before."""
+    """The answer: one vector a text, in order. Texts over `limit` tokens are cut."""
     length = min(asked.dimensions or dimension, dimension)
     kept = [text if limit is None else text[: 4 * limit] for text in asked.texts]
     vectors = [hash_vector(text, length) for text in kept]
@@ -87,7 +87,7 @@ def _encoded(vector: Sequence[float]) -> str:
 
 
 def misbind(body: Mapping[str, Any], how: MisbindHow) -> dict[str, Any]:
-    """The same answer with vectors that do not fit. Works on OpenAI's and Ollama's shape, and on a real provider's answer."""
+    """The same answer with vectors that do not fit: OpenAI's or Ollama's shape, made here or by a real provider."""
     if isinstance(body.get("data"), list):
         return {**body, "data": _misbound([dict(one) for one in body["data"]], how)}
     if isinstance(body.get("embeddings"), list):

@@ -1,4 +1,4 @@
-"""The ways in which the chaos server fails, as frozen values in one table: `FAULTS`, by the names the command line takes."""
+"""The ways in which the chaos server fails: frozen values in one table, `FAULTS`, by the command line's names."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ OK = Fault(name="ok", act=Fine(), about="no fault: the answer that was asked for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One answer of a failing provider: what it sends, and (`label`) how a client should treat it, where that is known."""
+    """One answer of a failing provider: what it sends, and (`label`) how a client should treat it, where known."""
 
     name: str
     origin: str
@@ -172,9 +172,9 @@ def rows() -> tuple[Row, ...]:
     return tuple(rows_of(text.splitlines()))
 
 
-_HTML_502 = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center><h1>502 Bad Gateway</h1></center></body>\r\n</html>"
+_HTML_502 = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><h1>502 Bad Gateway</h1></body>\r\n</html>"
 _HTML_200 = "<!DOCTYPE html><html><head><title>Sign in</title></head><body>Please sign in to continue.</body></html>"
-_LIMITED = '{"error":{"message":"Rate limit reached for requests","type":"requests","param":null,"code":"rate_limit_exceeded"}}'
+_LIMITED = '{"error":{"message":"Rate limit reached for requests","type":"requests","code":"rate_limit_exceeded"}}'
 _TYPE_HTML = MappingProxyType({"content-type": "text/html"})
 
 _TABLE: tuple[tuple[str, Act, str], ...] = (

@@ -16,7 +16,7 @@ _MAX_DEPTH = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a schema is filled from: the conversation, its facts, and, inside a list, the one fact or pair it is about."""
+    """What a schema is filled from: the conversation, its facts, and, inside a list, an item's fact or pair."""
 
     conversation: tuple[Line, ...]
     facts: tuple[Said, ...]

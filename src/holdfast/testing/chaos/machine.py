@@ -1,4 +1,4 @@
-"""What is loaded on the chaos server's machine: unloading after idle time, warm-up, one GPU. Pure: time is an argument."""
+"""What is loaded on the chaos server's machine: unloading when idle, warm-up, one GPU. Pure: time is an argument."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """Whether a model answers now; `wait` says how many seconds its load still takes, `evicted` that it was just unloaded."""
+    """Whether a model answers now; `wait`: the seconds its load still takes; `evicted`: it was just found unloaded."""
 
     ready: bool
     wait: float = 0.0

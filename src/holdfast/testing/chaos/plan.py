@@ -17,7 +17,8 @@ __all__ = ["Plan", "RequestKind", "fits"]
 RequestKind = Literal["chat", "embedding", "other"]
 
 _ORDINARY = (
-    "reset", "disconnect", "html-502", "rate-limit", "truncated-json", "sse-error", "error-in-200", "prose", "wrong-tool",
+    "reset", "disconnect", "html-502", "rate-limit", "truncated-json", "sse-error", "error-in-200", "prose",
+    "wrong-tool",
     "empty-arguments", "arguments-broken", "cut-at-limit", "refusal-text", "empty-reply", "fewer-vectors",
 )  # fmt: skip
 

@@ -11,7 +11,17 @@ from holdfast.testing.chaos.wire import Incoming, Outgoing
 __all__ = ["Upstream", "joined"]
 
 _DROPPED = frozenset(
-    "host content-length transfer-encoding connection keep-alive accept-encoding content-encoding te upgrade".split()
+    [
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "keep-alive",
+        "accept-encoding",
+        "content-encoding",
+        "te",
+        "upgrade",
+    ]
 )
 _SECONDS = 600.0
 

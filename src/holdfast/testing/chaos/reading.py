@@ -1,4 +1,4 @@
-"""What the chaos model understands of a conversation: lines with ids, and facts by a few dozen patterns. Deterministic."""
+"""What the chaos model understands of a conversation: lines with ids, and facts by two dozen patterns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Line", "Said", "facts", "lines", "same_concept"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line of the conversation: its id as the prompt shows it ("" for none), who speaks ("" unknown), what is said."""
+    """One line of the conversation: its id as the prompt shows it ("" none), who speaks ("" unknown), what is said."""
 
     id: str
     speaker: str
@@ -111,7 +111,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     (rf"\b(?:i|we) (?:now |currently )?work (?:for|at) {_V}", "employer"),
     (rf"\bi (?:just |recently )?(?:joined|started at) {_V}", "employer"),
     (rf"\bi (?:now |currently )?work as (?:an? )?{_V}", "job"),
-    (rf"\bi(?:'m| am) (?:now )?(?:an? )(?P<value>[\w -]*?(?:er|or|ist|ian|nurse|chef|pilot|student|attorney)){_END}", "job"),
+    (rf"\bi(?:'m| am) (?:now )?(?:an? )(?P<value>[\w -]*?(?:er|or|ist|ian|nurse|chef|pilot|student)){_END}", "job"),
     (rf"\bi(?:'m| am) allergic to {_V}", "allergy"),
     (rf"\bi (?:have )?(?:quit|stopped|gave up|given up) {_V}", "quit"),
     (rf"\bi (?:no longer|don't|do not) (?P<attr>eat|drink|like|use|want) {_V}", "not"),
@@ -120,10 +120,14 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     (rf"\b(?:i|we) (?:now )?(?:use|switched to|switched from .+? to) {_V}", "uses"),
     (rf"\bi (?:have|got|adopted) an? (?P<attr>\w+) (?:named|called) {_V}", ""),
     (rf"\bcall me {_V}", "name"),
-    (rf"\bi(?:'m| am) (?P<value>\d{{1,3}}) years old", "age"),
+    (r"\bi(?:'m| am) (?P<value>\d{1,3}) years old", "age"),
     (rf"\bi was born (?:in|on) {_V}", "birthday"),
-    (r"(?:제|내|나의|저의)\s*(?P<attr>[가-힣 ]{1,15}?)(?:은|는|이|가)\s*(?P<value>[^.!?,\n]+?)(?:이에요|예요|입니다|이야|야|다)(?=[.!?\s]|$)", ""),
-    (r"(?P<value>[가-힣A-Za-z]+)(?:으로|로) 이사(?:했|갔|왔)", "home"),
+    (
+        (r"(?:제|내|나의|저의)\s*(?P<attr>[가-힣 ]{1,15}?)(?:은|는|이|가)\s*"
+        r"(?P<value>[^.!?,\n]+?)(?:이에요|예요|입니다|이야|야|다)(?=[.!?\s]|$)"),
+        "",
+    ),
+    (r"(?P<value>[가-힣A-Za-z]+?)(?:으로|로) 이사(?:했|갔|왔)", "home"),
     (r"(?P<value>[가-힣A-Za-z]+)에 (?:살아|살고|삽니다)", "home"),
     (r"(?P<value>[가-힣A-Za-z]+)에서 일(?:해|하고|합니다)", "employer"),
     (r"(?P<value>[가-힣A-Za-z]+)(?:을|를) (?:끊었|그만)", "quit"),
@@ -183,16 +187,18 @@ def _of_sentence(sentence: str, subject: str, identity: str) -> list[Said]:
                     sentence=sentence,
                     ids=(identity,) if identity else (),
                     corrects=bool(_CORRECTION.search(sentence)),
-                )  # fmt: skip
+                )
             )
     return found
 
 
 # --------------------------------------------------------------------------------------------- same or different
 
-_WEAK = frozenset(
-    "a an the my your his her their user user's users most really very own current of is are 's all-time 가장 제일 나의 내 제 저의 사용자의".split()
-)
+_WEAK = frozenset((
+    "a", "an", "the", "my", "your", "his", "her", "their", "user", "user's", "users", "most", "really",
+    "very", "own", "current", "of", "is", "are", "'s", "all-time", "가장", "제일", "나의", "내", "제", "저의",
+    "사용자의",
+))  # fmt: skip
 _ENDING = re.compile(r"(?:'s|s)$")
 
 

@@ -1,7 +1,8 @@
 """What OpenAI and Anthropic refuse in a list of messages, as pure checks that give the providers' own texts.
 
-Written from the documented rules (OpenAI: Chat Completions reference and the function calling guide; Anthropic: Messages
-reference and the tool use guide). Both pair tool calls with their results by adjacency: ids may repeat from turn to turn.
+Written from the documented rules (OpenAI: Chat Completions reference and the function calling guide; Anthropic:
+Messages reference and the tool use guide). Both pair tool calls with their results by adjacency: ids may repeat from
+turn to turn.
 
 `check_openai` and `check_anthropic` give the texts; `openai_violations` and `anthropic_violations` also give the place,
 in the form in which the provider's error names it.
@@ -36,7 +37,7 @@ class Violation:
 
 
 def check_openai(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The rules of OpenAI chat completions that these messages break, as the provider's 400 words them; [] when valid."""
+    """The rules of OpenAI chat completions that these messages break, as its 400 words them; [] when valid."""
     return [violation.text for violation in openai_violations(messages)]
 
 
@@ -96,7 +97,8 @@ def _openai_result(message: Mapping[str, Any], index: int, known: set[str], call
     identity = message.get("tool_call_id")
     if caller < 0:
         yield Violation(
-            text="Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+            text="Invalid parameter: messages with role 'tool' must be a response to a preceeding message "
+            "with 'tool_calls'.",
             param=f"messages.[{index}].role",
         )
     elif not isinstance(identity, str):
@@ -127,7 +129,10 @@ def _openai_content(message: Mapping[str, Any], index: int) -> Iterator[Violatio
         return
     if not isinstance(content, list):
         kind = "an object" if isinstance(content, Mapping) else "a number"
-        text = f"Invalid type for 'messages[{index}].content': expected one of a string or array of objects, but got {kind} instead."
+        text = (
+            f"Invalid type for 'messages[{index}].content': expected one of a string or array of objects, "
+            f"but got {kind} instead."
+        )
         yield Violation(text=text, param=f"messages[{index}].content", code="invalid_type")
         return
     if not content:
@@ -191,7 +196,10 @@ def anthropic_violations(messages: Sequence[Mapping[str, Any]], system: Any = No
         elif index == 0 and role != "user":
             found.append(_said('messages: first message must use the "user" role', "messages"))
         elif role == previous.get("role"):
-            text = f'messages: roles must alternate between "user" and "assistant", but found multiple "{role}" roles in a row'
+            text = (
+                'messages: roles must alternate between "user" and "assistant", '
+                f'but found multiple "{role}" roles in a row'
+            )
             found.append(_said(text, "messages"))
         found.extend(_anthropic_content(message, index, final=index == len(messages) - 1))
         found.extend(_anthropic_blocks(message, index))
@@ -236,7 +244,10 @@ def _anthropic_content(message: Mapping[str, Any], index: int, *, final: bool) -
         return
     if not content:
         if not assistant_end:
-            text = f"messages.{index}: all messages must have non-empty content except for the optional final assistant message"
+            text = (
+                f"messages.{index}: all messages must have non-empty content "
+                "except for the optional final assistant message"
+            )
             yield _said(text, place)
         return
     texts = [content] if isinstance(content, str) else _texts(content)
@@ -283,12 +294,15 @@ def _anthropic_results(message: Mapping[str, Any], index: int, previous: Mapping
         identity = str(block.get("tool_use_id", ""))
         if identity not in asked:
             yield _said(
-                f"{place}: unexpected `tool_use_id` found in `tool_result` blocks: {identity}. Each `tool_result` block "
-                "must have a corresponding `tool_use` block in the previous message.",
+                f"{place}: unexpected `tool_use_id` found in `tool_result` blocks: {identity}. Each `tool_result` "
+                "block must have a corresponding `tool_use` block in the previous message.",
                 place,
             )
         elif identity in seen:
-            text = f"{place}: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {identity}"
+            text = (
+                f"{place}: each tool_use must have a single result. "
+                f"Found multiple `tool_result` blocks with id: {identity}"
+            )
             yield _said(text, place)
         seen.add(identity)
 
@@ -301,7 +315,8 @@ def _anthropic_unanswered(message: Mapping[str, Any], index: int, following: Map
     if missing:
         yield _said(
             f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: "
-            f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+            f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in the "
+            "next message.",
             f"messages.{index}",
         )
 

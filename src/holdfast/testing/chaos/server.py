@@ -9,13 +9,14 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
 import h11
 
 from holdfast.ports import Clock
+from holdfast.system import SystemClock
 from holdfast.testing.chaos.answers import (
     Character,
     Route,
@@ -35,16 +36,6 @@ from holdfast.testing.chaos.proxy import Upstream
 from holdfast.testing.chaos.wire import Incoming, Outgoing, read_request, reset, send
 
 __all__ = ["ChaosServer", "Request"]
-
-
-class _WallClock:
-    """The system's time."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +71,8 @@ class ChaosServer:
     the message rules of the first two. Without faults every answer follows from the request alone. With `upstream` it
     stands in front of a real provider: requests go on, and answers come back, unless a fault says otherwise.
 
-    `requests` records what was asked, in order. `script`, `always`, `fail_rate`, `release`, `refuse`, `accept` and `change`
-    may be called from any thread.
+    `requests` records what was asked, in order. `script`, `always`, `fail_rate`, `release`, `refuse`, `accept` and
+    `change` may be called from any thread.
     """
 
     def __init__(
@@ -101,7 +92,7 @@ class ChaosServer:
         self._character = character or Character()
         self._machine = machine or Machine()
         self._upstream = Upstream(upstream) if upstream is not None else None
-        self._clock: Clock = clock or _WallClock()
+        self._clock: Clock = clock or SystemClock()
         self._number = 0
         self._seen: dict[str, None] = {}
         self._life: _Life | None = None
@@ -131,7 +122,7 @@ class ChaosServer:
         ]
 
     def script(self, faults: Iterable[Fault | str], *, model: str | None = None, path: str | None = None) -> None:
-        """Let the coming requests (of a model, on a path) meet these faults, one each, then none. Names work as well."""
+        """Let the coming requests (of a model, on a path) meet these faults or names, one each, then none."""
         self._plan.script(faults, model, path)
 
     def always(self, fault: Fault | str | None, *, model: str | None = None, path: str | None = None) -> None:

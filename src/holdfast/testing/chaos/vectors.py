@@ -1,4 +1,4 @@
-"""A deterministic embedding without a model: words and their parts hashed into a unit vector, so similar texts are near."""
+"""A deterministic embedding without a model: words and their parts hashed into a unit vector, alike for like texts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ DIMENSION = 64
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_COMMON = frozenset(
-    "a an and are as at be but for he her his i in is it my of on or she that the they this to was we you your".split()
-)
+_COMMON = frozenset((
+    "a", "an", "and", "are", "as", "at", "be", "but", "for", "he", "her", "his", "i", "in", "is", "it",
+    "my", "of", "on", "or", "she", "that", "the", "they", "this", "to", "was", "we", "you", "your",
+))  # fmt: skip
 
 
 def hash_vector(text: str, dimension: int = DIMENSION) -> list[float]:

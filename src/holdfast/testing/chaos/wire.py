@@ -74,7 +74,7 @@ async def send(
     drip: Callable[[], Awaitable[object]] | None = None,
     cut: bool = False,
 ) -> None:
-    """Write an answer. With `drip` it goes out eight bytes at a time, `drip` awaited in between; with `cut` only half."""
+    """Write an answer. With `drip` eight bytes at a time go out, `drip` awaited in between; with `cut` only half."""
     headers = [(name, value) for name, value in outgoing.headers.items() if name.lower() not in _HOP]
     if outgoing.stream:
         headers.append(("transfer-encoding", "chunked"))
