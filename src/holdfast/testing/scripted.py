@@ -101,7 +101,7 @@ class ScriptedChat:
 
 
 class HashEmbedding:
-    """An `EmbeddingModel` without a model: hashed words as unit vectors, alike for like texts. Deterministic everywhere.
+    """An `EmbeddingModel` without a model: hashed words as unit vectors, alike for like texts. Deterministic.
 
     Raises:
         InvalidInput: the dimension is not positive.
@@ -122,7 +122,7 @@ class HashEmbedding:
         """The length of its vectors."""
         return self._dimension
 
-    async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
+    async def embed(self, texts: Sequence[object], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
         """Unit vectors, shape (len(texts), dimension), row i for text i; the purpose changes nothing.
 
         Raises:
@@ -130,10 +130,11 @@ class HashEmbedding:
         """
         import numpy as np
 
+        rows: list[list[float]] = []
         for index, text in enumerate(texts):
             if not isinstance(text, str) or not text.strip():
                 raise InvalidInput(f"text {index} cannot be embedded for a {purpose}: it is empty or no text")
-        rows = [hash_vector(text, self._dimension) for text in texts]
+            rows.append(hash_vector(text, self._dimension))
         return np.asarray(rows, dtype=np.float32).reshape(len(texts), self._dimension)
 
 
