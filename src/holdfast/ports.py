@@ -122,7 +122,10 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """Which memories to list: oldest first after document number `after`, at most `limit`. None means "any"."""
+    """Which memories to list: oldest first after document number `after`, at most `limit`. None means "any".
+
+    An `agent` that is given asks for that agent's and for agentless memories, a `session` for exactly that one.
+    """
 
     kinds: tuple[Kind, ...] | None = None
     states: tuple[State, ...] | None = ("active",)
@@ -152,7 +155,7 @@ class ReadTx(Protocol):
 
     @property
     def now(self) -> datetime:
-        """The store's clock in this transaction; in a write it is never before the last recorded time."""
+        """The store's clock in this transaction: one value, never before that of a write committed earlier."""
         ...
 
     def session(self, name: str) -> Session | None:
@@ -196,7 +199,7 @@ class ReadTx(Protocol):
         ...
 
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
-        """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""
+        """Every fact of this subject, key and exactly this agent, in whatever state, by `valid_from` and number."""
         ...
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
@@ -204,19 +207,26 @@ class ReadTx(Protocol):
         ...
 
     def revisions(self, memory_id: str) -> list[Memory]:
-        """All revisions of a memory, oldest first, the current one last."""
+        """All revisions of a memory as they were written, oldest first, the current one last.
+
+        Each one but the last has as `unrecorded_at` the `recorded_at` of the next.
+        """
         ...
 
     def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
-        """The revisions that `known_at` (None: now) knew and that held at `as_of`, retracted ones left out."""
+        """The revisions that `known_at` (None: now) knew and that held at `as_of`, by document number.
+
+        A revision is known from `recorded_at` until before `unrecorded_at`, and holds from `valid_from` until before
+        `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is what is hidden now.
+        """
         ...
 
     def derived(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories that name one of these ids as a source."""
+        """The memories whose current revision names one of these ids as a source, each once, by document number."""
         ...
 
     def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
-        """Changes with `seq > after`, oldest first; only those that touched one memory when it is given."""
+        """Changes with `seq > after`, oldest first, effects without content; of one memory, those that touched it."""
         ...
 
     def find_change(self, change_id: str) -> Change | None:
@@ -244,7 +254,7 @@ class ReadTx(Protocol):
         ...
 
     def due(self) -> list[Due]:
-        """The scope's due work, soonest first."""
+        """The scope's due work, leased or not, by time, kind and ref; `token` is that of the newest lease on it."""
         ...
 
     def leased(self) -> int:
@@ -252,7 +262,7 @@ class ReadTx(Protocol):
         ...
 
     def counts(self) -> Mapping[tuple[HitKind, str, str], int]:
-        """How many rows there are by (kind, tier, state); messages under ("message", "", "active")."""
+        """How many rows there are by (kind, tier, state); messages, also none, under ("message", "", "active")."""
         ...
 
 
@@ -272,11 +282,13 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def add_messages(self, messages: Sequence[Message]) -> None:
-        """Append to the journal."""
+        """Append to the journal. Ids are unique within a scope; the same id in another scope is another message."""
         ...
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         """Insert a memory (rev 1), or write its next revision; the revision before is kept with its `unrecorded_at`.
+
+        Without a `digest` the next revision keeps the one that the memory has.
 
         Raises:
             RevisionConflict: the stored revision is not `memory.rev - 1`.
@@ -284,7 +296,10 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def add_change(self, change: Change) -> Change:
-        """Append to the audit trail; returns the change with the next `seq` of its namespace."""
+        """Append to the audit trail; returns the change with the next `seq` of its namespace.
+
+        Of its effects only ids and revisions are kept; content stands in the revisions they name, and in `detail`.
+        """
         ...
 
     def mark_undone(self, change_id: str, by: str | None) -> None:
@@ -304,7 +319,11 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def unindex(self, numbers: Sequence[int]) -> None:
-        """Take documents out of the words index: their entries go, their records become empty."""
+        """Take documents out of the words index: their entries go, their records become empty.
+
+        A number that is not in the index is passed over, here and in `flag`: the index may be in the middle of being
+        built again.
+        """
         ...
 
     def flag(self, numbers: Mapping[int, bool]) -> None:
@@ -312,7 +331,10 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
-        """Hide messages and memories from every read, as the change's doing; ids that are hidden stay with theirs."""
+        """Hide messages and memories from every read, as the change's doing; ids that are hidden stay with theirs.
+
+        It covers every revision, also one that is written later: a stale apply does not bring a hidden memory back.
+        """
         ...
 
     def reveal(self, change_id: str) -> None:
@@ -320,30 +342,42 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def erase_session(self, name: str) -> None:
-        """Remove a session that has no messages left."""
+        """Remove a session that has no messages left.
+
+        Raises:
+            StoreError: it still has messages, hidden ones included.
+        """
         ...
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
-        """Remove messages for good and leave tombstones; changes that name one as a source lose their `detail`."""
+        """Remove messages for good and leave tombstones; changes that name one as a source lose their `detail`.
+
+        An id that is not in the scope leaves nothing.
+        """
         ...
 
     def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
         """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again.
 
-        Changes that touched one keep their effects and lose their `detail`.
+        `digests` maps a memory's id to the digest that its tombstone keeps. An id that is not in the scope leaves
+        nothing. Changes that touched one, or name one as a source, keep their effects and lose their `detail`.
         """
         ...
 
     def drop_sources(self, ids: Sequence[str]) -> None:
-        """Take these ids out of the sources of every memory that stays."""
+        """Take these ids out of the sources of every memory, in all its revisions, without a new revision."""
         ...
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
-        """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time."""
+        """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time.
+
+        A lease on it stays, but what comes while it is leased is not lost with it: `finish` then leaves the entry due
+        at the earliest time that was put since the claim.
+        """
         ...
 
     def clear_due(self, kind: str, ref: str) -> None:
-        """Take due work away: its state no longer implies it."""
+        """Take due work away: its state no longer implies it. A lease on it is lost, also when it is made due again."""
         ...
 
     def clear_index(self) -> None:
@@ -353,7 +387,11 @@ class WriteTx(ReadTx, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A claim on one piece of due work until a time; `token` only grows, so an outrun holder is recognised."""
+    """A claim on one piece of due work until a time; `token` only grows, so an outrun holder is recognised.
+
+    A lease is lost once the store's clock reached `until`, its due work was cleared, or somebody else claimed it.
+    Tokens grow over the whole store, so that work which was cleared and made due again never repeats one.
+    """
 
     due: Due
     token: int
@@ -365,7 +403,7 @@ class Upkeep(Protocol):
     """The only verbs of a store that look across scopes: due work and leases, never content."""
 
     async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
-        """Lease up to `limit` due items that nobody holds, fair over scopes, soonest first."""
+        """Lease up to `limit` due items that nobody holds: the soonest of each scope, then the second, and so on."""
         ...
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
@@ -373,15 +411,21 @@ class Upkeep(Protocol):
         ...
 
     async def finish(self, lease: Lease) -> bool:
-        """Take the due item away; False when the lease was lost."""
+        """Take the due item away; False when the lease was lost.
+
+        Where `put_due` came since the claim the item stays, unleased and with no attempts.
+        """
         ...
 
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
-        """Give a due item back until a later time, with the last error as plain text."""
+        """Give a due item back until a later time, with the last error as plain text; False when the lease was lost.
+
+        With `attempt` it counts as one more attempt.
+        """
         ...
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
-        """When the soonest unleased item is due."""
+        """When the soonest item can be claimed: its time, or the end of the lease on it; None when there is none."""
         ...
 
     async def scopes(self) -> list[Scope]:
@@ -421,7 +465,7 @@ class Store(Protocol):
         ...
 
     def on_due(self, wake: Callable[[], None]) -> None:
-        """Call `wake` (from any thread) after a write of this process made work due."""
+        """Call `wake` (from any thread) after a write of this process made work due; what it raises is only logged."""
         ...
 
     async def close(self) -> None:

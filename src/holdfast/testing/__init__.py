@@ -1,1 +1,59 @@
-"""What ships for tests: doubles of models, a model server that fails, and the suites that every store passes."""
+"""What ships for your own tests: doubles that behave, and the suites that a store of your own must pass.
+
+- `ChaosServer`: a model server over real HTTP that answers sensibly and fails as real ones do; `check_openai` and
+  `check_anthropic` are the message rules that it enforces. More of it in `holdfast.testing.chaos`.
+- `ScriptedChat`, `ScriptedEmbedding`, `HashEmbedding`: models in the process that answer by script, or sensibly.
+- `FakeClock`: time that moves only when the test says so, with sleepers that wake in order.
+- `SeededIds`: ids that are the same in every run.
+- `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`. It needs
+  pytest, pytest-asyncio and hypothesis.
+
+Names are loaded when they are first used, so that importing this package needs no test library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holdfast.testing.chaos import ChaosServer, check_anthropic, check_openai
+    from holdfast.testing.clock import FakeClock
+    from holdfast.testing.ids import SeededIds
+    from holdfast.testing.scripted import HashEmbedding, ScriptedChat, ScriptedEmbedding
+    from holdfast.testing.store_suite import StoreSuite
+
+__all__ = [
+    "ChaosServer",
+    "FakeClock",
+    "HashEmbedding",
+    "ScriptedChat",
+    "ScriptedEmbedding",
+    "SeededIds",
+    "StoreSuite",
+    "check_anthropic",
+    "check_openai",
+]
+
+_HOME = {
+    "ChaosServer": "holdfast.testing.chaos",
+    "FakeClock": "holdfast.testing.clock",
+    "HashEmbedding": "holdfast.testing.scripted",
+    "ScriptedChat": "holdfast.testing.scripted",
+    "ScriptedEmbedding": "holdfast.testing.scripted",
+    "SeededIds": "holdfast.testing.ids",
+    "StoreSuite": "holdfast.testing.store_suite",
+    "check_anthropic": "holdfast.testing.chaos",
+    "check_openai": "holdfast.testing.chaos",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
