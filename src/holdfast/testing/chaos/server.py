@@ -317,7 +317,7 @@ class ChaosServer:
 
     def _note(self, incoming: Incoming, where: Route, model: str, body: Any, fault: Fault) -> None:
         self._number += 1
-        if model:
+        if model and where.kind != "other":
             self._seen.setdefault(model)
         one = Request(
             at=self._clock.now(), method=incoming.method, path=where.path, model=model,
