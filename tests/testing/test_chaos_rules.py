@@ -65,7 +65,10 @@ def test_openai_names_the_message():
 
 def use(*ids, text=None):
     blocks = [{"type": "text", "text": text}] if text else []
-    return {"role": "assistant", "content": [*blocks, *({"type": "tool_use", "id": i, "name": "f", "input": {}} for i in ids)]}
+    return {
+        "role": "assistant",
+        "content": [*blocks, *({"type": "tool_use", "id": i, "name": "f", "input": {}} for i in ids)],
+    }
 
 
 def results(*ids, text=None, first=False):

@@ -18,7 +18,11 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60
 
 
 @given(
-    st.lists(TEXT, max_size=30), st.integers(2, 40), st.integers(1, 5), st.integers(1, 100), st.sampled_from(["split", "truncate"])
+    st.lists(TEXT, max_size=30),
+    st.integers(2, 40),
+    st.integers(1, 5),
+    st.integers(1, 100),
+    st.sampled_from(["split", "truncate"]),
 )
 def test_a_plan_holds_every_text_within_the_limits(texts, chars, count, total, overlong):
     limits = Limits(max_chars=chars, max_texts=count, max_batch_chars=total, overlong=overlong)
@@ -32,7 +36,11 @@ def test_a_plan_holds_every_text_within_the_limits(texts, chars, count, total, o
     assert made.overlong == sum(len(text) > chars for text in texts)
     for index, text in enumerate(texts):
         joined = "".join(piece.text for piece in pieces if piece.index == index)
-        assert joined == text[: len(joined)] or joined.split() == text.split()[: len(joined.split())] or overlong == "split"
+        assert (
+            joined == text[: len(joined)]
+            or joined.split() == text.split()[: len(joined.split())]
+            or overlong == "split"
+        )
         if overlong == "split":
             assert "".join(joined.split()) == "".join(text.split())
 

@@ -253,6 +253,19 @@ async def test_one_poisonous_text_in_a_hundred_is_set_apart(client, place):
     assert len(server.requests) <= 15
 
 
+async def test_a_text_whose_vector_is_missing_is_set_apart():
+    class Holes:
+        fingerprint, dimension = "holes", 64
+
+        async def embed(self, texts, *, purpose):
+            if "hole" in texts:
+                raise ModelError("a vector is missing", model="e", cls="resample", code="bad_vectors")
+            return await HashEmbedding().embed(texts, purpose=purpose)
+
+    apart = await embed_apart(Holes(), ["a", "hole", "b"])
+    assert (apart.indices, list(apart.poisoned)) == ((0, 2), [1])
+
+
 async def test_trouble_that_is_not_about_a_text_is_not_bisected(connect, server):
     server.always("html-502")
     with pytest.raises(ModelError):

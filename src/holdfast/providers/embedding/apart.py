@@ -26,6 +26,11 @@ class Apart:
     poisoned: Mapping[int, ModelError]
 
 
+def _may_be_a_text(error: ModelError) -> bool:
+    """Whether one text can be the reason: refused, too long, or (Ollama with NaN) a vector that cannot be written."""
+    return error.cls in {"poison", "shorten", "next"} or error.code == "bad_vectors"
+
+
 async def embed_apart(
     model: EmbeddingModel, texts: Sequence[str], *, purpose: Literal["document", "query"] = "document"
 ) -> Apart:
@@ -53,7 +58,7 @@ async def embed_apart(
             found[part.start] = await model.embed(texts[part.start : part.stop], purpose=purpose)
             embedded = True
         except ModelError as error:
-            if error.cls not in {"poison", "shorten"}:
+            if not _may_be_a_text(error):
                 raise
             embedded = False
             if len(part) == 1:

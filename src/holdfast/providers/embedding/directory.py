@@ -143,7 +143,8 @@ def _by_length(windows: Sequence[tuple[int, list[int]]]) -> Iterator[list[tuple[
     """Batches of windows of about one length, so that little is padded; none over 8,192 tokens."""
     batch: list[tuple[int, list[int]]] = []
     for entry in sorted(windows, key=lambda one: -len(one[1])):
-        if batch and (len(batch) + 1) * len(batch[0][1]) > _TOKENS_A_BATCH:
+        longest = len(batch[0][1]) if batch else 0
+        if batch and ((len(batch) + 1) * longest > _TOKENS_A_BATCH or 4 * len(entry[1]) < 3 * longest):
             yield batch
             batch = []
         batch.append(entry)
