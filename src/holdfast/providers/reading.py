@@ -23,24 +23,29 @@ _DEPTH: Final = 12
 _NODES: Final = 2_000
 
 _WORD_KEYS: Final = frozenset(
-    ["message", "msg", "error", "error_message", "errormessage", "errmsg", "error_msg", "status_msg", "detail", "details", "description", "error_description", "title", "reason", "raw", "errors", "cause", "innererror", "inner_error", "quotaid", "quotametric", "violations", "param", "type", "code", "status", "blockreasonmessage", "error_type", "localizedmessage", "hint", "exception", "base_resp", "fault", "faultstring", "failure", "metadata", "error_info", "data", "response", "body", "@type"]
+    "message msg error error_message errormessage errmsg error_msg status_msg detail details description "
+    "error_description title reason raw errors cause innererror inner_error quotaid quotametric violations "
+    "param type code status blockreasonmessage error_type localizedmessage hint exception base_resp fault faultstring "
+    "failure metadata error_info data response body @type".split()
 )
 _CODE_KEYS: Final = frozenset(
-    ["code", "type", "status", "error_code", "errorcode", "__type", "reason", "error_type", "errortype", "blockreason", "finish_reason", "finishreason", "stop_reason", "stopreason", "native_finish_reason", "status_code", "statuscode", "error_name", "name", "quotaid", "exception"]
+    "code type status error_code errorcode __type reason error_type errortype blockreason finish_reason finishreason "
+    "stop_reason stopreason native_finish_reason status_code statuscode error_name name quotaid exception".split()
 )
 _DELAY_KEYS: Final = frozenset(
-    ["retry_after", "retryafter", "retry_after_seconds", "retrydelay", "retry_delay", "estimated_time", "retry_in"]
+    "retry_after retryafter retry_after_seconds retrydelay retry_delay estimated_time retry_in".split()
 )
 # Written by a model or a user: never read for words. `choices` and the rest are walked for codes only.
 _CONTENT_KEYS: Final = frozenset(
-    ["failed_generation", "input", "inputs", "prompt", "content", "delta", "arguments", "messages", "contents", "text_output", "generated_text", "text", "content_block", "output", "output_text", "reasoning", "reasoning_content", "thinking", "ctx", "url", "request"]
+    "failed_generation input inputs prompt content delta arguments messages contents text_output generated_text "
+    "text content_block output output_text reasoning reasoning_content thinking ctx url request".split()
 )
 _QUOTED_CODE = re.compile(r"""['"](?:code|type|status|__type|reason|error_type)['"]\s*:\s*['"]([\w.#-]{2,64})['"]""")
 # LiteLLM, and proxies that print an SDK's exception, name the class in front of the message.
 _NAMED_CLASS = re.compile(r"\b(?:litellm|openai|anthropic|mistralai|groq)\.(?:\w+\.)?(\w+)")
 _QUOTED_STATUS = re.compile(r"""['"](?:code|status|status_code|statusCode)['"]\s*:\s*['"]?([45]\d\d)\b""")
 _TAGS = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]{0,500}>", re.DOTALL | re.IGNORECASE)
-_HTML = re.compile(r"^\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype|html|head|body|center|h1|title)\b", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(r"^\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype|html|head|body|center|h1|title)\b", re.I | re.S)
 _HTML_STATUS = re.compile(r"\b([45]\d\d)\b")
 
 
@@ -284,13 +289,13 @@ def _telling(codes: list[str]) -> str | None:
 
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _SPAN = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])", re.IGNORECASE
+    r"(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])", re.I
 )
 _AGAIN = re.compile(
     r"(?:try again|retry|retrying|available again|resets?|wait(?:ing)?|come back)\s*(?:after|in|for|at least|again in|"
     r"about|approximately|\s)*\s*((?:\d+(?:\.\d+)?\s*(?:milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?"
     r"|hrs?|h|days?|d)(?![a-z])[\s,]*(?:and\s+)?)+)",
-    re.IGNORECASE,
+    re.I,
 )
 
 

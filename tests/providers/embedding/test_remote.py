@@ -288,11 +288,14 @@ async def test_when_everything_is_refused_it_gives_up_early():
 async def test_queries_go_before_documents(connect, server):
     server.script(["hang"])
     model = connect(gate=PriorityGate(1), limits=Limits(max_texts=1))
-    batch = asyncio.create_task(model.embed(["doc 1", "doc 2", "doc 3"], purpose="document"))
-    while not server.requests:
-        await asyncio.sleep(0)
+    came = asyncio.Event()
+    server.watch(lambda _: came.set())
+    first = asyncio.create_task(model.embed(["doc 1", "doc 2"], purpose="document"))
+    await came.wait()
+    second = asyncio.create_task(model.embed(["doc 3"], purpose="document"))
+    await asyncio.sleep(0)
     query = asyncio.create_task(model.embed(["query"], purpose="query"))
     await asyncio.sleep(0)
     server.release()
-    await asyncio.gather(batch, query)
-    assert [one.body["input"][0] for one in server.requests] == ["doc 1", "query", "doc 2", "doc 3"]
+    await asyncio.gather(first, second, query)
+    assert [one.body["input"][0] for one in server.requests] == ["doc 1", "query", "doc 3", "doc 2"]
