@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.answers import Receipt, Visibility
 from holdfast.errors import RevisionConflict
-from holdfast.model import Receipt, Scope, Span, Visibility
-from holdfast.ports import Ids, Listing, Replay, Store, WriteTx
+from holdfast.model import Scope, Span
+from holdfast.ports import Ids, Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite_rows import (
     ALICE,
@@ -22,6 +23,7 @@ from holdfast.testing.store_suite_rows import (
     need_session,
     say,
 )
+from holdfast.transaction import Listing, Replay, WriteTx
 
 __all__ = ["ContentCases"]
 

@@ -8,9 +8,10 @@ import pytest
 
 from holdfast.errors import RevisionConflict, StoreError
 from holdfast.model import Change, Memory, Message
-from holdfast.ports import Ids, Store, WriteTx
+from holdfast.ports import Ids, Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite_rows import ALICE, OTHERS, add_change, add_note, everything, later, need_session, say
+from holdfast.transaction import WriteTx
 
 __all__ = ["ErasureCases"]
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.model import Receipt, Scope
+from holdfast.answers import Receipt
+from holdfast.model import Scope
 from holdfast.packed import DocumentKind, DocumentRecord, Entry
-from holdfast.ports import Clock, Ids, Replay, Store, WriteTx
+from holdfast.ports import Clock, Ids, Store
 from holdfast.testing.ids import SeededIds
 from holdfast.testing.store_suite_rows import (
     ALICE,
@@ -20,6 +21,7 @@ from holdfast.testing.store_suite_rows import (
     everything,
     say,
 )
+from holdfast.transaction import Replay, WriteTx
 
 __all__ = ["IsolationCases"]
 

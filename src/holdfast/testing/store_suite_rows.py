@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from holdfast.model import Author, Change, Effect, Memory, Message, Scope, Session
-from holdfast.ports import Clock, Ids, Listing, ReadTx, Store, WriteTx
+from holdfast.ports import Clock, Ids, Store
+from holdfast.transaction import Listing, ReadTx, WriteTx
 
 __all__ = [
     "ALICE",
@@ -72,6 +73,7 @@ def say(tx: WriteTx, ids: Ids, *texts: str, session: str = "s1", **fields: Any) 
             "role": "user",
             "body": {"role": "user", "content": text},
             "shape": "openai",
+            "change_id": "chg_of_the_add",
             "text": text,
             "event_time": tx.now,
             "recorded_at": tx.now,

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.answers import Receipt
 from holdfast.errors import HoldfastError, RevisionConflict, StoreClosed, StoreError
-from holdfast.model import Receipt
 from holdfast.packed import DocumentKind, DocumentRecord, Entry
-from holdfast.ports import Clock, Ids, Priority, ReadTx, Replay, Store, WriteTx
+from holdfast.ports import Clock, Ids, Priority, Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite_rows import (
     ALICE,
@@ -27,6 +27,7 @@ from holdfast.testing.store_suite_rows import (
     later,
     say,
 )
+from holdfast.transaction import ReadTx, Replay, WriteTx
 
 __all__ = ["UnitCases"]
 
@@ -100,8 +101,8 @@ class UnitCases:
                 return caught
             return None
 
-        for verb in (store.write(ALICE, fail), store.read(ALICE, fail)):
-            caught = await asyncio.wait_for(outcome(verb), _LONG)
+        for verb in (store.write, store.read):
+            caught = await asyncio.wait_for(outcome(verb(ALICE, fail)), _LONG)
             assert isinstance(caught, (error, RuntimeError, HoldfastError)), caught
         await asyncio.wait_for(store.write(ALICE, lambda tx: say(tx, ids, "goes on")), _LONG)
 
@@ -300,6 +301,7 @@ class UnitCases:
             lambda: upkeep.put_off(lease, at=EPOCH, error=None),
             lambda: upkeep.finish(lease),
             lambda: upkeep.next_due(("index",)),
+            lambda: upkeep.pending(("index",)),
             upkeep.scopes,
             upkeep.scrub,
         ]

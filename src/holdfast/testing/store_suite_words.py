@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry, read_record, term_key
-from holdfast.ports import ReadTx, Store, WriteTx
+from holdfast.ports import Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.ids import SeededIds
 from holdfast.testing.store_suite_rows import ALICE, BOB, OpenStore
 from holdfast.testing.store_suite_time import exhaustive
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["WordsCases"]
 

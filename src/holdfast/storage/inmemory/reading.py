@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from holdfast.answers import Due
 from holdfast.errors import StoreError
-from holdfast.model import Change, Due, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
 from holdfast.packed import Block
-from holdfast.ports import Listing, Replay, Tombstone
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
+from holdfast.transaction import Listing, Replay, Tombstone
 
 __all__ = ["InMemoryReadTx"]
 

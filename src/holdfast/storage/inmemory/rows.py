@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar, cast
 
-from holdfast.model import Change, Due, Memory, Message, Scope, Session
+from holdfast.answers import Due
+from holdfast.model import Change, Memory, Message, Scope, Session
 from holdfast.packed import Block
-from holdfast.ports import Replay, Tombstone
+from holdfast.transaction import Replay, Tombstone
 
 __all__ = ["Claim", "DueKey", "Owner", "Revisions", "Rows", "ScopeRows", "Sealed", "Shelf", "UndoLog", "seal"]
 

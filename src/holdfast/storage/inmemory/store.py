@@ -14,11 +14,12 @@ from typing import Any, Final, TypeVar, cast
 
 from holdfast.errors import StoreClosed
 from holdfast.model import Scope, micros
-from holdfast.ports import Clock, Ids, Priority, ReadTx, StoreFacts, Upkeep, WriteTx
+from holdfast.ports import Clock, Ids, Priority, StoreFacts, Upkeep
 from holdfast.storage.inmemory.reading import InMemoryReadTx
 from holdfast.storage.inmemory.rows import Rows
 from holdfast.storage.inmemory.upkeep import InMemoryUpkeep
 from holdfast.storage.inmemory.writing import InMemoryWriteTx
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["InMemoryStore"]
 
@@ -119,7 +120,7 @@ class InMemoryStore:
             for wake in self._wakes:
                 try:
                     wake()
-                except Exception:
+                except Exception:  # noqa: BLE001 - the edge to a caller's function
                     # The writes are acknowledged; a worker whose loop is gone must not turn them into failures.
                     _LOG.exception("a wake for due work failed")
 

@@ -75,6 +75,12 @@ class InMemoryUpkeep:
             ]
         return from_micros(min(times)) if times else None
 
+    async def pending(self, kinds: Sequence[str]) -> int:
+        """How many items are due now, leased or not."""
+        await asyncio.sleep(0)
+        with self._unit() as now:
+            return sum(c.due.kind in kinds and micros(c.due.due_at) <= now for c in self._rows.due.values())
+
     async def scopes(self) -> list[Scope]:
         """Every (namespace, user) that the store holds anything of."""
         await asyncio.sleep(0)
