@@ -256,7 +256,8 @@ def _take(walk: _Walk, key: str, leaf: object) -> None:
         if re.fullmatch(r"[45]\d\d", text):
             walk.statuses.append(int(text))
         elif number or len(text) <= 80:
-            walk.codes.append(text)
+            # `code` says more than `type` where a provider sends both
+            walk.codes.insert(0 if "code" in key or key == "reason" else len(walk.codes), text)
     if isinstance(leaf, str) and (not key or key in _WORD_KEYS or len(leaf) < 400):
         inner, rest = _embedded(leaf[:_LIMIT])
         if inner is not _NOTHING:
@@ -281,7 +282,8 @@ def _embedded(text: str) -> tuple[object, str]:
 def _telling(codes: list[str]) -> str | None:
     """The provider's most telling code, if it looks like one: never a sentence, so never content."""
     fit = [code for code in codes if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.\-]{1,63}|\d{1,6}", code)]
-    dull = {"error", "invalid_request_error", "server_error", "api_error", "none"}
+    fit = [code for code in fit if code.lower() not in {"error", "none", "null"}]
+    dull = {"invalid_request_error", "server_error", "api_error"}
     return next((code for code in fit if code.lower() not in dull), fit[0] if fit else None)
 
 

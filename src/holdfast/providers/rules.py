@@ -152,7 +152,7 @@ _MONEY: Final = (
             r"(?:quota|credits?|budget|balance) (?:has been |have been |is |are |was )?(?:exceeded|exhausted|used up|depleted)",
             r"used (?:all|up) .{0,40}(?:credits?|quota|allocation|allowance)",
             r"billing (?:hard|soft)? ?(?:limit|details)|check your (?:plan|billing)|billing (?:is )?not active",
-            r"(?:monthly|daily|spend(?:ing)?|usage|organization'?s?) (?:\w+ )?(?:limit|cap|quota|budget|allowance)s?\b"
+            r"(?:monthly|daily|spend(?:ing)?|usage) (?:\w+ )?(?:limit|cap|quota|budget|allowance)s?\b"
             r"(?!.{0,80}\btry again in\b)",
             r"free-models-per-day|quotaid\S*perday|perday\w*perproject|requests? per day|/ ?(?:month|day)\b",
             r"payment (?:is )?required|subscription (?:has )?(?:expired|lapsed|inactive)|requires an? (?:paid |active )?(?:subscription|plan)",
@@ -356,6 +356,14 @@ _PAYLOAD: Final = (
 )
 
 _PARAMETERS: Final = (
+    Rule(
+        name="not-a-number",
+        cls="poison",
+        why="the model has no vector for this text",
+        # Ollama: a vector with NaN in it cannot be written as JSON, and comes back as a 500
+        words=_words(r"unsupported value: (?:nan|[+-]?inf)"),
+        kind="embedding",
+    ),
     Rule(
         name="parameter",
         cls="next",
