@@ -18,12 +18,21 @@ from holdfast.errors import FailureClass
 from holdfast.providers.reading import Answer, Document, asked_delay, lower_headers, normal, read_answer
 from holdfast.providers.rules import RULES, Rule
 
-__all__ = ["LOAD_CANCELED", "LOAD_FAILED", "MODEL_UNLOADED", "Kind", "Verdict", "classify", "classify_rows", "is_unload"]
+__all__ = [
+    "LOAD_CANCELED",
+    "LOAD_FAILED",
+    "MODEL_UNLOADED",
+    "Kind",
+    "Verdict",
+    "classify",
+    "classify_rows",
+    "is_unload",
+]
 
 Kind = Literal["chat", "embedding"]
 
-# LM Studio, just-in-time loading with auto-evict: github.com/lmstudio-ai/lmstudio-bug-tracker, "Model was unloaded while
-# the request was still in queue". Governed by `unload_retry_count` and `unload_retry_delay_ms`.
+# LM Studio, just-in-time loading with auto-evict (github.com/lmstudio-ai/lmstudio-bug-tracker): "Model was unloaded
+# while the request was still in queue". Governed by `unload_retry_count` and `unload_retry_delay_ms`.
 MODEL_UNLOADED: Final = "Model was unloaded"
 # The same server when another request interrupts the load: "Failed to load model ... Error: Operation canceled."
 # Under the same two settings; without the second part the model cannot be loaded at all.

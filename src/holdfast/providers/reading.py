@@ -16,36 +16,38 @@ from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import Any, Final
 
+from holdfast.providers.rule import codes
+
 __all__ = ["Answer", "Document", "asked_delay", "lower_headers", "normal", "read_answer"]
 
 _LIMIT: Final = 200_000  # a longer error body is an echo of something; its beginning says what it is
 _DEPTH: Final = 12
 _NODES: Final = 2_000
 
-_WORD_KEYS: Final = frozenset(
+_WORD_KEYS: Final = codes(
     "message msg error error_message errormessage errmsg error_msg status_msg detail details description "
     "error_description title reason raw errors cause innererror inner_error quotaid quotametric violations "
     "param type code status blockreasonmessage error_type localizedmessage hint exception base_resp fault faultstring "
-    "failure metadata error_info data response body @type".split()
+    "failure metadata error_info data response body @type"
 )
-_CODE_KEYS: Final = frozenset(
+_CODE_KEYS: Final = codes(
     "code type status error_code errorcode __type reason error_type errortype blockreason finish_reason finishreason "
-    "stop_reason stopreason native_finish_reason status_code statuscode error_name name quotaid exception".split()
+    "stop_reason stopreason native_finish_reason status_code statuscode error_name name quotaid exception"
 )
-_DELAY_KEYS: Final = frozenset(
-    "retry_after retryafter retry_after_seconds retrydelay retry_delay estimated_time retry_in".split()
-)
+_DELAY_KEYS: Final = codes("retry_after retryafter retry_after_seconds retrydelay retry_delay estimated_time retry_in")
 # Written by a model or a user: never read for words. `choices` and the rest are walked for codes only.
-_CONTENT_KEYS: Final = frozenset(
+_CONTENT_KEYS: Final = codes(
     "failed_generation input inputs prompt content delta arguments messages contents text_output generated_text "
-    "text content_block output output_text reasoning reasoning_content thinking ctx url request".split()
+    "text content_block output output_text reasoning reasoning_content thinking ctx url request"
 )
 _QUOTED_CODE = re.compile(r"""['"](?:code|type|status|__type|reason|error_type)['"]\s*:\s*['"]([\w.#-]{2,64})['"]""")
 # LiteLLM, and proxies that print an SDK's exception, name the class in front of the message.
 _NAMED_CLASS = re.compile(r"\b(?:litellm|openai|anthropic|mistralai|groq)\.(?:\w+\.)?(\w+)")
 _QUOTED_STATUS = re.compile(r"""['"](?:code|status|status_code|statusCode)['"]\s*:\s*['"]?([45]\d\d)\b""")
 _TAGS = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]{0,500}>", re.DOTALL | re.IGNORECASE)
-_HTML = re.compile(r"^\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype|html|head|body|center|h1|title)\b", re.I | re.S)
+_HTML = re.compile(
+    r"^\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype|html|head|body|center|h1|title)\b", re.IGNORECASE | re.DOTALL
+)
 _HTML_STATUS = re.compile(r"\b([45]\d\d)\b")
 
 
@@ -197,7 +199,7 @@ def _is_error(value: object) -> bool:
 
 
 def _bare_message(value: Mapping[str, object]) -> bool:
-    """`{"message": "..."}` and `{"code": 1, "msg": "..."}` are errors; a chunk of an Ollama stream has an object there."""
+    """`{"message": "..."}` and `{"code": 1, "msg": "..."}` are errors; an Ollama chunk has an object there."""
     said = next((value[key] for key in ("message", "Message", "msg", "title") if key in value), None)
     return isinstance(said, str) and not value.keys() & {"choices", "done", "candidates", "content", "embeddings"}
 
@@ -291,13 +293,14 @@ def _telling(codes: list[str]) -> str | None:
 
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _SPAN = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])", re.I
+    r"(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])",
+    re.IGNORECASE,
 )
 _AGAIN = re.compile(
     r"(?:try again|retry|retrying|available again|resets?|wait(?:ing)?|come back)\s*(?:after|in|for|at least|again in|"
     r"about|approximately|\s)*\s*((?:\d+(?:\.\d+)?\s*(?:milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?"
     r"|hrs?|h|days?|d)(?![a-z])[\s,]*(?:and\s+)?)+)",
-    re.I,
+    re.IGNORECASE,
 )
 
 
@@ -326,7 +329,7 @@ def _until(text: str, now: datetime | None) -> float | None:
         at = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         try:
-            at = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+            at = datetime.fromisoformat(text.strip())
         except ValueError:
             return None
     if now is None:
@@ -379,7 +382,8 @@ def asked_delay(headers: Mapping[str, str], documents: Iterable[Document], now: 
 
 def _reset(headers: Mapping[str, str], now: datetime | None) -> float | None:
     """Reset headers: those whose `remaining` is 0 bind (the longest of them); with none at 0, the soonest."""
-    spent, others = [], []
+    spent: list[float] = []
+    others: list[float] = []
     for name, value in headers.items():
         if "ratelimit" not in name.replace("-", "") or "reset" not in name:
             continue
