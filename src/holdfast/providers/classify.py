@@ -62,7 +62,7 @@ def is_unload(body: object) -> bool:
     text = body.decode("utf-8", "replace") if isinstance(body, (bytes, bytearray)) else body
     if not isinstance(text, str):
         try:
-            text = json.dumps(text, default=str)
+            text = json.dumps(text, default=lambda _: "")
         except (ValueError, TypeError, RecursionError):
             return False
     return MODEL_UNLOADED in text or (LOAD_FAILED in text and LOAD_CANCELED in text)
@@ -197,7 +197,7 @@ def _default(kind: str, status: int | None, answer: Answer) -> Verdict:
 
 
 def _status(status: object) -> int | None:
-    if isinstance(status, bool) or status is None:
+    if isinstance(status, bool) or not isinstance(status, (int, str)):
         return None
     try:
         value = int(str(status))

@@ -98,9 +98,15 @@ def lower_headers(headers: object) -> dict[str, str]:
     result: dict[str, str] = {}
     for item in items:
         if isinstance(item, (list, tuple)) and len(item) == 2:
-            name, value = (part.decode("latin-1") if isinstance(part, bytes) else str(part) for part in item)
+            name, value = map(_header_text, item)
             result[name.lower()] = value
     return result
+
+
+def _header_text(part: object) -> str:
+    if isinstance(part, bytes):
+        return part.decode("latin-1")
+    return str(part) if isinstance(part, (str, int, float)) else ""
 
 
 # ------------------------------------------------------------------------------------------------ bodies
@@ -251,9 +257,11 @@ def _leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str,
 
 def _take(walk: _Walk, key: str, leaf: object) -> None:
     number = isinstance(leaf, (int, float)) and not isinstance(leaf, bool)
+    if not number and not isinstance(leaf, str):
+        return
     if key in _DELAY_KEYS and (delay := _seconds(str(leaf))) is not None:
         walk.delay = delay
-    if key in _CODE_KEYS and leaf is not None and not isinstance(leaf, bool):
+    if key in _CODE_KEYS:
         text = str(leaf)
         if re.fullmatch(r"[45]\d\d", text):
             walk.statuses.append(int(text))

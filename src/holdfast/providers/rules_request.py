@@ -323,7 +323,12 @@ REQUEST: Final[tuple[Rule, ...]] = (
         # A gateway's 5xx around a document that is, by its structured type, a refusal of the payload
         codes=codes(
             "invalidrequesterror badrequesterror invalidargument validationexception requestvalidationerror "
-            "unprocessableentityerror badrequest badrequestexception"
+            "unprocessableentityerror badrequest badrequestexception invalidparametererror missingrequiredparameter"
+        ),
+        words=words(
+            r"field required|missing (?:required|field)|input should be|is a required property|not of type|is required\b",
+            r"invalid (?:character|request|messages?|parameter|type|value|json|input)\b|validation error|must be (?:at least|one of)",
+            r"could not parse|failed to (?:parse|deserialize) the|malformed (?:input|request|json)|messages?[.\[]\d+",
         ),
         not_statuses=SPOKEN_FOR,
     ),

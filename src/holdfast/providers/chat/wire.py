@@ -19,7 +19,7 @@ from holdfast.providers.classify import Verdict, classify
 from holdfast.providers.entry import Entry
 from holdfast.providers.failures import model_error
 
-__all__ = ["Event", "Wire"]
+__all__ = ["Event", "Wire", "unforced"]
 
 _CONNECT_SECONDS: Final = 10.0
 _BODY_LIMIT: Final = 200_000
