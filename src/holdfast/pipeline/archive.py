@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from holdfast.model import Author, Change, Effect, Memory, Message, Receipt, Session, Span
+from holdfast.answers import Receipt
+from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, Trust
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
-from holdfast.ports import Ids, WriteTx
+from holdfast.ports import Ids
+from holdfast.transaction import WriteTx
 
 __all__ = ["RAW_CHARS", "archive", "close_window", "split_window", "transcript", "uncovered"]
 
@@ -76,7 +78,7 @@ def archive(
     return stored, [Effect(memory_id=memory.id, rev_before=0, rev_after=1) for memory in stored]
 
 
-def _trust(messages: Sequence[Message]) -> str:
+def _trust(messages: Sequence[Message]) -> Trust:
     roles = {message.role for message in messages}
     if roles & {"tool", "function"}:
         return "tool"
@@ -86,8 +88,8 @@ def _trust(messages: Sequence[Message]) -> str:
 def close_window(tx: WriteTx, session: Session, *, secret: bytes, ids: Ids, author: Author, ended: bool) -> Receipt:
     """Take a session's window out of the way: its messages become RAW memories and the cursor moves past them.
 
-    Everything happens in the caller's transaction. A window without messages changes nothing but, with `ended`, the time at
-    which the session ended.
+    Everything happens in the caller's transaction. A window without messages changes nothing but, with `ended`, the
+    time at which the session ended.
     """
     window = tx.messages(session.name, after=session.cursor)
     moved = replace(session, ended_at=tx.now if ended else session.ended_at)

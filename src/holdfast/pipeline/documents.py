@@ -9,7 +9,7 @@ from holdfast.model import HitKind, Kind, Memory, micros
 from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.ingest import Draft
-from holdfast.ports import WriteTx
+from holdfast.transaction import WriteTx
 
 __all__ = ["KIND_OF", "ROLE_OF", "index_memories", "message_entry"]
 

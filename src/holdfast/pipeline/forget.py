@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from holdfast.answers import Erasure
 from holdfast.errors import InvalidInput, NotFound, WrongKind
-from holdfast.model import Author, Change, Erasure, Kind, Memory, Message
+from holdfast.model import Author, Change, Kind, Memory, Message
 from holdfast.pipeline.remember import memory_digest
-from holdfast.ports import Ids, Listing, ReadTx, WriteTx
+from holdfast.ports import Ids
+from holdfast.transaction import Listing, ReadTx, WriteTx
 
 __all__ = ["Going", "Target", "forget", "plan"]
 
@@ -35,7 +37,8 @@ class Target:
         filtered = any(value is not None for value in filters)
         if (self.id is not None) + filtered + self.everything != 1:
             raise InvalidInput(
-                "say what to forget: one id, or filters (session, kinds, topics, entities, before, after), or everything=True"
+                "say what to forget: one id, or filters (session, kinds, topics, entities, before, after),"
+                " or everything=True"
             )
 
 
@@ -52,8 +55,8 @@ class Going:
 def plan(tx: ReadTx, target: Target, *, sources: Sources, agent: str | None) -> Going:
     """Everything that must go with the target.
 
-    The target itself; what was derived from it; with `sources="erase"` what it names as its sources, and what was derived from
-    those. A summary or RAW memory that also stood on messages that stay makes their session due again.
+    The target itself; what was derived from it; with `sources="erase"` what it names as its sources, and what was
+    derived from those. A summary or RAW memory that also stood on messages that stay makes their session due again.
 
     Raises:
         NotFound: no such id in this scope.
@@ -116,7 +119,9 @@ def _one(tx: ReadTx, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
 def _passes(item: Message | Memory, target: Target, agent: str | None) -> bool:
     if agent is not None and item.agent not in {agent, None}:
         return False
-    if isinstance(item, Memory) and not (set(target.topics) <= set(item.topics) and set(target.entities) <= set(item.entities)):
+    if isinstance(item, Memory) and not (
+        set(target.topics) <= set(item.topics) and set(target.entities) <= set(item.entities)
+    ):
         return False
     if target.before is not None and item.event_time >= target.before:
         return False

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from holdfast.errors import NotFound, WrongKind
 from holdfast.model import Change, Effect, Memory, Message
-from holdfast.ports import ReadTx
+from holdfast.transaction import ReadTx
 
 __all__ = ["get", "history", "lineage"]
 
@@ -20,7 +20,9 @@ def get(tx: ReadTx, item: str) -> Message | Memory:
     """
     if item.startswith(("chg_", "ses_")):
         raise WrongKind(f"{item!r:.80} names neither a message nor a memory; get takes msg_… and mem_…", id=item)
-    found: list[Message] | list[Memory] = tx.find_messages([item]) if item.startswith("msg_") else tx.find_memories([item])
+    found: list[Message] | list[Memory] = (
+        tx.find_messages([item]) if item.startswith("msg_") else tx.find_memories([item])
+    )
     if not found:
         raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
     return found[0]
@@ -37,8 +39,8 @@ def lineage(tx: ReadTx, memory: Memory) -> list[str]:
 def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
     """Every change that touched it, oldest first, with before and after.
 
-    For a fact that is the story of its attribute: each value, from when to when, who said so and why it changed. For a message it is
-    the changes that name it as a source. Of something forgotten the changes stay, without content.
+    For a fact that is the story of its attribute: each value, from when to when, who said so and why it changed. For a
+    message it is the changes that name it as a source. Of something forgotten the changes stay, without content.
 
     Raises:
         NotFound: the id was never in this scope.
@@ -55,23 +57,12 @@ def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
     if isinstance(held, Message):
         derived = [memory.id for memory in tx.derived([item])]
         changes = [change for memory_id in derived for change in tx.changes(memory_id=memory_id)]
-        changes += _appended(tx, held)
+        added = tx.find_change(held.change_id)
+        changes += [] if added is None else [added]
     else:
         changes = [change for memory_id in lineage(tx, held) for change in tx.changes(memory_id=memory_id)]
     unique = {change.id: change for change in changes}
     return tuple(_told(tx, change) for change in sorted(unique.values(), key=lambda change: change.seq))
-
-
-def _appended(tx: ReadTx, message: Message) -> list[Change]:
-    session = tx.session(message.session)
-    if session is None:
-        return []
-    return [
-        change
-        for change in tx.changes()
-        if change.verb == "add"
-        and any(s.session == session.id and s.first <= message.seq <= s.last for s in change.spans)
-    ]
 
 
 def _told(tx: ReadTx, change: Change) -> Change:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from holdfast.answers import Receipt
 from holdfast.errors import IdempotencyConflict, InvalidInput
-from holdfast.model import Receipt
-from holdfast.ports import Replay, WriteTx
+from holdfast.transaction import Replay, WriteTx
 
 __all__ = ["KEPT_FOR", "Idempotency", "keyed_digest"]
 
@@ -21,7 +21,10 @@ MAX_KEY = 512
 
 
 def keyed_digest(secret: bytes, purpose: str, *parts: str) -> bytes:
-    """HMAC-SHA256 (RFC 2104) of some text with the store's secret: equal only for equal text, and tells nothing of it."""
+    """HMAC-SHA256 (RFC 2104) of some text with the store's secret.
+
+    Equal only for equal text, and tells nothing of it.
+    """
     message = json.dumps([purpose, *parts], ensure_ascii=True).encode()
     return hmac.new(secret, message, hashlib.sha256).digest()
 
@@ -30,8 +33,8 @@ def keyed_digest(secret: bytes, purpose: str, *parts: str) -> bytes:
 class Idempotency:
     """One keyed call: the verb, the caller's key, and a fingerprint of what the caller supplied.
 
-    The fingerprint is taken before redaction and defaults. Neither key nor content is stored, only keyed digests of them.
-    `kept_for` None keeps the key for ever (imports).
+    The fingerprint is taken before redaction and defaults. Neither key nor content is stored, only keyed digests of
+    them. `kept_for` None keeps the key for ever (imports).
     """
 
     verb: str
@@ -51,7 +54,7 @@ class Idempotency:
         """
         if key is None:
             return None
-        if not isinstance(key, str) or not key or len(key) > MAX_KEY:
+        if not 0 < len(key) <= MAX_KEY:
             raise InvalidInput(f"idempotency_key must be a string of 1 to {MAX_KEY} characters")
         text = json.dumps(supplied, sort_keys=True, default=_plain, ensure_ascii=True)
         return cls(
@@ -74,7 +77,9 @@ class Idempotency:
         if seen is None:
             receipt = run()
             expires = None if self.kept_for is None else tx.now + self.kept_for
-            tx.remember_key(self.verb, self.key_digest, Replay(fingerprint=self.fingerprint, receipt=receipt, expires_at=expires))
+            tx.remember_key(
+                self.verb, self.key_digest, Replay(fingerprint=self.fingerprint, receipt=receipt, expires_at=expires)
+            )
             return receipt
         if not hmac.compare_digest(seen.fingerprint, self.fingerprint):
             raise IdempotencyConflict(

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.model import Author, Change, Message, Receipt, Session, Span, Visibility, micros
+from holdfast.answers import Receipt, Visibility
+from holdfast.model import Author, Change, Message, Session, Span, micros
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.documents import message_entry
 from holdfast.pipeline.ingest import Draft
-from holdfast.ports import Ids, Redactor, WriteTx
+from holdfast.ports import Ids, Redactor
+from holdfast.transaction import WriteTx
 
 __all__ = ["Prepared", "append", "ensure_session", "prepare"]
 
@@ -72,6 +74,7 @@ def append(tx: WriteTx, prepared: Prepared, *, session: str, agent: str | None, 
     held = ensure_session(tx, session, ids)
     agent_number = tx.agent_number(agent)
     first = tx.take_numbers(len(prepared.drafts))
+    change_id = ids.new("chg")
     messages, entries = [], []
     for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
         message = Message(
@@ -85,6 +88,7 @@ def append(tx: WriteTx, prepared: Prepared, *, session: str, agent: str | None, 
             text=draft.text,
             event_time=draft.event_time or tx.now,
             recorded_at=tx.now,
+            change_id=change_id,
             agent=agent,
             embed=draft.embed,
             metadata=draft.metadata,
@@ -106,13 +110,14 @@ def append(tx: WriteTx, prepared: Prepared, *, session: str, agent: str | None, 
     tx.add_messages(messages)
     tx.index(entries)
     span = Span(session=held.id, first=held.last_seq + 1, last=last)
-    change = Change(
-        id=ids.new("chg"), seq=0, verb="add", reason="messages arrived", by=author, at=tx.now, spans=(span,)
+    tx.add_change(
+        Change(id=change_id, seq=0, verb="add", reason="messages arrived", by=author, at=tx.now, spans=(span,))
     )
-    tx.add_change(change)
     return Receipt(
         ids=tuple(message.id for message in messages),
-        change_ids=(change.id,),
+        change_ids=(change_id,),
         redacted=prepared.redacted,
-        visibility=Visibility(meaning=None if any(message.embed for message in messages) else False, consolidated=False),
+        visibility=Visibility(
+            meaning=None if any(message.embed for message in messages) else False, consolidated=False
+        ),
     )

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.answers import Hit, Query, Reason, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import Hit, HitKind, Memory, Message, Query, Reason, Recall, micros
-from holdfast.packed import DecodedIndex, decode
+from holdfast.model import HitKind, Memory, Message, micros
 from holdfast.pipeline.analysis import analyse_query
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
 from holdfast.pipeline.words import WordScores, score_words
-from holdfast.ports import ReadTx
+from holdfast.transaction import ReadTx
+from holdfast.unpacked import DecodedIndex, decode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,8 +62,8 @@ class _Candidate:
 def recall(tx: ReadTx, query: Query) -> Recall:
     """Answer a query from one snapshot.
 
-    With words: what holds one of them in itself or in the turns around it, by score. Without any (an empty question): everything that passes
-    the filters, newest first. `total` counts all of it, also beyond this page.
+    With words: what holds one of them in itself or in the turns around it, by score. Without any (an empty question):
+    everything that passes the filters, newest first. `total` counts all of it, also beyond this page.
     """
     index = decode(tx.blocks())
     held = _held(tx, query)
@@ -95,14 +96,14 @@ def _held(tx: ReadTx, query: Query) -> Mapping[int, Memory] | None:
     return {memory.number: memory for memory in tx.held(as_of=as_of, known_at=query.known_at)}
 
 
-def _allowed(
-    tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None
-) -> NDArray[np.bool_]:
+def _allowed(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None) -> NDArray[np.bool_]:
     """Which documents the filters let through, as far as their records tell."""
     import numpy as np
 
     columns = index.columns
-    allowed = index.living.copy() if held is not None or query.include_superseded or query.states else index.active.copy()
+    allowed = (
+        index.living.copy() if held is not None or query.include_superseded or query.states else index.active.copy()
+    )
     messages = columns["kind"] == KIND_OF["message"]
     if held is not None:
         known = np.zeros(len(index), dtype=np.bool_)
@@ -153,7 +154,9 @@ def _recent(index: DecodedIndex, allowed: NDArray[np.bool_]) -> list[_Candidate]
     order = np.lexsort((-rows, -index.columns["event_time"][rows]))
     found = []
     for place, number in enumerate(index.numbers[rows[order]].tolist(), start=1):
-        found.append(_Candidate(number=number, score=1 / place, why=(Reason(arm="recency", rank=place, score=1 / place),)))
+        found.append(
+            _Candidate(number=number, score=1 / place, why=(Reason(arm="recency", rank=place, score=1 / place),))
+        )
     return found
 
 
@@ -232,5 +235,3 @@ def _hit(candidate: _Candidate, item: Message | Memory) -> Hit:
         entities=item.entities,
         metadata=item.metadata,
     )
-
-

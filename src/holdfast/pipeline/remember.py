@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from holdfast.answers import Receipt, Remembered
 from holdfast.errors import InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
-from holdfast.model import Author, Change, Effect, Importance, Memory, Receipt, Remembered, Tier, micros
+from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.pipeline.timeline import Placement, canonical_text, place
-from holdfast.ports import Ids, WriteTx
+from holdfast.ports import Ids
+from holdfast.transaction import WriteTx
 
 __all__ = ["MAX_TEXT", "Told", "correct", "fact_text", "labels", "memory_digest", "pin", "remember"]
 
@@ -111,10 +113,11 @@ class Teller:
     session: str | None = None
 
 
-def remember(tx: WriteTx, told: Told, *, key: str | None, teller: Teller) -> tuple[Receipt, str | None]:
-    """Store a note or a fact; returns the receipt and the id of the memory that now says it.
+def remember(tx: WriteTx, told: Told, *, key: str | None, teller: Teller) -> Receipt:
+    """Store a note or a fact; the receipt names the memory that now says it.
 
-    The same note again is the same memory; a fact takes its place in its attribute's timeline and supersedes what it replaces.
+    The same note again is the same memory; a fact takes its place in its attribute's timeline and supersedes what it
+    replaces.
     """
     fresh = _fresh(tx, told, key, teller)
     digest = memory_digest(teller.secret, fresh)
@@ -165,9 +168,7 @@ def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
     )
 
 
-def _apply(
-    tx: WriteTx, told: Told, fresh: Memory, digest: bytes, placement: Placement, teller: Teller
-) -> tuple[Receipt, str | None]:
+def _apply(tx: WriteTx, told: Told, fresh: Memory, digest: bytes, placement: Placement, teller: Teller) -> Receipt:
     effects = []
     held = placement.same
     stores = held is None and told.operation != "remove"
@@ -202,9 +203,9 @@ def _apply(
     kept = held.id if held else ended
     receipt_ids = () if kept is None else (kept,)
     if not effects:
-        return Receipt(ids=receipt_ids), kept
+        return Receipt(ids=receipt_ids)
     change = _change(tx, "remember", _reason(told, placement, stores=stores), effects, teller)
-    return Receipt(ids=receipt_ids, change_ids=(change.id,)), kept
+    return Receipt(ids=receipt_ids, change_ids=(change.id,))
 
 
 def _reason(told: Told, placement: Placement, *, stores: bool) -> str:
@@ -284,9 +285,7 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
     return found[0]
 
 
-def correct(
-    tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller: Teller
-) -> tuple[Receipt, str | None]:
+def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller: Teller) -> Receipt:
     """Say what should have been there: the memory was never true, and a new one takes its place in time.
 
     The new memory holds from when to when the old one was thought to hold, so `as_of` in that time gives it too.
@@ -312,29 +311,28 @@ def correct(
     effects = [revise(tx, old, state="retracted", superseded_by=fresh.id)]
     if fact:
         timeline = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
-        effects += [revise(tx, m, superseded_by=fresh.id) for m in timeline if m.superseded_by == old.id and m.id != old.id]
+        effects += [
+            revise(tx, m, superseded_by=fresh.id) for m in timeline if m.superseded_by == old.id and m.id != old.id
+        ]
     tx.put_memory(fresh, digest=memory_digest(teller.secret, fresh))
     index_memories(tx, [fresh])
     effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
     change = _change(tx, "correct", "corrected by the user: it was never so", effects, teller)
-    return Receipt(ids=(fresh.id,), change_ids=(change.id,)), fresh.id
+    return Receipt(ids=(fresh.id,), change_ids=(change.id,))
 
 
-def pin(
-    tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, teller: Teller
-) -> tuple[Receipt, str | None]:
+def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, teller: Teller) -> Receipt:
     """Pin or unpin a memory; a pinned one is long-term, and stays when others expire or are compacted."""
     memory = find_memory(tx, memory_id, rev=rev)
     if memory.pinned == pinned:
-        return Receipt(ids=(memory.id,)), memory.id
+        return Receipt(ids=(memory.id,))
     tier: Tier = "long" if pinned else memory.tier
     effect = revise(tx, memory, pinned=pinned, tier=tier)
     change = _change(tx, "pin" if pinned else "unpin", "asked by the user", [effect], teller)
-    return Receipt(ids=(memory.id,), change_ids=(change.id,)), memory.id
+    return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
-def remembered(tx: WriteTx, outcome: tuple[Receipt, str | None]) -> Remembered:
-    """A receipt with its memory as it now stands."""
-    receipt, memory_id = outcome
-    found = tx.find_memories([memory_id]) if memory_id else []
+def remembered(tx: WriteTx, receipt: Receipt) -> Remembered:
+    """A receipt with the memory that it names, as it now stands."""
+    found = tx.find_memories(receipt.ids[:1])
     return Remembered(receipt=receipt, memory=found[0] if found else None)

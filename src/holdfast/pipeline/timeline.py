@@ -1,8 +1,8 @@
 """Where a statement about one attribute belongs among the others: pure, by time, authority and order of recording.
 
-The statements of one subject and attribute form a timeline. A `set` says what the value is from its time on and ends what
-held before; an `add` puts a value beside the others; a `remove` ends one value. A statement that arrives late takes its
-place in the past and leaves the present alone.
+The statements of one subject and attribute form a timeline. A `set` says what the value is from its time on and ends
+what held before; an `add` puts a value beside the others; a `remove` ends one value. A statement that arrives late
+takes its place in the past and leaves the present alone.
 """
 
 from __future__ import annotations

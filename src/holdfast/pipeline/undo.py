@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from holdfast.answers import Receipt
 from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
-from holdfast.model import Author, Change, Effect, Receipt, Span
-from holdfast.ports import Ids, ReadTx, WriteTx
+from holdfast.model import Author, Change, Effect, Span
+from holdfast.ports import Ids
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["undo"]
 
@@ -15,8 +17,8 @@ __all__ = ["undo"]
 def undo(tx: WriteTx, change_id: str, *, cascade: bool, ids: Ids, author: Author) -> Receipt:
     """Undo a change; undoing an undo is redo.
 
-    Each row must still be at the revision that the change made. Otherwise later changes stand on it: they are `blocking`,
-    and with `cascade` they are undone first, newest first, in the same transaction.
+    Each row must still be at the revision that the change made. Otherwise later changes stand on it: they are
+    `blocking`, and with `cascade` they are undone first, newest first, in the same transaction.
 
     Raises:
         NotFound: no such change in this scope.
@@ -89,9 +91,15 @@ def _moved_since(tx: ReadTx, change: Change, span: Span) -> dict[str, int]:
         return {}
     return {
         later.id: later.seq
-        for later in tx.changes(after=change.seq)
+        for later in _changes_since(tx, change.seq)
         if later.verb != "add" and later.undone_by is None and any(s.session == span.session for s in later.spans)
     }
+
+
+def _changes_since(tx: ReadTx, seq: int) -> Iterator[Change]:
+    while page := tx.changes(after=seq):
+        yield from page
+        seq = page[-1].seq
 
 
 def _forward(tx: ReadTx, change: Change) -> bool:

@@ -93,7 +93,10 @@ def _by_lines(source: Source) -> str | None:
 
 
 def _by_document(source: Source, opening: str) -> str | None:
-    """The format that the first element of an array tells, or a member of an object; an empty array holds no messages."""
+    """The format that the first element of an array tells, or a member of an object.
+
+    An empty array holds no messages.
+    """
     try:
         for piece in source.pieces(stream=frozenset(_SIGNS)):
             if piece.key is None:
