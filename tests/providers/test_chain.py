@@ -10,12 +10,12 @@ import cloudpickle
 import pytest
 
 from holdfast.errors import ChainFailed, ModelError
-from holdfast.ports import ChatReply, ToolCall
+from holdfast.inference import ChatReply, ToolCall
 from holdfast.providers.breaker import Breaker
 from holdfast.providers.chain import Accepted, Chain, Link, Rejected, TaskFailed, ask
 from holdfast.providers.wrappers import Backoff, Retrying, Timed
 from holdfast.testing.clock import FakeClock
-from tests.providers.fakes import Scripted, a_chain, a_request, failure, run
+from chain_fakes import Scripted, a_chain, a_request, failure, run
 
 
 @pytest.fixture

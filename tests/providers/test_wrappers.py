@@ -11,7 +11,7 @@ from holdfast.providers.breaker import Breaker, Rest
 from holdfast.providers.entry import Entry
 from holdfast.providers.wrappers import DeadlinePassed, HostGates, Limited, Timed, within
 from holdfast.testing.clock import FakeClock
-from tests.providers.fakes import Scripted, a_request, failure, run
+from chain_fakes import Scripted, a_request, failure, run
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from hashlib import blake2b
 from typing import Literal
 
 from holdfast.errors import ModelError, ModelResting
-from holdfast.ports import ChatModel, ChatReply, ChatRequest, Clock
+from holdfast.inference import ChatModel, ChatReply, ChatRequest
+from holdfast.ports import Clock
 
 __all__ = ["Breaker", "BreakerState", "Rest"]
 

@@ -12,7 +12,8 @@ from random import Random
 from typing import Final, Generic, Literal, TypeVar, assert_never
 
 from holdfast.errors import Attempt, ChainFailed, FailureClass, ModelError
-from holdfast.ports import ChatModel, ChatReply, ChatRequest, Clock, Usage
+from holdfast.inference import ChatModel, ChatReply, ChatRequest, Usage
+from holdfast.ports import Clock
 from holdfast.providers.wrappers import Backoff, DeadlinePassed, Retrying, within
 
 __all__ = ["Accepted", "Advice", "Chain", "Link", "Observe", "Rejected", "TaskFailed", "ask"]

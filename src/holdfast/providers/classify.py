@@ -15,7 +15,8 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from holdfast.errors import FailureClass
-from holdfast.providers.reading import Answer, Document, asked_delay, lower_headers, normal, read_answer
+from holdfast.providers.delays import asked_delay
+from holdfast.providers.reading import Answer, Document, lower_headers, normal, read_answer
 from holdfast.providers.rules import RULES, Rule
 
 __all__ = [

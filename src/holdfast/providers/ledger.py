@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Protocol
 
 from holdfast.errors import Attempt
-from holdfast.ports import ChatRequest, Clock, Usage
+from holdfast.inference import ChatRequest, Usage
+from holdfast.ports import Clock
 from holdfast.providers.entry import Entry
 
 __all__ = ["Ledger", "Tally", "UsageBook", "merged", "tally_of"]

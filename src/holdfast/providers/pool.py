@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from holdfast.ports import ChatModel, Clock
+from holdfast.inference import ChatModel
+from holdfast.ports import Clock
 from holdfast.providers.breaker import Breaker, BreakerState, Rest
 from holdfast.providers.catalog import Catalog
 from holdfast.providers.chain import Chain, Link, Observe

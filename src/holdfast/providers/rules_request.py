@@ -326,8 +326,10 @@ REQUEST: Final[tuple[Rule, ...]] = (
             "unprocessableentityerror badrequest badrequestexception invalidparametererror missingrequiredparameter"
         ),
         words=words(
-            r"field required|missing (?:required|field)|input should be|is a required property|not of type|is required\b",
-            r"invalid (?:character|request|messages?|parameter|type|value|json|input)\b|validation error|must be (?:at least|one of)",
+            r"field required|missing (?:required|field)|input should be|is a required property|not of type",
+            r"is required\b",
+            r"invalid (?:character|request|messages?|parameter|type|value|json|input)\b",
+            r"validation error|must be (?:at least|one of)",
             r"could not parse|failed to (?:parse|deserialize) the|malformed (?:input|request|json)|messages?[.\[]\d+",
         ),
         not_statuses=SPOKEN_FOR,

@@ -15,7 +15,8 @@ from typing import Final, TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from holdfast.errors import Attempt, ModelError
-from holdfast.ports import ChatModel, ChatReply, ChatRequest, Clock, Priority, Usage
+from holdfast.inference import ChatModel, ChatReply, ChatRequest, Usage
+from holdfast.ports import Clock, Priority
 from holdfast.providers.classify import Verdict
 from holdfast.providers.embedding.gate import PriorityGate
 from holdfast.providers.entry import Entry, host_of

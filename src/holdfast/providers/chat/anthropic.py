@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from holdfast.errors import ModelError
-from holdfast.ports import ChatReply, ChatRequest, Clock, ToolCall, Usage
+from holdfast.inference import ChatReply, ChatRequest, ToolCall, Usage
+from holdfast.ports import Clock
 from holdfast.providers.chat.making import KeySource
 from holdfast.providers.chat.text import arguments_of, without_reasoning
 from holdfast.providers.chat.wire import Wire, unforced

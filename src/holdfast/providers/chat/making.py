@@ -9,7 +9,8 @@ from holdfast.errors import InvalidSetting
 from holdfast.providers.entry import Entry
 
 if TYPE_CHECKING:
-    from holdfast.ports import ChatModel, Clock
+    from holdfast.inference import ChatModel
+    from holdfast.ports import Clock
 
 __all__ = ["KeySource", "chat_model"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from holdfast.ports import ChatReply, ChatRequest, Clock, ToolCall, Usage
+from holdfast.inference import ChatReply, ChatRequest, ToolCall, Usage
+from holdfast.ports import Clock
 from holdfast.providers.chat.making import KeySource
 from holdfast.providers.chat.text import arguments_of, without_reasoning
 from holdfast.providers.chat.wire import Wire

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from holdfast.errors import ModelError
-from holdfast.ports import EmbeddingModel
+from holdfast.inference import EmbeddingModel
 from holdfast.providers.embedding.batching import bisect
 
 if TYPE_CHECKING:
@@ -19,11 +19,16 @@ __all__ = ["Apart", "embed_apart"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apart:
-    """What could be embedded: row i of `vectors` belongs to text `indices[i]`. `poisoned` says why the others could not."""
+    """What could be embedded: row i of `vectors` is text `indices[i]`. `poisoned` says why the others could not be."""
 
     indices: tuple[int, ...]
     vectors: NDArray[np.float32]
     poisoned: Mapping[int, ModelError]
+
+
+def _may_be_a_text(error: ModelError) -> bool:
+    """Whether one text can be the reason: refused, too long, or (Ollama with NaN) a vector that cannot be written."""
+    return error.cls in {"poison", "shorten", "next"} or error.code == "bad_vectors"
 
 
 async def embed_apart(
@@ -40,22 +45,24 @@ async def embed_apart(
     found: dict[int, NDArray[np.float32]] = {}
     reasons: dict[int, ModelError] = {}
     search = bisect(len(texts))
-    try:
-        part = next(search)
-        while True:
-            try:
-                vectors = await model.embed(texts[part.start : part.stop], purpose=purpose)
-            except ModelError as error:
-                if error.cls not in {"poison", "shorten"}:
-                    raise
-                if len(part) == 1:
-                    reasons[part.start] = error
-                part = search.send(False)
-            else:
-                found[part.start] = vectors
-                part = search.send(True)
-    except StopIteration as stop:
-        good, bad = stop.value
+    embedded: bool | None = None
+    good: list[range] = []
+    bad: list[int] = []
+    while True:
+        try:
+            part = next(search) if embedded is None else search.send(embedded)
+        except StopIteration as stop:
+            good, bad = stop.value
+            break
+        try:
+            found[part.start] = await model.embed(texts[part.start : part.stop], purpose=purpose)
+            embedded = True
+        except ModelError as error:
+            if not _may_be_a_text(error):
+                raise
+            embedded = False
+            if len(part) == 1:
+                reasons[part.start] = error
     if len(bad) + sum(len(one) for one in good) < len(texts):
         raise reasons[bad[-1]]
     indices = tuple(index for one in good for index in one)

@@ -34,7 +34,7 @@ DEFAULT_MAX_CHARS = 6_000
 _MAX_PIECES = 32
 
 
-class Misfit(ValueError):  # noqa: N818 - it never leaves this package
+class Misfit(ValueError):
     """An answer's vectors do not fit the inputs; the message says how, without any content."""
 
 
@@ -72,7 +72,7 @@ class Plan:
     overlong: int
 
 
-def plan(texts: Sequence[str], limits: Limits) -> Plan:
+def plan(texts: Sequence[object], limits: Limits) -> Plan:
     """Batches that hold every text, in order, within the limits.
 
     Raises:
@@ -190,9 +190,9 @@ def gather(pieces: Sequence[Piece], vectors: NDArray[np.float32], count: int) ->
 def bisect(count: int, *, most: int | None = None) -> Generator[range, bool, tuple[list[range], list[int]]]:
     """Find the texts that spoil a batch: yields ranges to try, is sent whether each was embedded.
 
-    Returns the ranges that were embedded, in order, and the positions set apart. It gives up, and returns what it has, once
-    more than `most` were set apart (default: a quarter of them, at least 8): then the texts are not the reason. One
-    bad text in 100 costs at most 15 tries.
+    Returns the ranges that were embedded, in order, and the positions set apart. It gives up, and returns what it has,
+    once more than `most` were set apart (default: a quarter of them, at least 8): then the texts are not the reason.
+    One bad text in 100 costs at most 15 tries.
     """
     limit = max(8, count // 4) if most is None else most
     good: list[range] = []

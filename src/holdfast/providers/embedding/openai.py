@@ -25,7 +25,7 @@ _VERSIONED = re.compile(r"/v\d+[a-z0-9]*$|/openai$")
 
 
 def embeddings_url(base_url: str) -> str:
-    """The embeddings endpoint of a base URL, which may end in `/v1` (or another version), in `/embeddings`, or in neither.
+    """The embeddings endpoint of a base URL that may end in `/v1` (or another version), `/embeddings`, or neither.
 
     Raises:
         InvalidInput: not an http or https URL.
@@ -44,8 +44,8 @@ class OpenAIEmbedding(RemoteEmbedding):
 
     A request that finds its model unloaded (LM Studio, just-in-time loading) is sent again `unload_retry_count` times,
     `unload_retry_delay_ms` apart; then the first error is raised, with its status and `body` verbatim, its rule
-    "unload" and the attempts on it: a transport above must not retry it again. Any other 400 is one request. `unloads` counts
-    these events by (model, host).
+    "unload" and the attempts on it: a transport above must not retry it again. Any other 400 is one request.
+    `unloads` counts these events by (model, host).
 
     Raises:
         InvalidInput: a base URL, a limit or a retry setting that cannot be used.

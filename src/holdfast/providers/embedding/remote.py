@@ -1,4 +1,4 @@
-"""What every embedding model behind HTTP shares: batches, order, checks, the pinned dimension, and what a failure says."""
+"""What every embedding model behind HTTP shares: batches, order, checks, the pinned dimension, errors."""
 
 from __future__ import annotations
 
@@ -63,24 +63,36 @@ def is_loopback(url: str) -> bool:
     return host in {"localhost", "::1"} or host.startswith("127.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Failed(Exception):  # noqa: N818 - it never leaves this module
+class _Refused(Exception):
+    """An answer that is no success: the verdict, and its body where it may be passed on."""
+
+    def __init__(self, verdict: Verdict, body: str | None) -> None:
+        super().__init__(verdict.reason)
+        self.verdict = verdict
+        self.body = body
+
+
+class _Failed(Exception):
     """One request that failed: its verdict, status, and the body for the one error that is passed on verbatim."""
 
-    verdict: Verdict
-    status: int | None
-    body: str | None
-    cause: str | None
-    seconds: float
+    def __init__(
+        self, verdict: Verdict, *, status: int | None, body: str | None, cause: str | None, seconds: float
+    ) -> None:
+        super().__init__(verdict.reason)
+        self.verdict = verdict
+        self.status = status
+        self.body = body
+        self.cause = cause
+        self.seconds = seconds
 
 
 class RemoteEmbedding:
     """An embedding model behind HTTP; it is an `EmbeddingModel`.
 
     Vectors come back in the order of the texts, as unit vectors of one dimension: it is learnt from the first answer
-    (or given) and pinned; an answer with another one is an error that rests the model. A text over the limit is split or cut on
-    purpose and counted in `overlong`. Calls for queries go before calls for documents. Nothing is retried here, but for
-    an unloaded model where `unload` says so. For one event loop.
+    (or given) and pinned; an answer with another one is an error that rests the model. A text over the limit is split
+    or cut on purpose and counted in `overlong`. Calls for queries go before calls for documents. Nothing
+    is retried here, but for an unloaded model where `unload` says so. For one event loop.
     """
 
     def __init__(
@@ -156,7 +168,9 @@ class RemoteEmbedding:
                 if error.cls != "shorten" or smaller < _LEAST_CHARS:
                     raise
                 self._limits = replace(self._limits, max_chars=smaller)
-                _log.warning("embedding-provider input too long, limit lowered to %d characters (%s)", smaller, self._name)
+                _log.warning(
+                    "embedding-provider input too long, limit lowered to %d characters (%s)", smaller, self._name
+                )
 
     async def _embed(self, texts: Sequence[str], prefix: str, purpose: str) -> NDArray[np.float32]:
         import numpy as np
@@ -213,11 +227,11 @@ class RemoteEmbedding:
             return self._vectors(response, len(texts))
         except _Refused as refused:
             seconds = asyncio.get_running_loop().time() - started
-            raise _Failed(refused.verdict, status, refused.body, None, seconds) from None
+            raise _Failed(refused.verdict, status=status, body=refused.body, cause=None, seconds=seconds) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
             seconds = asyncio.get_running_loop().time() - started
             verdict = classify("embedding", None, None, None, error)
-            raise _Failed(verdict, status, None, type(error).__name__, seconds) from error
+            raise _Failed(verdict, status=status, body=None, cause=type(error).__name__, seconds=seconds) from error
 
     def _vectors(self, response: httpx2.Response, count: int) -> NDArray[np.float32]:
         status, headers = response.status_code, dict(response.headers)
@@ -234,7 +248,9 @@ class RemoteEmbedding:
             items = self._dialect.items(body)
             rows = unit_rows(in_order(items, count), None)
         except Misfit as misfit:
-            raise _Refused(Verdict(cls="resample", code="bad_vectors", why=str(misfit), rule="vectors"), None) from None
+            raise _Refused(
+                Verdict(cls="resample", code="bad_vectors", reason=str(misfit), rule="vectors"), None
+            ) from None
         self._pin(rows.shape[1])
         return rows
 
@@ -243,7 +259,7 @@ class RemoteEmbedding:
             self._dimension = dimension
         elif dimension != self._dimension:
             why = f"its vectors have {dimension} numbers where {self._dimension} are pinned: another model answers"
-            raise _Refused(Verdict(cls="park", code="dimension_changed", why=why, rule="dimension"), None)
+            raise _Refused(Verdict(cls="park", code="dimension_changed", reason=why, rule="dimension"), None)
 
     def _attempt(self, failed: _Failed, number: int) -> Attempt:
         verdict = failed.verdict
@@ -286,11 +302,3 @@ class RemoteEmbedding:
         client, self._client = self._client, None if self._owns_client else self._client
         if self._owns_client and client is not None:
             await client.aclose()
-
-
-@dataclass(frozen=True, slots=True)
-class _Refused(Exception):  # noqa: N818 - it never leaves this module
-    """An answer that is no success: the verdict, and its body where it may be passed on."""
-
-    verdict: Verdict
-    body: str | None

@@ -6,7 +6,7 @@ import asyncio
 from random import Random
 
 from holdfast.errors import ModelError
-from holdfast.ports import ChatReply, ChatRequest, ChatTurn, Tool, Usage
+from holdfast.inference import ChatReply, ChatRequest, ChatTurn, Tool, Usage
 from holdfast.providers.chain import Chain, Link
 from holdfast.testing.clock import FakeClock
 
