@@ -15,15 +15,25 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from holdfast.errors import FailureClass
-from holdfast.providers.reading import Answer, Document, asked_delay, lower_headers, normal, read_answer
+from holdfast.providers.delays import asked_delay
+from holdfast.providers.reading import Answer, Document, lower_headers, normal, read_answer
 from holdfast.providers.rules import RULES, Rule
 
-__all__ = ["LOAD_CANCELED", "LOAD_FAILED", "MODEL_UNLOADED", "Kind", "Verdict", "classify", "classify_rows", "is_unload"]
+__all__ = [
+    "LOAD_CANCELED",
+    "LOAD_FAILED",
+    "MODEL_UNLOADED",
+    "Kind",
+    "Verdict",
+    "classify",
+    "classify_rows",
+    "is_unload",
+]
 
 Kind = Literal["chat", "embedding"]
 
-# LM Studio, just-in-time loading with auto-evict: github.com/lmstudio-ai/lmstudio-bug-tracker, "Model was unloaded while
-# the request was still in queue". Governed by `unload_retry_count` and `unload_retry_delay_ms`.
+# LM Studio, just-in-time loading with auto-evict (github.com/lmstudio-ai/lmstudio-bug-tracker): "Model was unloaded
+# while the request was still in queue". Governed by `unload_retry_count` and `unload_retry_delay_ms`.
 MODEL_UNLOADED: Final = "Model was unloaded"
 # The same server when another request interrupts the load: "Failed to load model ... Error: Operation canceled."
 # Under the same two settings; without the second part the model cannot be loaded at all.
@@ -53,7 +63,7 @@ def is_unload(body: object) -> bool:
     text = body.decode("utf-8", "replace") if isinstance(body, (bytes, bytearray)) else body
     if not isinstance(text, str):
         try:
-            text = json.dumps(text, default=str)
+            text = json.dumps(text, default=lambda _: "")
         except (ValueError, TypeError, RecursionError):
             return False
     return MODEL_UNLOADED in text or (LOAD_FAILED in text and LOAD_CANCELED in text)
@@ -188,7 +198,7 @@ def _default(kind: str, status: int | None, answer: Answer) -> Verdict:
 
 
 def _status(status: object) -> int | None:
-    if isinstance(status, bool) or status is None:
+    if isinstance(status, bool) or not isinstance(status, (int, str)):
         return None
     try:
         value = int(str(status))

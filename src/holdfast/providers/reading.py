@@ -1,4 +1,4 @@
-"""What a provider's failing answer says: documents inside documents, codes, words, and the delay that it asks for.
+"""What a provider's failing answer says: documents inside documents, codes, words, and the status that it states.
 
 Pure and total: every function takes anything and returns a value. Only fields that providers use for errors are read;
 text that a model or a user wrote (choices, failed generations, echoed input) is never looked at.
@@ -7,45 +7,45 @@ text that a model or a user wrote (choices, failed generations, echoed input) is
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import Any, Final
 
-__all__ = ["Answer", "Document", "asked_delay", "lower_headers", "normal", "read_answer"]
+from holdfast.providers.delays import seconds_of
+from holdfast.providers.rule import codes
+
+__all__ = ["Answer", "Document", "lower_headers", "normal", "read_answer"]
 
 _LIMIT: Final = 200_000  # a longer error body is an echo of something; its beginning says what it is
 _DEPTH: Final = 12
 _NODES: Final = 2_000
 
-_WORD_KEYS: Final = frozenset(
+_WORD_KEYS: Final = codes(
     "message msg error error_message errormessage errmsg error_msg status_msg detail details description "
     "error_description title reason raw errors cause innererror inner_error quotaid quotametric violations "
     "param type code status blockreasonmessage error_type localizedmessage hint exception base_resp fault faultstring "
-    "failure metadata error_info data response body @type".split()
+    "failure metadata error_info data response body @type"
 )
-_CODE_KEYS: Final = frozenset(
+_CODE_KEYS: Final = codes(
     "code type status error_code errorcode __type reason error_type errortype blockreason finish_reason finishreason "
-    "stop_reason stopreason native_finish_reason status_code statuscode error_name name quotaid exception".split()
+    "stop_reason stopreason native_finish_reason status_code statuscode error_name name quotaid exception"
 )
-_DELAY_KEYS: Final = frozenset(
-    "retry_after retryafter retry_after_seconds retrydelay retry_delay estimated_time retry_in".split()
-)
+_DELAY_KEYS: Final = codes("retry_after retryafter retry_after_seconds retrydelay retry_delay estimated_time retry_in")
 # Written by a model or a user: never read for words. `choices` and the rest are walked for codes only.
-_CONTENT_KEYS: Final = frozenset(
+_CONTENT_KEYS: Final = codes(
     "failed_generation input inputs prompt content delta arguments messages contents text_output generated_text "
-    "text content_block output output_text reasoning reasoning_content thinking ctx url request".split()
+    "text content_block output output_text reasoning reasoning_content thinking ctx url request"
 )
 _QUOTED_CODE = re.compile(r"""['"](?:code|type|status|__type|reason|error_type)['"]\s*:\s*['"]([\w.#-]{2,64})['"]""")
 # LiteLLM, and proxies that print an SDK's exception, name the class in front of the message.
 _NAMED_CLASS = re.compile(r"\b(?:litellm|openai|anthropic|mistralai|groq)\.(?:\w+\.)?(\w+)")
 _QUOTED_STATUS = re.compile(r"""['"](?:code|status|status_code|statusCode)['"]\s*:\s*['"]?([45]\d\d)\b""")
 _TAGS = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]{0,500}>", re.DOTALL | re.IGNORECASE)
-_HTML = re.compile(r"^\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype|html|head|body|center|h1|title)\b", re.I | re.S)
+_HTML = re.compile(
+    r"^\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype|html|head|body|center|h1|title)\b", re.IGNORECASE | re.DOTALL
+)
 _HTML_STATUS = re.compile(r"\b([45]\d\d)\b")
 
 
@@ -96,9 +96,15 @@ def lower_headers(headers: object) -> dict[str, str]:
     result: dict[str, str] = {}
     for item in items:
         if isinstance(item, (list, tuple)) and len(item) == 2:
-            name, value = (part.decode("latin-1") if isinstance(part, bytes) else str(part) for part in item)
+            name, value = map(_header_text, item)
             result[name.lower()] = value
     return result
+
+
+def _header_text(part: object) -> str:
+    if isinstance(part, bytes):
+        return part.decode("latin-1")
+    return str(part) if isinstance(part, (str, int, float)) else ""
 
 
 # ------------------------------------------------------------------------------------------------ bodies
@@ -197,7 +203,7 @@ def _is_error(value: object) -> bool:
 
 
 def _bare_message(value: Mapping[str, object]) -> bool:
-    """`{"message": "..."}` and `{"code": 1, "msg": "..."}` are errors; a chunk of an Ollama stream has an object there."""
+    """`{"message": "..."}` and `{"code": 1, "msg": "..."}` are errors; an Ollama chunk has an object there."""
     said = next((value[key] for key in ("message", "Message", "msg", "title") if key in value), None)
     return isinstance(said, str) and not value.keys() & {"choices", "done", "candidates", "content", "embeddings"}
 
@@ -249,14 +255,17 @@ def _leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str,
 
 def _take(walk: _Walk, key: str, leaf: object) -> None:
     number = isinstance(leaf, (int, float)) and not isinstance(leaf, bool)
-    if key in _DELAY_KEYS and (delay := _seconds(str(leaf))) is not None:
+    if not number and not isinstance(leaf, str):
+        return
+    if key in _DELAY_KEYS and (delay := seconds_of(str(leaf))) is not None:
         walk.delay = delay
-    if key in _CODE_KEYS and leaf is not None and not isinstance(leaf, bool):
+    if key in _CODE_KEYS:
         text = str(leaf)
         if re.fullmatch(r"[45]\d\d", text):
             walk.statuses.append(int(text))
         elif number or len(text) <= 80:
-            walk.codes.append(text)
+            # `code` says more than `type` where a provider sends both
+            walk.codes.insert(0 if "code" in key or key == "reason" else len(walk.codes), text)
     if isinstance(leaf, str) and (not key or key in _WORD_KEYS or len(leaf) < 400):
         inner, rest = _embedded(leaf[:_LIMIT])
         if inner is not _NOTHING:
@@ -281,108 +290,6 @@ def _embedded(text: str) -> tuple[object, str]:
 def _telling(codes: list[str]) -> str | None:
     """The provider's most telling code, if it looks like one: never a sentence, so never content."""
     fit = [code for code in codes if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.\-]{1,63}|\d{1,6}", code)]
-    dull = {"error", "invalid_request_error", "server_error", "api_error", "none"}
+    fit = [code for code in fit if code.lower() not in {"error", "none", "null"}]
+    dull = {"invalid_request_error", "server_error", "api_error"}
     return next((code for code in fit if code.lower() not in dull), fit[0] if fit else None)
-
-
-# ------------------------------------------------------------------------------------------------ delays
-
-_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_SPAN = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])", re.I
-)
-_AGAIN = re.compile(
-    r"(?:try again|retry|retrying|available again|resets?|wait(?:ing)?|come back)\s*(?:after|in|for|at least|again in|"
-    r"about|approximately|\s)*\s*((?:\d+(?:\.\d+)?\s*(?:milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?"
-    r"|hrs?|h|days?|d)(?![a-z])[\s,]*(?:and\s+)?)+)",
-    re.I,
-)
-
-
-def _seconds(text: str, *, unit: float = 1.0) -> float | None:
-    """Seconds from `7`, `7.66s`, `1m30s`, `120ms`, `2 minutes`; None where it is none of them or not finite."""
-    text = text.strip()
-    try:
-        value = float(text) * unit
-    except (ValueError, OverflowError):
-        spans = _SPAN.findall(text)
-        if not spans or _SPAN.sub("", text).strip(" ,and") != "":
-            return None
-        value = sum(float(number) * _UNITS[_unit(name)] for number, name in spans)
-    return max(0.0, value) if math.isfinite(value) else None
-
-
-def _unit(name: str) -> str:
-    lowered = name.lower()
-    return "ms" if lowered.startswith("mil") or lowered == "ms" else lowered[0]
-
-
-def _until(text: str, now: datetime | None) -> float | None:
-    """Seconds until an HTTP date (RFC 9110) or an RFC 3339 time; None without a clock to compare with."""
-    at: datetime | None = None
-    try:
-        at = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        try:
-            at = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
-        except ValueError:
-            return None
-    if now is None:
-        return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    try:
-        return max(0.0, (at - now).total_seconds())
-    except (OverflowError, ValueError):
-        return None
-
-
-def _moment(text: str, now: datetime | None) -> float | None:
-    """A reset header: a span, an epoch in seconds or milliseconds (told by its size), or a date."""
-    value = _seconds(text)
-    if value is None:
-        return _until(text, now)
-    if value < 1e9:
-        return value
-    epoch = value / 1000 if value > 1e11 else value
-    return max(0.0, epoch - now.timestamp()) if now is not None else None
-
-
-def asked_delay(headers: Mapping[str, str], documents: Iterable[Document], now: datetime | None) -> float | None:
-    """The seconds that the provider asked to wait, from the most to the least explicit place; None if it did not.
-
-    `retry-after-ms` (Azure, OpenAI), `retry-after` (RFC 9110: seconds or a date; the answer's own `date` is the clock
-    where there is one), a field of the body (Gemini's RetryInfo), its words ("try again in 7.66s"), reset headers.
-    """
-    if "date" in headers:
-        try:
-            now = parsedate_to_datetime(headers["date"])
-            now = now if now.tzinfo else now.replace(tzinfo=UTC)
-        except (ValueError, TypeError, IndexError, OverflowError):
-            pass
-    for name in ("retry-after-ms", "x-ms-retry-after-ms"):
-        if (delay := _seconds(headers.get(name, ""), unit=0.001)) is not None:
-            return delay
-    for name in ("retry-after", "x-retry-after", "x-ratelimit-reset-after"):
-        if name in headers and (delay := _moment(headers[name], now)) is not None:
-            return delay
-    documents = tuple(documents)
-    for document in documents:
-        if document.delay is not None:
-            return document.delay
-    for document in documents:
-        if found := _AGAIN.search(document.words):
-            return sum(float(number) * _UNITS[_unit(name)] for number, name in _SPAN.findall(found[1]))
-    return _reset(headers, now)
-
-
-def _reset(headers: Mapping[str, str], now: datetime | None) -> float | None:
-    """Reset headers: those whose `remaining` is 0 bind (the longest of them); with none at 0, the soonest."""
-    spent, others = [], []
-    for name, value in headers.items():
-        if "ratelimit" not in name.replace("-", "") or "reset" not in name:
-            continue
-        delay = _moment(value, now)
-        if delay is not None:
-            remaining = headers.get(name.replace("reset", "remaining"), "")
-            (spent if remaining.strip() in {"0", "0.0"} else others).append(delay)
-    return max(spent) if spent else min(others, default=None)

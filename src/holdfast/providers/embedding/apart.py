@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from holdfast.errors import ModelError
-from holdfast.ports import EmbeddingModel
+from holdfast.inference import EmbeddingModel
 from holdfast.providers.embedding.batching import bisect
 
 if TYPE_CHECKING:
