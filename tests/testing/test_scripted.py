@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from holdfast.errors import InvalidInput, ModelError
-from holdfast.ports import ChatReply, ChatRequest, ChatTurn, Tool
+from holdfast.inference import ChatReply, ChatRequest, ChatTurn, Tool
 from holdfast.testing import HashEmbedding, ScriptedChat, ScriptedEmbedding
 
 TOOL = Tool(

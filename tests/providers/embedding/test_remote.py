@@ -14,10 +14,16 @@ from holdfast.providers.embedding.batching import Limits
 from holdfast.providers.embedding.gate import PriorityGate
 from holdfast.providers.embedding.ollama import OllamaEmbedding, embed_url
 from holdfast.providers.embedding.openai import OpenAIEmbedding, embeddings_url
+from holdfast.system import SystemClock
 from holdfast.testing import ChaosServer, HashEmbedding
 from holdfast.testing.chaos import Character, rows
 
-CLIENTS = [OpenAIEmbedding, OllamaEmbedding]
+
+def openai(**more):
+    return OpenAIEmbedding(clock=SystemClock(), **more)
+
+
+CLIENTS = [openai, OllamaEmbedding]
 TEXTS = ["the cat sat", "a tax return", "커피를 끊었어요", "I moved to Oslo"]
 
 
@@ -31,7 +37,7 @@ async def server():
 async def connect(server):
     made = []
 
-    def make(client=OpenAIEmbedding, **more):
+    def make(client=openai, **more):
         made.append(client(model="e", base_url=server.url, **more))
         return made[-1]
 
@@ -58,8 +64,8 @@ async def test_row_i_is_text_i_over_many_batches(connect, server, client):
 
 
 async def test_what_is_sent(connect, server):
-    openai = connect(api_key="k", query_prefix="q: ", headers={"x-title": "t"})
-    await openai.embed(["x"], purpose="query")
+    hosted = connect(api_key="k", query_prefix="q: ", headers={"x-title": "t"})
+    await hosted.embed(["x"], purpose="query")
     ollama = connect(OllamaEmbedding, keep_alive="10m")
     await ollama.embed(["x"], purpose="document")
     first, second = server.requests
@@ -71,7 +77,7 @@ async def test_what_is_sent(connect, server):
 
 @pytest.mark.parametrize("tail", ["", "/", "/v1", "/v1/", "/v1/embeddings"])
 async def test_base_urls_with_and_without_v1(server, tail):
-    model = OpenAIEmbedding(model="e", base_url=server.url + tail)
+    model = openai(model="e", base_url=server.url + tail)
     await model.embed(["x"], purpose="document")
     await model.close()
     assert server.requests[0].path == "/v1/embeddings"
@@ -275,7 +281,7 @@ async def test_trouble_that_is_not_about_a_text_is_not_bisected(connect, server)
 
 async def test_when_everything_is_refused_it_gives_up_early():
     async with ChaosServer(character=Character(refuses=("t",))) as server:
-        model = OpenAIEmbedding(model="e", base_url=server.url, limits=Limits(max_texts=100))
+        model = openai(model="e", base_url=server.url, limits=Limits(max_texts=100))
         with pytest.raises(ModelError):
             await embed_apart(model, [f"t{n}" for n in range(100)])
         await model.close()

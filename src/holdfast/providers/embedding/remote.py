@@ -21,7 +21,6 @@ from holdfast.ports import Clock, Priority
 from holdfast.providers.classify import Verdict, classify, is_unload
 from holdfast.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
 from holdfast.providers.embedding.gate import PriorityGate
-from holdfast.system import SystemClock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,8 +46,9 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnloadRetry:
-    """How often, and after which constant pause, a request that found its model unloaded is sent again."""
+    """How often, and after which constant pause on a clock, a request that found its model unloaded is sent again."""
 
+    clock: Clock
     count: int = 3
     delay_ms: int = 500
 
@@ -108,7 +108,6 @@ class RemoteEmbedding:
         prefixes: Mapping[str, str] | None = None,
         gate: PriorityGate | None = None,
         client: httpx2.AsyncClient | None = None,
-        clock: Clock | None = None,
         unloads: Counter[tuple[str, str]] | None = None,
         debug_content: bool | None = None,
     ) -> None:
@@ -116,14 +115,13 @@ class RemoteEmbedding:
         self._fingerprint = fingerprint
         self._dialect = dialect
         self._limits = limits
-        self._unload = unload or UnloadRetry(count=0, delay_ms=0)
+        self._unload = unload
         self._timeout = timeout
         self._dimension = dimension
         self._prefixes = dict(prefixes or {})
         self._gate = gate or PriorityGate(1 if is_loopback(dialect.url) else 4)
         self._client = client
         self._owns_client = client is None
-        self._clock: Clock = clock or SystemClock()
         self._debug_content = debug_content
         self.unloads: Counter[tuple[str, str]] = unloads if unloads is not None else Counter()
         self.overlong = 0
@@ -196,21 +194,22 @@ class RemoteEmbedding:
         """One batch, sent again while its model is found unloaded; the first failure is the one that is raised."""
         attempts: list[Attempt] = []
         first: _Failed | None = None
-        for number in range(1, self._unload.count + 2):
+        retries = self._unload.count if self._unload is not None else 0
+        for number in range(1, retries + 2):
             try:
                 return await self._once(texts)
             except _Failed as failed:
                 attempts.append(self._attempt(failed, number))
                 unloaded = failed.status is not None and is_unload(failed.body)
                 first = first if first is not None and unloaded else failed
-                if not unloaded or number > self._unload.count:
+                if not unloaded or self._unload is None or number > retries:
                     break
                 self.unloads[self._name, self.host] += 1
                 _log.warning(
                     "embedding-provider model-unload detected, retrying (attempt %d of %d, model %s, host %s)",
-                    number, self._unload.count, self._name, self.host,
+                    number, retries, self._name, self.host,
                 )  # fmt: skip
-                await self._clock.sleep(self._unload.delay_ms / 1000)
+                await self._unload.clock.sleep(self._unload.delay_ms / 1000)
         assert first is not None  # noqa: S101 - the loop runs at least once and returns or fails
         self._diagnose(texts, first)
         raise self._error(first, tuple(attempts))
