@@ -32,9 +32,13 @@ async def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
     store, scope = opened(path, disk)
     acknowledged = list((await scope.add([{"role": "user", "content": "before"}])).ids)
     disk.room = 40_000
-    with pytest.raises(StoreFull, match="make room"):
+
+    async def fill() -> None:
         for turn in range(30):
-            acknowledged += (await scope.add([{"role": "user", "content": f"{turn} " + "x" * 2000}])).ids
+            acknowledged.extend((await scope.add([{"role": "user", "content": f"{turn} " + "x" * 2000}])).ids)
+
+    with pytest.raises(StoreFull, match="make room"):
+        await fill()
     disk.room = None
     acknowledged += (await scope.add([{"role": "user", "content": "there is room again"}])).ids
     assert (await scope.recall("room again")).hits[0].text == "there is room again"
