@@ -16,7 +16,7 @@ from holdfast.providers.embedding.ollama import OllamaEmbedding, embed_url
 from holdfast.providers.embedding.openai import OpenAIEmbedding, embeddings_url
 from holdfast.system import SystemClock
 from holdfast.testing import ChaosServer, HashEmbedding
-from holdfast.testing.chaos import Character, rows
+from holdfast.testing.chaos import Character, answer, rows
 
 
 def openai(**more):
@@ -230,7 +230,9 @@ async def test_a_server_with_a_smaller_window_is_learnt(client):
         model = client(model="e", base_url=server.url)
         assert (await model.embed(["word " * 600, "short"], purpose="document")).shape == (2, 64)
         tries = len(server.requests)
-        assert tries == 3  # 3,000 characters, then 1,500, then 750
+        # the pair, then 3,000 alone; three pieces, then 1,500 alone; then all pieces of 750
+        longest = [max(len(text) for text in one.body["input"]) for one in server.requests]
+        assert longest == [3000, 3000, 1500, 1500, 750]
         await model.embed(["word " * 600], purpose="document")
         assert len(server.requests) == tries + 1
         server.change(max_input_tokens=1)
@@ -238,6 +240,16 @@ async def test_a_server_with_a_smaller_window_is_learnt(client):
             await model.embed(["word " * 600], purpose="document")
         assert caught.value.cls == "shorten"
         await model.close()
+
+
+async def test_a_batch_that_is_too_much_in_sum_is_halved_and_the_limit_stays(connect, server):
+    too_much = "This model's maximum context length is 8192 tokens, however you requested 9000 tokens."
+    server.script([answer(400, {"error": {"message": too_much}})])
+    model = connect()
+    assert np.allclose(await model.embed(TEXTS, purpose="document"), await expected(TEXTS), atol=1e-6)
+    assert [len(one.body["input"]) for one in server.requests] == [4, 2, 2]
+    await model.embed(["x" * 6000], purpose="document")
+    assert model.overlong == 0
 
 
 # ------------------------------------------------------------------------------------------- poison

@@ -72,6 +72,15 @@ class _Refused(Exception):
         self.body = body
 
 
+class _TooLong(Exception):
+    """One piece, sent alone, was too long for the server."""
+
+    def __init__(self, error: ModelError, length: int) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.length = length
+
+
 class _Failed(Exception):
     """One request that failed: its verdict, status, and the body for the one error that is passed on verbatim."""
 
@@ -149,8 +158,8 @@ class RemoteEmbedding:
     async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
         """Unit vectors, shape (len(texts), dimension), row i for text i.
 
-        Where the server says that a text is too long, it is split again at half the limit, down to 200 characters; the
-        smaller limit is kept for later calls.
+        Where the server says that a request is too long, its batch is halved; a piece too long by itself is split
+        again at half its length, down to 200 characters, and this smaller limit is kept for later calls.
 
         Raises:
             InvalidInput: an input is None, empty or blank; nothing was sent.
@@ -160,11 +169,10 @@ class RemoteEmbedding:
         while True:
             try:
                 return await self._embed(texts, prefix, purpose)
-            except ModelError as error:
-                longest = max((len(text) for text in texts), default=0)
-                smaller = min(self._limits.max_chars, longest) // 2
-                if error.cls != "shorten" or smaller < _LEAST_CHARS:
-                    raise
+            except _TooLong as long:
+                smaller = min(self._limits.max_chars, long.length) // 2
+                if smaller < _LEAST_CHARS:
+                    raise long.error from None
                 self._limits = replace(self._limits, max_chars=smaller)
                 _log.warning(
                     "embedding-provider input too long, limit lowered to %d characters (%s)", smaller, self._name
@@ -186,9 +194,23 @@ class RemoteEmbedding:
         rows: list[NDArray[np.float32]] = []
         for batch in made.batches:
             async with self._gate(priority):
-                rows.append(await self._batch([prefix + piece.text for piece in batch]))
+                rows.append(await self._halving([prefix + piece.text for piece in batch]))
         pieces: list[Piece] = [piece for batch in made.batches for piece in batch]
         return gather(pieces, np.concatenate(rows), len(texts))
+
+    async def _halving(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One batch, in halves where the whole is too much for the server: some count the sum, not each text."""
+        import numpy as np
+
+        try:
+            return await self._batch(texts)
+        except ModelError as error:
+            if error.cls != "shorten":
+                raise
+            if len(texts) == 1:
+                raise _TooLong(error, len(texts[0])) from error
+        middle = len(texts) // 2
+        return np.concatenate([await self._halving(texts[:middle]), await self._halving(texts[middle:])])
 
     async def _batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One batch, sent again while its model is found unloaded; the first failure is the one that is raised."""
