@@ -69,6 +69,8 @@ CREATE TABLE message (
   metadata    TEXT NOT NULL,
   event_time  INTEGER NOT NULL,
   recorded_at INTEGER NOT NULL,
+  change_id   TEXT NOT NULL,                -- the change that appended it
+  hidden_by   TEXT,                         -- the change that hid it (a forget that can be undone)
   PRIMARY KEY (namespace, user_id, number),
   UNIQUE (namespace, user_id, session_id, seq),
   UNIQUE (namespace, user_id, id),
@@ -92,6 +94,7 @@ CREATE TABLE memory (
   attribute     TEXT,
   value         TEXT,
   fact_key      TEXT,                       -- the canonical attribute
+  operation     TEXT NOT NULL CHECK (operation IN ('set', 'add')),
   text          TEXT NOT NULL,
   digest        BLOB,                       -- keyed hash of kind and canonical content
   topics        TEXT NOT NULL,
@@ -110,6 +113,7 @@ CREATE TABLE memory (
   recorded_at   INTEGER NOT NULL,
   unrecorded_at INTEGER,
   superseded_by TEXT,
+  hidden_by     TEXT,                       -- the change that hid it, in every revision
   PRIMARY KEY (namespace, user_id, id, rev),
   CHECK (kind <> 'fact' OR (subject IS NOT NULL AND attribute IS NOT NULL AND value IS NOT NULL AND fact_key IS NOT NULL))
 );
@@ -121,9 +125,10 @@ CREATE TABLE memory_source (
   namespace TEXT NOT NULL,
   user_id   TEXT NOT NULL,
   memory_id TEXT NOT NULL,
-  position  INTEGER NOT NULL,
+  since     INTEGER NOT NULL,               -- the revision from which on these are the sources
+  position  INTEGER NOT NULL,               -- -1: from here on there are none
   source_id TEXT NOT NULL,
-  PRIMARY KEY (namespace, user_id, memory_id, position)
+  PRIMARY KEY (namespace, user_id, memory_id, since, position)
 ) WITHOUT ROWID;
 CREATE INDEX memory_source_of ON memory_source (namespace, user_id, source_id, memory_id);
 
@@ -192,6 +197,7 @@ CREATE TABLE due (
   token        INTEGER NOT NULL DEFAULT 0,
   holder       TEXT,
   leased_until INTEGER,
+  again_at     INTEGER,                     -- made due again while it was leased
   PRIMARY KEY (namespace, user_id, kind, ref)
 ) WITHOUT ROWID;
 CREATE INDEX due_soonest ON due (due_at);
