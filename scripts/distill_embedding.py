@@ -92,7 +92,7 @@ class Teacher:
 def gelu(x: Array) -> Array:
     """GELU with the error function of Abramowitz and Stegun 7.1.26, exact to 1.5e-7."""
     z: Array = np.abs(x) * np.float32(0.7071067811865476)
-    t: Array = 1 / (1 + np.float32(0.3275911) * z)
+    t: Array = np.float32(1) / (np.float32(1) + np.float32(0.3275911) * z)
     series: Array = np.full_like(t, 1.061405429)
     for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
         series = series * t + np.float32(factor)
