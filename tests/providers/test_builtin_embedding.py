@@ -2,6 +2,7 @@ import asyncio
 import hashlib
 import importlib.util
 import json
+import math
 import mmap
 import pickle
 import shutil
@@ -287,3 +288,9 @@ def test_the_script_keeps_what_the_reader_can_ask_for():
     kept = script().kept
     assert [p for p in ["the", "##ing", "!", "##a", "œ", "2023", "€", "["] if not kept(p)] == []
     assert [p for p in ["[PAD]", "[unused5]", "##!", "東", "##ᄀ", "я", "\uff01", "²", "น"] if kept(p)] == []
+
+
+def test_the_script_has_the_true_gelu():
+    x = np.linspace(-8, 8, 2001, dtype=np.float32)
+    exact = np.array([v * 0.5 * (1 + math.erf(v / 2**0.5)) for v in x.tolist()])
+    assert np.abs(script().gelu(x) - exact).max() < 2e-6
