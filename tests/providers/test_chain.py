@@ -8,6 +8,7 @@ from random import Random
 
 import cloudpickle
 import pytest
+from chain_fakes import Scripted, a_chain, a_request, failure, run
 
 from holdfast.errors import ChainFailed, ModelError
 from holdfast.inference import ChatReply, ToolCall
@@ -15,7 +16,6 @@ from holdfast.providers.breaker import Breaker
 from holdfast.providers.chain import Accepted, Chain, Link, Rejected, TaskFailed, ask
 from holdfast.providers.wrappers import Backoff, Retrying, Timed
 from holdfast.testing.clock import FakeClock
-from chain_fakes import Scripted, a_chain, a_request, failure, run
 
 
 @pytest.fixture
@@ -111,7 +111,10 @@ async def test_one_calls_deadline_does_not_eat_the_next_ones(clock):
     begun = clock.now()
     outcome = await run(clock, a_chain(clock, hangs, slow).ask(a_request(), lambda reply: reply.text))
     assert outcome.value == "late"
-    assert [(one.model, one.cls, one.code) for one in outcome.attempts] == [("a", "retry", "deadline"), ("b", None, None)]
+    assert [(one.model, one.cls, one.code) for one in outcome.attempts] == [
+        ("a", "retry", "deadline"),
+        ("b", None, None),
+    ]
     assert (clock.now() - begun).total_seconds() == pytest.approx(59, abs=1)
     assert outcome.attempts[0].seconds == pytest.approx(30, abs=0.1)
 
@@ -172,7 +175,11 @@ async def test_when_every_link_rests_the_work_is_parked(clock):
 
 async def test_three_models_that_refuse_refuse_the_work(clock):
     said_no = ChatReply(model="c", text="I can't help with that.", finish="refusal")
-    links = [Scripted("a", failure("next", refused=True)), Scripted("b", failure("next", refused=True)), Scripted("c", said_no)]
+    links = [
+        Scripted("a", failure("next", refused=True)),
+        Scripted("b", failure("next", refused=True)),
+        Scripted("c", said_no),
+    ]
     three = await run(clock, a_chain(clock, *links).ask(a_request(), lambda _: 1))
     assert (three.advice, three.attempts[-1].cls, three.attempts[-1].refused) == ("refused", "next", True)
     two = await run(clock, a_chain(clock, *links[:2]).ask(a_request(), lambda _: 1))
@@ -180,7 +187,10 @@ async def test_three_models_that_refuse_refuse_the_work(clock):
 
 
 async def test_the_error_holds_every_attempt_and_survives_a_job_row(clock):
-    links = [Scripted("a", failure("retry", status=503, code="overloaded_error")), Scripted("b", failure("auth", status=401))]
+    links = [
+        Scripted("a", failure("retry", status=503, code="overloaded_error")),
+        Scripted("b", failure("auth", status=401)),
+    ]
     with pytest.raises(ChainFailed) as caught:
         await run(clock, a_chain(clock, *links, name="consolidation").chat(a_request()))
     error = caught.value
@@ -259,7 +269,9 @@ async def test_a_thousand_calls_at_15_percent_failure(capsys):
         reached[len(outcome.attempts) - 1] += 1
     theory = rate**4
     with capsys.disabled():
-        print(f"\n  {calls} calls, {rate:.0%} a model, four models: {failed / calls:.4f} unanswered, theory {theory:.4f}")
+        print(
+            f"\n  {calls} calls, {rate:.0%} a model, four models: {failed / calls:.4f} unanswered, theory {theory:.4f}"
+        )
     # Four standard deviations around each expectation; the share that needs the n-th model is p ** (n - 1).
     assert abs(failed - calls * theory) <= 4 * (calls * theory) ** 0.5
     needed = sum(reached[1:])
