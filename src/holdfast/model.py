@@ -30,6 +30,7 @@ __all__ = [
     "Kind",
     "Memory",
     "Message",
+    "Operation",
     "Origin",
     "Page",
     "Query",
@@ -58,6 +59,7 @@ State = Literal["active", "superseded", "retracted", "merged", "expired", "forgo
 Importance = Literal["low", "mid", "high"]
 Origin = Literal["user", "model", "rules", "import"]
 Trust = Literal["user", "assistant", "tool"]
+Operation = Literal["set", "add"]
 Shape = Literal["openai", "anthropic"]
 
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw")
@@ -67,8 +69,6 @@ AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "mod
 
 MAX_NAME = 256
 """Longest namespace, user, agent or session, in characters."""
-
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def micros(moment: datetime) -> int:
@@ -142,7 +142,7 @@ class Message:
     recorded_at: datetime
     agent: str | None = None
     embed: bool = True
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def content(self) -> Any:
@@ -205,9 +205,10 @@ class Memory:
     attribute: str | None = None
     value: str | None = None
     key: str | None = None
+    operation: Operation = "set"
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     importance: Importance = "mid"
     pinned: bool = False
     origin: Origin = "user"
@@ -278,7 +279,7 @@ class Change:
     sources: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     spans: tuple[Span, ...] = ()
-    detail: Mapping[str, Any] = _EMPTY
+    detail: Mapping[str, Any] = field(default_factory=dict)
     undoes: str | None = None
     undone_by: str | None = None
 
@@ -335,7 +336,7 @@ class Query:
     session: str | None = None
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
@@ -382,7 +383,7 @@ class Hit:
     pinned: bool = False
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = _EMPTY
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -399,7 +400,7 @@ class Recall:
     next_offset: int | None = None
     degraded: tuple[str, ...] = ()
     not_configured: tuple[str, ...] = ()
-    lag: Mapping[str, int] = _EMPTY
+    lag: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

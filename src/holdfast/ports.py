@@ -25,7 +25,7 @@ from holdfast.model import (
     Session,
     State,
 )
-from holdfast.packed import Block, DocumentRecord
+from holdfast.packed import Block, Entry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,6 @@ __all__ = [
     "Clock",
     "EmbeddingModel",
     "Ids",
-    "IndexEntry",
     "Lease",
     "Listing",
     "Priority",
@@ -131,15 +130,6 @@ class Listing:
     session: str | None = None
     after: int = -1
     limit: int = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexEntry:
-    """One document for the words index: its number, its record, and how often each term occurs in it."""
-
-    number: int
-    record: DocumentRecord
-    terms: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,7 +299,7 @@ class WriteTx(ReadTx, Protocol):
         """The number that stands for an agent in the words index, taken now if it has none; 0 for no agent."""
         ...
 
-    def index(self, entries: Sequence[IndexEntry]) -> None:
+    def index(self, entries: Sequence[Entry]) -> None:
         """Append documents to the words index, in rising order of number and after every number that is there."""
         ...
 
@@ -319,6 +309,18 @@ class WriteTx(ReadTx, Protocol):
 
     def flag(self, numbers: Mapping[int, bool]) -> None:
         """Set whether each document is current (active) in its record."""
+        ...
+
+    def hide(self, ids: Sequence[str], change_id: str) -> None:
+        """Hide messages and memories from every read, as the change's doing; ids that are hidden stay with theirs."""
+        ...
+
+    def reveal(self, change_id: str) -> None:
+        """Show again what that change hid."""
+        ...
+
+    def erase_session(self, name: str) -> None:
+        """Remove a session that has no messages left."""
         ...
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:

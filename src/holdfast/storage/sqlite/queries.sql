@@ -38,22 +38,22 @@ VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role,
 -- name: read_messages
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
 FROM message
-WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id AND seq > :after AND seq <= :until
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
 
 -- name: read_newest_messages
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
 FROM message
-WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id AND seq > :after AND seq <= :until
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
-FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
 
 -- name: read_message_by_number
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
-FROM message WHERE namespace = :namespace AND user_id = :user_id AND number = :number
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
 -- name: delete_message
 DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
@@ -67,39 +67,39 @@ SELECT rev FROM memory WHERE namespace = :namespace AND user_id = :user_id AND i
 
 -- name: insert_revision
 INSERT INTO memory (namespace, user_id, id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value,
-  fact_key, text, digest, topics, entities, metadata, importance, pinned, origin, trust, evidence, event_time, valid_from,
+  fact_key, operation, text, digest, topics, entities, metadata, importance, pinned, origin, trust, evidence, event_time, valid_from,
   valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by)
 VALUES (:namespace, :user_id, :id, :rev, :number, :agent_id, :session_id, :kind, :state, :tier, :subject, :attribute, :value,
-  :fact_key, :text, :digest, :topics, :entities, :metadata, :importance, :pinned, :origin, :trust, :evidence, :event_time,
-  :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by)
+  :fact_key, :operation, :text, :digest, :topics, :entities, :metadata, :importance, :pinned, :origin, :trust, :evidence,
+  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by)
 
 -- name: read_digest
 SELECT digest FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
 
 -- name: read_memory
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, text, topics, entities,
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
   recorded_at, unrecorded_at, superseded_by
-FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id AND unrecorded_at IS NULL
 
 -- name: read_memory_by_number
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, text, topics, entities,
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
   recorded_at, unrecorded_at, superseded_by
-FROM memory WHERE namespace = :namespace AND user_id = :user_id AND number = :number AND unrecorded_at IS NULL
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number AND unrecorded_at IS NULL
 
 -- name: read_revisions
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, text, topics, entities,
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
   recorded_at, unrecorded_at, superseded_by
-FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id ORDER BY rev
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id ORDER BY rev
 
 -- name: list_memories
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, text, topics, entities,
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
   recorded_at, unrecorded_at, superseded_by
 FROM memory
-WHERE namespace = :namespace AND user_id = :user_id AND unrecorded_at IS NULL AND number > :after
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND number > :after
   AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ',') > 0)
   AND (:states IS NULL OR instr(:states, ',' || state || ',') > 0)
   AND (:agent_id IS NULL OR agent_id IN (:agent_id, ''))
@@ -107,29 +107,29 @@ WHERE namespace = :namespace AND user_id = :user_id AND unrecorded_at IS NULL AN
 ORDER BY number LIMIT :limit
 
 -- name: read_facts
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, text, topics, entities,
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
   recorded_at, unrecorded_at, superseded_by
 FROM memory
-WHERE namespace = :namespace AND user_id = :user_id AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
   AND agent_id = :agent_id AND unrecorded_at IS NULL
 ORDER BY valid_from, number
 
 -- name: read_same_content
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, text, topics, entities,
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
   recorded_at, unrecorded_at, superseded_by
 FROM memory
-WHERE namespace = :namespace AND user_id = :user_id AND digest = :digest AND state = 'active' AND kind = :kind
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND digest = :digest AND state = 'active' AND kind = :kind
   AND agent_id = :agent_id AND unrecorded_at IS NULL
 ORDER BY number LIMIT 1
 
 -- name: read_held
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, text, topics, entities,
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
   recorded_at, unrecorded_at, superseded_by
 FROM memory
-WHERE namespace = :namespace AND user_id = :user_id
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
   AND valid_from <= :as_of AND (valid_to IS NULL OR valid_to > :as_of)
   AND state IN ('active', 'superseded', 'expired')
   AND ((:known_at IS NULL AND unrecorded_at IS NULL)
@@ -138,10 +138,11 @@ ORDER BY number
 
 -- name: read_derived
 SELECT m.id, m.rev, m.number, m.agent_id, m.session_id, m.kind, m.state, m.tier, m.subject, m.attribute, m.value, m.fact_key,
-  m.text, m.topics, m.entities, m.metadata, m.importance, m.pinned, m.origin, m.trust, m.evidence, m.event_time,
+  m.operation, m.text, m.topics, m.entities, m.metadata, m.importance, m.pinned, m.origin, m.trust, m.evidence, m.event_time,
   m.valid_from, m.valid_to, m.expires_at, m.created_at, m.recorded_at, m.unrecorded_at, m.superseded_by
 FROM memory_source AS s
 JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id AND m.unrecorded_at IS NULL
+  AND m.hidden_by IS NULL
 WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.source_id = :source_id
 ORDER BY m.number
 
@@ -233,6 +234,23 @@ SELECT id, at, change_id, digest FROM tombstone WHERE namespace = :namespace AND
 -- name: read_blocked
 SELECT 1 FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND digest = :digest LIMIT 1
 
+-- name: hide_message
+UPDATE message SET hidden_by = :change_id
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
+
+-- name: hide_memory
+UPDATE memory SET hidden_by = :change_id
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
+
+-- name: reveal_messages
+UPDATE message SET hidden_by = NULL WHERE namespace = :namespace AND user_id = :user_id AND hidden_by = :change_id
+
+-- name: reveal_memories
+UPDATE memory SET hidden_by = NULL WHERE namespace = :namespace AND user_id = :user_id AND hidden_by = :change_id
+
+-- name: delete_session
+DELETE FROM session WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
+
 -- name: read_agents
 SELECT agent_id, number FROM agent WHERE namespace = :namespace AND user_id = :user_id
 
@@ -278,11 +296,11 @@ ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET due_at = min(due_at, e
 DELETE FROM due WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
 
 -- name: count_messages
-SELECT count(*) FROM message WHERE namespace = :namespace AND user_id = :user_id
+SELECT count(*) FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
 
 -- name: count_memories
 SELECT kind, tier, state, count(*) FROM memory
-WHERE namespace = :namespace AND user_id = :user_id AND unrecorded_at IS NULL GROUP BY kind, tier, state
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL GROUP BY kind, tier, state
 
 -- name: read_clock
 -- scope: upkeep

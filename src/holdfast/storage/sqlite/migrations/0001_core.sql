@@ -69,6 +69,7 @@ CREATE TABLE message (
   metadata    TEXT NOT NULL,
   event_time  INTEGER NOT NULL,
   recorded_at INTEGER NOT NULL,
+  hidden_by   TEXT,                         -- the change that hid it (a forget that can be undone)
   PRIMARY KEY (namespace, user_id, number),
   UNIQUE (namespace, user_id, session_id, seq),
   UNIQUE (namespace, user_id, id),
@@ -92,6 +93,7 @@ CREATE TABLE memory (
   attribute     TEXT,
   value         TEXT,
   fact_key      TEXT,                       -- the canonical attribute
+  operation     TEXT NOT NULL CHECK (operation IN ('set', 'add')),
   text          TEXT NOT NULL,
   digest        BLOB,                       -- keyed hash of kind and canonical content
   topics        TEXT NOT NULL,
@@ -110,6 +112,7 @@ CREATE TABLE memory (
   recorded_at   INTEGER NOT NULL,
   unrecorded_at INTEGER,
   superseded_by TEXT,
+  hidden_by     TEXT,                       -- the change that hid it, in every revision
   PRIMARY KEY (namespace, user_id, id, rev),
   CHECK (kind <> 'fact' OR (subject IS NOT NULL AND attribute IS NOT NULL AND value IS NOT NULL AND fact_key IS NOT NULL))
 );

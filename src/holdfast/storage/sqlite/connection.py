@@ -1,0 +1,226 @@
+"""Opening a file: is it ours, is it ours to open, and with which settings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import apsw
+
+from holdfast.errors import (
+    HoldfastError,
+    NewerStore,
+    NotAStore,
+    ReadTimeout,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+
+__all__ = ["APPLICATION_ID", "Migration", "connect", "create_or_migrate", "migrations", "translated"]
+
+APPLICATION_ID = 0x484F4C44
+"""`HOLD` in the file header: how a file of ours is recognised without opening it."""
+
+_HEADER = struct.Struct(">60xI4xI28x")
+_MAGIC = b"SQLite format 3\0"
+_MIGRATION_NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
+
+# FULL: NORMAL lost 50 of 50 acknowledged commits at a power cut. secure_delete: forgotten bytes are overwritten.
+_PRAGMAS = """
+PRAGMA synchronous = FULL;
+PRAGMA fullfsync = ON;
+PRAGMA checkpoint_fullfsync = ON;
+PRAGMA foreign_keys = ON;
+PRAGMA secure_delete = ON;
+PRAGMA temp_store = MEMORY;
+PRAGMA trusted_schema = OFF;
+PRAGMA cell_size_check = ON;
+PRAGMA cache_size = -32768;
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One forward step of the schema."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def sha256(self) -> str:
+        """What the ledger keeps of it."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def migrations() -> tuple[Migration, ...]:
+    """The migrations that this release knows, in order."""
+    found = []
+    for entry in files("holdfast.storage.sqlite").joinpath("migrations").iterdir():
+        match = _MIGRATION_NAME.match(entry.name)
+        if match:
+            found.append(Migration(number=int(match[1]), name=match[2], sql=entry.read_text(encoding="utf-8")))
+    return tuple(sorted(found, key=lambda migration: migration.number))
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn SQLite's errors into ours, with what to do."""
+    try:
+        yield
+    except HoldfastError:
+        raise
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreBusy(f"{path} was held by another process for too long; try again") from error
+    except apsw.FullError as error:
+        raise StoreFull(f"no room left on the disk of {path}; nothing of this call was stored, make room") from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
+        raise StoreReadOnly(f"{path} cannot be written; check its owner and mode (it should be 0600)") from error
+    except apsw.CantOpenError as error:
+        raise StoreReadOnly(f"{path} cannot be opened; check that its folder exists and can be written") from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreCorrupt(f"{path} is damaged; run 'holdfast doctor', then 'holdfast restore'") from error
+    except apsw.InterruptError as error:
+        raise ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout") from error
+    except apsw.Error as error:
+        code = getattr(error, "extendedresult", 0)
+        raise StoreError(f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored") from error
+
+
+def connect(path: str, *, busy_timeout: float, vfs: str | None = None, readonly: bool = False) -> apsw.Connection:
+    """A connection with the settings that every one of ours has.
+
+    Args:
+        path: the file.
+        busy_timeout: seconds to wait for a lock that another process holds.
+        vfs: the name of a registered VFS; None for the system's.
+        readonly: refuse writes.
+    """
+    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
+    connection = apsw.Connection(path, flags=flags, vfs=vfs, statementcachesize=256)
+    connection.set_busy_timeout(int(busy_timeout * 1000))
+    connection.execute(_PRAGMAS)
+    return connection
+
+
+def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | None = None) -> int:
+    """Make the file ours and current; returns the schema number.
+
+    A new file is made with mode 0600 before SQLite sees it, so that its WAL inherits that mode.
+
+    Raises:
+        NotAStore: a folder, or a file that is something else; it is left untouched.
+        NewerStore: a newer Holdfast wrote it; it is left untouched.
+        StoreReadOnly: the file or its folder cannot be written.
+    """
+    known = migrations()
+    if vfs is None:
+        _create_file(path)
+        _check_header(path, supported=known[-1].number)
+    with translated(path):
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, vfs=vfs)
+        try:
+            connection.set_busy_timeout(int(busy_timeout * 1000))
+            schema = _migrate(connection, path, known, now)
+            if connection.pragma("journal_mode") != "wal" and connection.pragma("journal_mode", "wal") != "wal":
+                raise StoreError(f"{path} cannot use a write-ahead log there; move it to a local disk")
+        finally:
+            connection.close()
+    return schema
+
+
+def _create_file(path: str) -> None:
+    target = Path(path)
+    if target.is_dir():
+        raise NotAStore(f"{path} is a folder; name a file in it, for example {target / 'memory.db'}", path=path)
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        if not stat.S_ISREG(target.stat().st_mode):
+            raise NotAStore(f"{path} is not a regular file", path=path) from None
+        if not os.access(path, os.R_OK | os.W_OK) or not os.access(target.parent, os.W_OK):
+            raise StoreReadOnly(f"{path} or its folder cannot be written; check owner and modes") from None
+    except NotADirectoryError as error:
+        raise NotAStore(f"{target.parent} is not a folder", path=path) from error
+    except OSError as error:
+        raise StoreReadOnly(f"{path} cannot be created: {error.strerror}") from error
+
+
+def _check_header(path: str, *, supported: int) -> None:
+    with Path(path).open("rb") as file:
+        header = file.read(100)
+    if not header:
+        return
+    if len(header) < 100 or not header.startswith(_MAGIC):
+        raise NotAStore(f"{path} is not a Holdfast file; it was left untouched", path=path)
+    user_version, application = _HEADER.unpack(header)
+    if application not in {0, APPLICATION_ID}:
+        raise NotAStore(f"{path} is another program's SQLite file; it was left untouched", path=path)
+    if application == APPLICATION_ID:
+        _check_version(path, user_version, supported)
+
+
+def _check_version(path: str, found: int, supported: int) -> None:
+    if found > supported:
+        raise NewerStore(
+            f"{path} was written by a newer Holdfast (schema {found}, this one knows {supported}); upgrade holdfast",
+            found=found,
+            supported=supported,
+        )
+
+
+def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...], now: int) -> int:
+    # A foreign file with a WAL must not be changed by our closing it.
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    _check_ours(connection, path, known[-1].number)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    if int(connection.pragma("user_version")) == known[-1].number:
+        return known[-1].number
+    connection.pragma("synchronous", "FULL")
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        _check_ours(connection, path, known[-1].number)
+        version = int(connection.pragma("user_version"))
+        for migration in known:
+            if migration.number > version:
+                connection.execute(migration.sql)
+                connection.execute(
+                    "INSERT INTO migration VALUES (?, ?, ?, ?)",
+                    (migration.number, migration.name, migration.sha256, now),
+                )
+        if version == 0:
+            _found(connection, now)
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", known[-1].number)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return known[-1].number
+
+
+def _check_ours(connection: apsw.Connection, path: str, supported: int) -> None:
+    application = int(connection.pragma("application_id"))
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    if application != APPLICATION_ID and (application or tables):
+        raise NotAStore(f"{path} is another program's SQLite file; it was left untouched", path=path)
+    _check_version(path, int(connection.pragma("user_version")), supported)
+
+
+def _found(connection: apsw.Connection, now: int) -> None:
+    rows = {"id": secrets.token_hex(16), "secret": secrets.token_bytes(32), "created_at": now, "clock": 0, "lease": 0}
+    connection.executemany("INSERT INTO store VALUES (?, ?)", list(rows.items()))

@@ -1,0 +1,185 @@
+"""The read side of a transaction: every statement is bound to the scope before the caller's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from holdfast.model import Change, Due, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.packed import Block
+from holdfast.ports import Listing, Replay, Tombstone
+from holdfast.storage.sql import load
+from holdfast.storage.sqlite import rows
+
+__all__ = ["QUERIES", "SqliteRead"]
+
+QUERIES = load("holdfast.storage.sqlite")
+_ENDLESS = 2**62
+
+
+def _listed(values: Sequence[str] | None) -> str | None:
+    """A closed set of words as `,a,b,` for `instr`: one statement serves every combination."""
+    return None if values is None else f",{','.join(values)},"
+
+
+def _number(row: Sequence[Any]) -> int:
+    return int(row[2])
+
+
+class SqliteRead:
+    """`ReadTx` over one connection that is inside a transaction."""
+
+    def __init__(self, connection: apsw.Connection, scope: Scope, now: datetime) -> None:
+        self._connection = connection
+        self._scope = scope
+        self._now = now
+        self._bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The connection, for upkeep alone."""
+        return self._connection
+
+    @property
+    def scope(self) -> Scope:
+        return self._scope
+
+    @property
+    def now(self) -> datetime:
+        return self._now
+
+    def _run(self, name: str, **params: Any) -> apsw.Cursor:
+        # The scope is bound last, so that no caller's parameter can replace it.
+        return self._connection.execute(QUERIES[name], {**params, **self._bound})
+
+    def _first(self, name: str, **params: Any) -> Sequence[Any] | None:
+        return self._run(name, **params).fetchone()
+
+    def _memory(self, row: Sequence[Any]) -> Memory:
+        sources = tuple(source for (source,) in self._run("read_sources", memory_id=row[0]))
+        return rows.to_memory(row, sources)
+
+    def session(self, name: str) -> Session | None:
+        row = self._first("read_session", session_id=name)
+        return None if row is None else rows.to_session(row)
+
+    def find_session(self, session_id: str) -> Session | None:
+        row = self._first("read_session_by_id", id=session_id)
+        return None if row is None else rows.to_session(row)
+
+    def sessions(self) -> list[Session]:
+        return [rows.to_session(row) for row in self._run("read_sessions")]
+
+    def messages(
+        self, session: str, *, after: int = 0, until: int | None = None, limit: int | None = None, newest: bool = False
+    ) -> list[Message]:
+        found = self._run(
+            "read_newest_messages" if newest else "read_messages",
+            session_id=session,
+            after=after,
+            until=_ENDLESS if until is None else until,
+            limit=-1 if limit is None else limit,
+        )
+        messages = [rows.to_message(row) for row in found]
+        return messages[::-1] if newest else messages
+
+    def find_messages(self, ids: Sequence[str]) -> list[Message]:
+        found = (self._first("read_message_by_id", id=item) for item in ids)
+        return [rows.to_message(row) for row in found if row is not None]
+
+    def find_memories(self, ids: Sequence[str]) -> list[Memory]:
+        found = (self._first("read_memory", id=item) for item in ids)
+        return [self._memory(row) for row in found if row is not None]
+
+    def find_numbers(self, numbers: Sequence[int]) -> list[Message | Memory]:
+        found: list[Message | Memory] = []
+        for number in numbers:
+            row = self._first("read_message_by_number", number=number)
+            if row is not None:
+                found.append(rows.to_message(row))
+                continue
+            row = self._first("read_memory_by_number", number=number)
+            if row is not None:
+                found.append(self._memory(row))
+        return found
+
+    def list_memories(self, listing: Listing) -> list[Memory]:
+        found = self._run(
+            "list_memories",
+            kinds=_listed(listing.kinds),
+            states=_listed(listing.states),
+            agent_id=listing.agent,
+            session_id=listing.session,
+            after=listing.after,
+            limit=listing.limit,
+        )
+        return [self._memory(row) for row in found.fetchall()]
+
+    def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
+        found = self._run("read_facts", subject=subject, fact_key=key, agent_id=agent or "")
+        return [self._memory(row) for row in found.fetchall()]
+
+    def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
+        row = self._first("read_same_content", kind=kind, digest=digest, agent_id=agent or "")
+        return None if row is None else self._memory(row)
+
+    def revisions(self, memory_id: str) -> list[Memory]:
+        return [self._memory(row) for row in self._run("read_revisions", id=memory_id).fetchall()]
+
+    def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
+        found = self._run("read_held", as_of=micros(as_of), known_at=rows.opt_micros(known_at))
+        return [self._memory(row) for row in found.fetchall()]
+
+    def derived(self, ids: Sequence[str]) -> list[Memory]:
+        found = {row[0]: row for item in ids for row in self._run("read_derived", source_id=item).fetchall()}
+        return [self._memory(row) for row in sorted(found.values(), key=_number)]
+
+    def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
+        if memory_id is None:
+            found = self._run("read_changes", after=after, limit=limit)
+        else:
+            found = self._run("read_changes_of", memory_id=memory_id, after=after, limit=limit)
+        return [self._change(row) for row in found.fetchall()]
+
+    def find_change(self, change_id: str) -> Change | None:
+        row = self._first("read_change", id=change_id)
+        return None if row is None else self._change(row)
+
+    def _change(self, row: Sequence[Any]) -> Change:
+        return rows.to_change(row, self._run("read_effects", change_id=row[1]).fetchall())
+
+    def replay(self, verb: str, key_digest: bytes) -> Replay | None:
+        row = self._first("read_replay", verb=verb, key_digest=key_digest, now=micros(self._now))
+        if row is None:
+            return None
+        expires = None if row[2] is None else from_micros(row[2])
+        return Replay(fingerprint=row[0], receipt=rows.receipt_from(row[1]), expires_at=expires)
+
+    def tombstone(self, item_id: str) -> Tombstone | None:
+        row = self._first("read_tombstone", id=item_id)
+        return None if row is None else Tombstone(id=row[0], at=from_micros(row[1]), change_id=row[2], digest=row[3])
+
+    def blocked(self, digest: bytes) -> bool:
+        return self._first("read_blocked", digest=digest) is not None
+
+    def blocks(self) -> list[Block]:
+        found = self._run("read_word_blocks")
+        return [Block(first=first, records=records, entries=entries) for first, records, entries in found]
+
+    def agents(self) -> Mapping[str, int]:
+        return {str(agent): int(number) for agent, number in self._run("read_agents").fetchall()}
+
+    def due(self) -> list[Due]:
+        return [rows.to_due(row) for row in self._run("read_due")]
+
+    def leased(self) -> int:
+        return int(self._run("count_leased", now=micros(self._now)).get)
+
+    def counts(self) -> Mapping[tuple[HitKind, str, str], int]:
+        found: dict[tuple[HitKind, str, str], int] = {("message", "", "active"): self._run("count_messages").get}
+        for kind, tier, state, count in self._run("count_memories"):
+            found[kind, tier, state] = count
+        return found

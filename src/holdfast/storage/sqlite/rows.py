@@ -1,0 +1,263 @@
+"""Rows of the SQLite store to values and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from holdfast.model import (
+    Author,
+    Change,
+    Due,
+    Effect,
+    Memory,
+    Message,
+    Receipt,
+    Session,
+    Span,
+    Visibility,
+    from_micros,
+    micros,
+)
+
+__all__ = [
+    "change_params",
+    "dumps",
+    "memory_params",
+    "message_params",
+    "opt_micros",
+    "receipt_from",
+    "receipt_text",
+    "session_params",
+    "to_change",
+    "to_due",
+    "to_memory",
+    "to_message",
+    "to_session",
+]
+
+Row = Sequence[Any]
+
+
+def dumps(value: Any) -> str:
+    """JSON without spaces, ASCII only: lone surrogates and NUL survive in text columns."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def opt_micros(moment: datetime | None) -> int | None:
+    """Microseconds of a time that may be absent."""
+    return None if moment is None else micros(moment)
+
+
+def _opt_time(value: int | None) -> datetime | None:
+    return None if value is None else from_micros(value)
+
+
+def to_session(row: Row) -> Session:
+    """A session from (id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at)."""
+    return Session(
+        id=row[0],
+        name=row[1],
+        number=row[2],
+        last_seq=row[3],
+        cursor=row[4],
+        rev=row[5],
+        created_at=from_micros(row[6]),
+        last_at=from_micros(row[7]),
+        ended_at=_opt_time(row[8]),
+    )
+
+
+def session_params(session: Session) -> dict[str, Any]:
+    """The parameters of `put_session`."""
+    return {
+        "session_id": session.name,
+        "id": session.id,
+        "number": session.number,
+        "last_seq": session.last_seq,
+        "cursor": session.cursor,
+        "rev": session.rev,
+        "created_at": micros(session.created_at),
+        "last_at": micros(session.last_at),
+        "ended_at": opt_micros(session.ended_at),
+    }
+
+
+def to_message(row: Row) -> Message:
+    """A message from the columns of `read_messages`."""
+    return Message(
+        number=row[0],
+        id=row[1],
+        session=row[2],
+        agent=row[3] or None,
+        seq=row[4],
+        role=row[5],
+        shape=row[6],
+        body=json.loads(row[7]),
+        text=row[8],
+        embed=bool(row[9]),
+        metadata=json.loads(row[10]),
+        event_time=from_micros(row[11]),
+        recorded_at=from_micros(row[12]),
+    )
+
+
+def message_params(message: Message) -> dict[str, Any]:
+    """The parameters of `insert_message`."""
+    return {
+        "number": message.number,
+        "id": message.id,
+        "session_id": message.session,
+        "agent_id": message.agent or "",
+        "seq": message.seq,
+        "role": message.role,
+        "shape": message.shape,
+        "body": dumps(message.body),
+        "text": message.text,
+        "embed": int(message.embed),
+        "metadata": dumps(dict(message.metadata)),
+        "event_time": micros(message.event_time),
+        "recorded_at": micros(message.recorded_at),
+    }
+
+
+def to_memory(row: Row, sources: tuple[str, ...]) -> Memory:
+    """A memory from the columns of `read_memory`, with its sources."""
+    return Memory(
+        id=row[0],
+        rev=row[1],
+        number=row[2],
+        agent=row[3] or None,
+        session=row[4],
+        kind=row[5],
+        state=row[6],
+        tier=row[7],
+        subject=row[8],
+        attribute=row[9],
+        value=row[10],
+        key=row[11],
+        operation=row[12],
+        text=row[13],
+        topics=tuple(json.loads(row[14])),
+        entities=tuple(json.loads(row[15])),
+        metadata=json.loads(row[16]),
+        importance=row[17],
+        pinned=bool(row[18]),
+        origin=row[19],
+        trust=row[20],
+        evidence=row[21],
+        event_time=from_micros(row[22]),
+        valid_from=from_micros(row[23]),
+        valid_to=_opt_time(row[24]),
+        expires_at=_opt_time(row[25]),
+        created_at=from_micros(row[26]),
+        recorded_at=from_micros(row[27]),
+        unrecorded_at=_opt_time(row[28]),
+        superseded_by=row[29],
+        sources=sources,
+    )
+
+
+def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
+    """The parameters of `insert_revision`."""
+    return {
+        "id": memory.id,
+        "rev": memory.rev,
+        "number": memory.number,
+        "agent_id": memory.agent or "",
+        "session_id": memory.session,
+        "kind": memory.kind,
+        "state": memory.state,
+        "tier": memory.tier,
+        "subject": memory.subject,
+        "attribute": memory.attribute,
+        "value": memory.value,
+        "fact_key": memory.key,
+        "operation": memory.operation,
+        "text": memory.text,
+        "digest": digest,
+        "topics": dumps(memory.topics),
+        "entities": dumps(memory.entities),
+        "metadata": dumps(dict(memory.metadata)),
+        "importance": memory.importance,
+        "pinned": int(memory.pinned),
+        "origin": memory.origin,
+        "trust": memory.trust,
+        "evidence": memory.evidence,
+        "event_time": micros(memory.event_time),
+        "valid_from": micros(memory.valid_from),
+        "valid_to": opt_micros(memory.valid_to),
+        "expires_at": opt_micros(memory.expires_at),
+        "created_at": micros(memory.created_at),
+        "recorded_at": micros(memory.recorded_at),
+        "superseded_by": memory.superseded_by,
+    }
+
+
+def to_change(row: Row, effects: Sequence[Row]) -> Change:
+    """A change from the columns of `read_change` and `read_effects`."""
+    return Change(
+        seq=row[0],
+        id=row[1],
+        verb=row[2],
+        reason=row[3],
+        by=Author(**json.loads(row[4])),
+        at=from_micros(row[5]),
+        sources=tuple(json.loads(row[6])),
+        spans=tuple(Span(**span) for span in json.loads(row[7])),
+        detail=json.loads(row[8]),
+        undoes=row[9],
+        undone_by=row[10],
+        effects=tuple(Effect(memory_id=e[0], rev_before=e[1], rev_after=e[2]) for e in effects),
+    )
+
+
+def change_params(change: Change) -> dict[str, Any]:
+    """The parameters of `insert_change`."""
+    return {
+        "seq": change.seq,
+        "id": change.id,
+        "verb": change.verb,
+        "reason": change.reason,
+        "by": dumps(asdict(change.by)),
+        "at": micros(change.at),
+        "sources": dumps(change.sources),
+        "spans": dumps([asdict(span) for span in change.spans]),
+        "detail": dumps(dict(change.detail)),
+        "undoes": change.undoes,
+    }
+
+
+def receipt_text(receipt: Receipt) -> str:
+    """A receipt as the JSON that an idempotency key keeps: ids and counts, no content."""
+    return dumps(asdict(receipt))
+
+
+def receipt_from(text: str) -> Receipt:
+    """The inverse of `receipt_text`."""
+    plain: Mapping[str, Any] = json.loads(text)
+    return Receipt(
+        ids=tuple(plain["ids"]),
+        change_ids=tuple(plain["change_ids"]),
+        replayed=plain["replayed"],
+        forgotten=plain["forgotten"],
+        redacted=plain["redacted"],
+        visibility=Visibility(**plain["visibility"]),
+    )
+
+
+def to_due(row: Row) -> Due:
+    """Due work from the columns of `read_due`."""
+    return Due(
+        namespace=row[0],
+        user=row[1] or None,
+        kind=row[2],
+        ref=row[3],
+        due_at=from_micros(row[4]),
+        attempts=row[5],
+        last_error=row[6],
+        token=row[7],
+    )

@@ -1,0 +1,136 @@
+"""The SQLite store: one writer thread, a few reading threads, one file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import TypeVar
+
+import apsw
+
+from holdfast.errors import ForkedProcess, StoreClosed
+from holdfast.model import Scope, micros
+from holdfast.ports import Clock, Priority, ReadTx, StoreFacts, WriteTx
+from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
+from holdfast.storage.sqlite.reading import SqliteRead
+from holdfast.storage.sqlite.upkeep import SqliteUpkeep
+from holdfast.storage.sqlite.writer import Writer
+
+__all__ = ["SqliteStore"]
+
+T = TypeVar("T")
+
+_READERS = 4
+_PROGRESS_STEPS = 50_000
+
+
+class SqliteStore:
+    """`Store` over one SQLite file.
+
+    Opening a path that is not there makes the file (mode 0600; its folder 0700). Several processes may hold the same
+    file open; each write takes SQLite's lock, and waits up to `busy_timeout` seconds for it.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        clock: Clock,
+        busy_timeout: float = 10.0,
+        read_timeout: float = 5.0,
+        vfs: str | None = None,
+    ) -> None:
+        self._path = path
+        self._clock = clock
+        self._busy_timeout = busy_timeout
+        self._read_timeout = read_timeout
+        self._vfs = vfs
+        self._pid = os.getpid()
+        self._closed = False
+        self._wakes: list[Callable[[], None]] = []
+        self._local = threading.local()
+        self._open_readers: list[apsw.Connection] = []
+        schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs)
+        with translated(path):
+            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake)
+            reader = self._connect()
+            secret = reader.execute("SELECT value FROM store WHERE name = 'secret'").get
+            reader.close()
+        self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="holdfast-reader")
+        self._upkeep = SqliteUpkeep(write=self.write, read=self._look, call=self._writer.call)
+
+    @property
+    def facts(self) -> StoreFacts:
+        return self._facts
+
+    @property
+    def upkeep(self) -> SqliteUpkeep:
+        return self._upkeep
+
+    async def write(
+        self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE
+    ) -> T:
+        self._guard()
+        return await asyncio.wrap_future(self._writer.submit(scope, work, priority))
+
+    async def read(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
+        return await self._look(lambda connection, now: work(SqliteRead(connection, scope, now)))
+
+    async def _look(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
+        self._guard()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._snapshot, work)
+
+    def _snapshot(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
+        with translated(self._path):
+            connection = self._reader()
+            until = time.monotonic() + self._read_timeout
+            connection.set_progress_handler(lambda: time.monotonic() > until, _PROGRESS_STEPS)
+            connection.execute("BEGIN")
+            try:
+                return work(connection, self._clock.now())
+            finally:
+                connection.set_progress_handler(None)
+                connection.execute("ROLLBACK")
+
+    def _reader(self) -> apsw.Connection:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._connect()
+            connection.execute("PRAGMA query_only = ON")
+            self._local.connection = connection
+            self._open_readers.append(connection)
+        return connection
+
+    def _connect(self) -> apsw.Connection:
+        return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs)
+
+    def on_due(self, wake: Callable[[], None]) -> None:
+        self._wakes.append(wake)
+
+    def _wake(self) -> None:
+        for wake in self._wakes:
+            wake()
+
+    def _guard(self) -> None:
+        if self._closed:
+            raise StoreClosed("the store is closed; open it again")
+        if os.getpid() != self._pid:
+            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
+
+    async def close(self) -> None:
+        if self._closed or os.getpid() != self._pid:
+            return
+        self._closed = True
+        await asyncio.get_running_loop().run_in_executor(None, self._close)
+
+    def _close(self) -> None:
+        self._readers.shutdown(wait=True)
+        for connection in self._open_readers:
+            connection.close()
+        self._writer.close()

@@ -1,0 +1,121 @@
+"""Due work and leases across scopes, and the scrub that makes forgotten bytes disappear."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+import apsw
+
+from holdfast.model import Due, Scope, from_micros, micros
+from holdfast.ports import Lease
+from holdfast.storage.sqlite import rows
+from holdfast.storage.sqlite.reading import QUERIES
+from holdfast.storage.sqlite.writing import SqliteWrite
+
+__all__ = ["SqliteUpkeep"]
+
+T = TypeVar("T")
+_SCOPE = Scope(namespace="upkeep")
+Transaction = Callable[[Callable[[apsw.Connection, datetime], Any]], Any]
+
+
+def _listed(kinds: Sequence[str]) -> str:
+    return f",{','.join(kinds)},"
+
+
+def _key(due: Due) -> dict[str, Any]:
+    return {"namespace": due.namespace, "user_id": due.user or "", "kind": due.kind, "ref": due.ref}
+
+
+class SqliteUpkeep:
+    """`Upkeep` over a store's writer and readers; it touches due work, leases and scope names only."""
+
+    def __init__(self, *, write: Callable[..., Any], read: Callable[..., Any], call: Callable[..., Any]) -> None:
+        self._write = write
+        self._read = read
+        self._call = call
+
+    async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
+        def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
+            until = now + timedelta(seconds=seconds)
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": limit}
+            leases = []
+            for row in connection.execute(QUERIES["find_due"], params).fetchall():
+                token = int(connection.execute(QUERIES["take_lease_token"]).get)
+                due = replace(rows.to_due(row), token=token)
+                params = {**_key(due), "token": token, "holder": owner, "leased_until": micros(until)}
+                connection.execute(QUERIES["lease_due"], params)
+                leases.append(Lease(due=due, token=token, owner=owner, until=until))
+            return leases
+
+        if not await self._any_due(kinds):
+            return []
+        return await self._transaction(work)
+
+    async def _any_due(self, kinds: Sequence[str]) -> bool:
+        """One small read, so that looking for work on an idle store never takes the write lock."""
+
+        def look(connection: apsw.Connection, now: datetime) -> bool:
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": 1}
+            return connection.execute(QUERIES["find_due"], params).fetchone() is not None
+
+        return bool(await self._read(look))
+
+    async def renew(self, lease: Lease, seconds: float) -> bool:
+        return await self._leased(
+            lease, "renew_lease", lambda now: {"leased_until": micros(now + timedelta(seconds=seconds))}
+        )
+
+    async def finish(self, lease: Lease) -> bool:
+        return await self._leased(lease, "finish_due", lambda _: {})
+
+    async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
+        params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
+        return await self._leased(lease, "put_off_due", lambda _: params)
+
+    async def _leased(self, lease: Lease, name: str, params: Callable[[datetime], dict[str, Any]]) -> bool:
+        def work(connection: apsw.Connection, now: datetime) -> bool:
+            bound = {**params(now), **_key(lease.due), "token": lease.token, "now": micros(now)}
+            connection.execute(QUERIES[name], bound)
+            return connection.changes() == 1
+
+        return await self._transaction(work)
+
+    async def next_due(self, kinds: Sequence[str]) -> datetime | None:
+        def look(connection: apsw.Connection, _: datetime) -> int | None:
+            soonest: int | None = connection.execute(QUERIES["soonest_due"], {"kinds": _listed(kinds)}).get
+            return soonest
+
+        soonest = await self._read(look)
+        return None if soonest is None else from_micros(soonest)
+
+    async def scopes(self) -> list[Scope]:
+        def look(connection: apsw.Connection, _: datetime) -> list[Scope]:
+            found = connection.execute(QUERIES["read_scopes"])
+            return [Scope(namespace=namespace, user=user or None) for namespace, user in found]
+
+        found: list[Scope] = await self._read(look)
+        return found
+
+    async def scrub(self) -> str | None:
+        """Copy the write-ahead log into the file and empty it: freed pages are zeroed, old log frames are gone."""
+
+        def checkpoint(connection: apsw.Connection) -> str | None:
+            try:
+                log, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                return "reader"
+            return None if log <= 0 or log == done else "reader"
+
+        return await asyncio.wrap_future(self._call(checkpoint))
+
+    async def _transaction(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
+        def unit(tx: SqliteWrite) -> T:
+            return work(tx.connection, tx.now)
+
+        result: T = await self._write(_SCOPE, unit)
+        return result

@@ -1,0 +1,211 @@
+"""The one writer of a file: writes that wait together become durable together (group commit)."""
+
+from __future__ import annotations
+
+import heapq
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+import apsw
+
+from holdfast.errors import StoreClosed
+from holdfast.model import Scope, from_micros, micros
+from holdfast.ports import Clock, Priority, WriteTx
+from holdfast.storage.sqlite.connection import translated
+from holdfast.storage.sqlite.reading import QUERIES
+from holdfast.storage.sqlite.writing import SqliteWrite
+
+__all__ = ["Writer"]
+
+T = TypeVar("T")
+
+GROUP_SECONDS = 0.02
+"""A group takes no further write after this long, so that nothing holds the write lock over 50 ms."""
+
+
+@dataclass(order=True, slots=True)
+class _Job:
+    priority: int
+    place: int
+    work: Callable[[Any], Any] = field(compare=False)
+    future: Future[Any] = field(compare=False)
+    scope: Scope | None = field(compare=False)
+    """The scope of a unit of work; None for work on the bare connection, outside any transaction."""
+
+
+class Writer:
+    """A thread that owns the write connection.
+
+    Interactive writes go before the worker's, and those before imports. Each write of a group runs in its own
+    savepoint: one that fails takes nothing with it. Where the group's commit fails, each of its writes is tried once
+    more alone, so that only those that cannot be stored fail.
+    """
+
+    def __init__(
+        self, connect: Callable[[], apsw.Connection], *, path: str, clock: Clock, woke: Callable[[], None]
+    ) -> None:
+        self._connect = connect
+        self._path = path
+        self._clock = clock
+        self._woke = woke
+        self._jobs: list[_Job] = []
+        self._places = 0
+        self._closed = False
+        self._waiting = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
+        self._connection = connect()
+        self._thread.start()
+
+    def submit(self, scope: Scope, work: Callable[[WriteTx], T], priority: Priority) -> Future[T]:
+        """Queue a unit of work; the future is done once it is durable or has failed."""
+        return self._queue(scope, work, priority)
+
+    def call(self, work: Callable[[apsw.Connection], T]) -> Future[T]:
+        """Run something on the write connection outside any transaction: checkpoints and scrubs."""
+        return self._queue(None, work, Priority.WORKER)
+
+    def _queue(self, scope: Scope | None, work: Callable[[Any], T], priority: Priority) -> Future[T]:
+        future: Future[T] = Future()
+        with self._waiting:
+            if self._closed:
+                raise StoreClosed("the store is closed; open it again")
+            self._places += 1
+            heapq.heappush(self._jobs, _Job(int(priority), self._places, work, future, scope))
+            self._waiting.notify()
+        return future
+
+    def close(self, timeout: float | None = None) -> None:
+        """Finish what was queued, then close the connection."""
+        with self._waiting:
+            self._closed = True
+            self._waiting.notify()
+        self._thread.join(timeout)
+
+    def _next(self, *, wait: bool) -> _Job | None:
+        with self._waiting:
+            while wait and not self._jobs and not self._closed:
+                self._waiting.wait()
+            return heapq.heappop(self._jobs) if self._jobs else None
+
+    def _run(self) -> None:
+        while (job := self._next(wait=True)) is not None:
+            outside: _Job | None = job if job.scope is None else self._group(job)
+            if outside is not None:
+                self._outside(outside)
+        self._connection.close()
+
+    def _outside(self, job: _Job) -> None:
+        try:
+            with translated(self._path):
+                result, error = job.work(self._connection), None
+        except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
+            result, error = None, failure
+        _settle([(job, result, error)])
+
+    def _group(self, job: _Job) -> _Job | None:
+        """Run a write and those that wait with it in one transaction; returns a job that must run outside of it."""
+        done: list[_Done] = []
+        follower: _Job | None = None
+        woke = False
+        try:
+            with translated(self._path):
+                self._connection.execute("BEGIN IMMEDIATE")
+                now = self._time()
+                until = time.monotonic() + GROUP_SECONDS
+                current: _Job | None = job
+                while current is not None and current.scope is not None:
+                    if current.future.running() or current.future.set_running_or_notify_cancel():
+                        result, error, due = self._one(current, current.scope, now)
+                        woke = woke or due
+                        done.append((current, result, error))
+                    now = max(now, self._clock.now())
+                    current = self._next(wait=False) if time.monotonic() < until else None
+                follower = current
+                self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
+                self._connection.execute("COMMIT")
+        except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
+            self._roll_back()
+            self._regroup([job, *(entry[0] for entry in done if entry[0] is not job)], error)
+        else:
+            _settle(done)
+            if woke:
+                self._woke()
+        return follower
+
+    def _one(self, job: _Job, scope: Scope, now: datetime) -> tuple[Any, BaseException | None, bool]:
+        """Run one write in its savepoint: its result or its error, and whether it made work due.
+
+        Raises:
+            apsw.Error: SQLite gave up the whole transaction (no room, an I/O error); nothing of the group stands.
+        """
+        tx = SqliteWrite(self._connection, scope, now)
+        self._connection.execute("SAVEPOINT one")
+        try:
+            with translated(self._path):
+                result = job.work(tx)
+        except BaseException as error:
+            if not self._connection.in_transaction:
+                raise
+            self._connection.execute("ROLLBACK TO one")
+            self._connection.execute("RELEASE one")
+            return None, error, False
+        self._connection.execute("RELEASE one")
+        return result, None, tx.woke
+
+    def _regroup(self, jobs: list[_Job], error: BaseException) -> None:
+        """The transaction failed: try its writes once more, each alone; a lone one fails."""
+        if len(jobs) == 1:
+            _settle([(jobs[0], None, error)])
+            return
+        for job in jobs:
+            self._group_of_one(job)
+
+    def _group_of_one(self, job: _Job) -> None:
+        assert job.scope is not None  # noqa: S101 - only units of work are grouped
+        try:
+            with translated(self._path):
+                self._connection.execute("BEGIN IMMEDIATE")
+                now = self._time()
+                result, error, woke = self._one(job, job.scope, now)
+                self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
+                self._connection.execute("COMMIT")
+        except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
+            self._roll_back()
+            _settle([(job, None, failure)])
+        else:
+            _settle([(job, result, error)])
+            if woke:
+                self._woke()
+
+    def _time(self) -> datetime:
+        """The store's clock: never before the last recorded time, whoever wrote it."""
+        last = int(self._connection.execute(QUERIES["read_clock"]).get)
+        return max(self._clock.now(), from_micros(last))
+
+    def _roll_back(self) -> None:
+        if not self._connection.in_transaction:
+            return
+        try:
+            self._connection.execute("ROLLBACK")
+        except apsw.Error:
+            # The connection is beyond use; a new one begins clean.
+            self._connection.close(True)
+            self._connection = self._connect()
+
+
+_Done = tuple[_Job, Any, BaseException | None]
+
+
+def _settle(done: list[_Done]) -> None:
+    for job, result, error in done:
+        if job.future.cancelled():
+            continue
+        if error is None:
+            job.future.set_result(result)
+        else:
+            job.future.set_exception(error)

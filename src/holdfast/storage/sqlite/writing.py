@@ -1,0 +1,187 @@
+"""The write side of a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import apsw
+
+from holdfast import packed
+from holdfast.errors import RevisionConflict
+from holdfast.model import Change, Memory, Message, Scope, Session, micros
+from holdfast.packed import Block, Entry
+from holdfast.ports import Replay
+from holdfast.storage.sqlite import rows
+from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
+
+__all__ = ["SqliteWrite"]
+
+
+class SqliteWrite(SqliteRead):
+    """`WriteTx` over the writer's connection; `woke` says whether work was made due."""
+
+    def __init__(self, connection: apsw.Connection, scope: Scope, now: datetime) -> None:
+        super().__init__(connection, scope, now)
+        self.woke = False
+
+    def take_session_number(self) -> int:
+        return int(self._run("take_session_number").get)
+
+    def take_numbers(self, count: int) -> int:
+        return int(self._run("take_numbers", count=count).get)
+
+    def put_session(self, session: Session) -> None:
+        self._run("put_session", **rows.session_params(session))
+
+    def add_messages(self, messages: Sequence[Message]) -> None:
+        params = ({**rows.message_params(message), **self._bound} for message in messages)
+        self._connection.executemany(QUERIES["insert_message"], params)
+
+    def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
+        if memory.rev > 1:
+            digest = self._close_revision(memory) if digest is None else (self._close_revision(memory), digest)[1]
+        self._run("insert_revision", **rows.memory_params(memory, digest))
+        held = tuple(source for (source,) in self._run("read_sources", memory_id=memory.id))
+        if held != memory.sources:
+            self._run("delete_sources", memory_id=memory.id)
+            for position, source in enumerate(memory.sources):
+                self._run("insert_source", memory_id=memory.id, position=position, source_id=source)
+
+    def _close_revision(self, memory: Memory) -> bytes | None:
+        """Close the revision before; returns its content digest."""
+        before = memory.rev - 1
+        current = self._first("current_revision", id=memory.id)
+        actual = 0 if current is None else int(current[0])
+        if actual != before:
+            raise RevisionConflict(
+                f"{memory.id} is at revision {actual}, not {before}; read it again", expected=before, actual=actual
+            )
+        digest: bytes | None = self._run("read_digest", id=memory.id, rev=before).get
+        self._run("close_revision", id=memory.id, rev=before, now=micros(memory.recorded_at))
+        return digest
+
+    def add_change(self, change: Change) -> Change:
+        numbered = replace(change, seq=int(self._run("take_change_seq").get))
+        self._run("insert_change", **rows.change_params(numbered))
+        for position, effect in enumerate(numbered.effects):
+            self._run(
+                "insert_effect",
+                change_id=numbered.id,
+                position=position,
+                memory_id=effect.memory_id,
+                rev_before=effect.rev_before,
+                rev_after=effect.rev_after,
+            )
+        return numbered
+
+    def mark_undone(self, change_id: str, by: str | None) -> None:
+        self._run("mark_undone", id=change_id, undone_by=by)
+
+    def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
+        self._run("delete_expired_replays", now=micros(self.now))
+        self._run(
+            "put_replay",
+            verb=verb,
+            key_digest=key_digest,
+            fingerprint=replay.fingerprint,
+            receipt=rows.receipt_text(replay.receipt),
+            expires_at=rows.opt_micros(replay.expires_at),
+        )
+
+    def agent_number(self, agent: str | None) -> int:
+        if agent is None:
+            return 0
+        known = self.agents().get(agent)
+        return int(self._run("insert_agent", agent_id=agent).get) if known is None else known
+
+    def index(self, entries: Sequence[Entry]) -> None:
+        """Append to the last block, or open one; what goes into the same block is written at once."""
+        row = self._first("read_word_tail")
+        tail = None if row is None else (int(row[0]), int(row[1]), int(row[2]))
+        block, opened = Block(first=tail[0] if tail else 0), False
+        for entry in entries:
+            where = packed.place(tail, entry.number)
+            if where.opens:
+                self._write_block(block, opened=opened)
+                block, opened, tail = Block(first=where.first), True, (where.first, 0, 0)
+            records, added = packed.encode(where, entry)
+            block = Block(first=block.first, records=block.records + records, entries=block.entries + added)
+            tail = (where.first, tail[1] + len(records), tail[2] + len(added)) if tail else None
+        self._write_block(block, opened=opened)
+
+    def _write_block(self, block: Block, *, opened: bool) -> None:
+        if block.records:
+            name = "put_word_block" if opened else "append_word_block"
+            self._run(name, first=block.first, records=block.records, entries=block.entries)
+
+    def _block_of(self, number: int) -> Block:
+        row = self._first("read_word_block_at", number=number)
+        if row is None:
+            raise packed.CorruptIndex(number, "no block holds this document")
+        return Block(first=row[0], records=row[1], entries=row[2])
+
+    def _put_block(self, block: Block) -> None:
+        self._run("put_word_block", first=block.first, records=block.records, entries=block.entries)
+
+    def unindex(self, numbers: Sequence[int]) -> None:
+        self._patch(numbers, packed.remove)
+
+    def flag(self, numbers: Mapping[int, bool]) -> None:
+        self._patch(numbers, lambda block, number: packed.set_active(block, number, active=numbers[number]))
+
+    def _patch(self, numbers: Iterable[int], change: Callable[[Block, int], Block]) -> None:
+        """Change documents in place; each block is read and written once."""
+        block: Block | None = None
+        for number in sorted(numbers):
+            if block is None or number >= block.first + block.documents:
+                if block is not None:
+                    self._put_block(block)
+                block = self._block_of(number)
+            block = change(block, number)
+        if block is not None:
+            self._put_block(block)
+
+    def clear_index(self) -> None:
+        self._run("clear_word_blocks")
+
+    def hide(self, ids: Sequence[str], change_id: str) -> None:
+        for item in ids:
+            self._run("hide_message", id=item, change_id=change_id)
+            self._run("hide_memory", id=item, change_id=change_id)
+
+    def reveal(self, change_id: str) -> None:
+        self._run("reveal_messages", change_id=change_id)
+        self._run("reveal_memories", change_id=change_id)
+
+    def erase_session(self, name: str) -> None:
+        self._run("delete_session", session_id=name)
+
+    def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
+        for item in ids:
+            self._run("delete_message", id=item)
+            self._entomb(item, change_id, None)
+            self._run("forget_detail_of_source", id=item)
+
+    def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+        for item in ids:
+            self._run("delete_memory", id=item)
+            self._run("delete_sources", memory_id=item)
+            self._entomb(item, change_id, digests.get(item))
+            self._run("forget_detail_of_memory", id=item)
+            self._run("forget_detail_of_source", id=item)
+
+    def _entomb(self, item: str, change_id: str, digest: bytes | None) -> None:
+        self._run("put_tombstone", id=item, at=micros(self.now), change_id=change_id, digest=digest)
+
+    def drop_sources(self, ids: Sequence[str]) -> None:
+        for item in ids:
+            self._run("delete_source", source_id=item)
+
+    def put_due(self, kind: str, ref: str, at: datetime) -> None:
+        self._run("put_due", kind=kind, ref=ref, due_at=micros(at))
+        self.woke = True
+
+    def clear_due(self, kind: str, ref: str) -> None:
+        self._run("clear_due", kind=kind, ref=ref)
