@@ -105,6 +105,9 @@ def answered_servers(messages: Sequence[Body]) -> dict[int, set[int]]:
             continue
         for number, block in enumerate(blocks):
             if block["type"] in _SERVER_USES:
+                earlier = waiting.pop(block.get("id"), None)
+                if earlier is not None:
+                    lost.setdefault(earlier[0], set()).add(earlier[1])
                 waiting[block.get("id")] = (position, number)
             elif block["type"].endswith("_tool_result") and waiting.pop(block.get("tool_use_id"), None) is None:
                 lost.setdefault(position, set()).add(number)

@@ -1,11 +1,11 @@
 """Tool pairs in the Anthropic messages shape.
 
 The rules (Messages API reference, its page on handling tool calls, and its 400s): consecutive messages of one role are
-read as one turn (and refused by older servers of the shape); the first is a user's; each `tool_use` of a turn has exactly one `tool_result` at the start of the
-very next user message, and a `tool_result` stands nowhere else; `tool_use` ids are unique in the request; text blocks
-are not blank; an assistant's message does not end with thinking, and the final one not with whitespace; a server
-tool's result stands behind its use. System messages may stand in the list (the caller lifts them out); no rule sees
-them, but none is left between a call and its result.
+read as one turn (and refused by older servers of the shape); the first is a user's; each `tool_use` of a turn has
+exactly one `tool_result` at the start of the very next user message, and a `tool_result` stands nowhere else;
+`tool_use` ids are unique in the request; text blocks are not blank; an assistant's message does not end with thinking,
+and the final one not with whitespace; a server tool's result stands behind its use. System messages may stand in the
+list (the caller lifts them out); no rule sees them, but none is left between a call and its result.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def _identified(call: Entry, taken: set[str], repairs: list[Repair]) -> tuple[En
 
 
 def _sendable(tool: Body) -> Body | None:
-    """The call's function with a name and with arguments as JSON text (some servers answer an object); None if it is."""
+    """The call's function with a name and with arguments as JSON text, which some servers give as an object; or None."""
     function = tool.get("function")
     if "custom" in tool:
         return None
@@ -263,8 +263,7 @@ def _opened(out: list[Entry], heads: Sequence[Entry], policy: Policy, repairs: l
             repairs.append(_repair(opening, "inserted", "the provider wants a user's message first"))
             return [opening, *out]
         return out
-    for head in heads:
-        repairs.append(_repair(head, "anchored", "a result without a call is the only opening"))
+    repairs.extend(_repair(head, "anchored", "a result without a call is the only opening") for head in heads)
     return [*(_as_text(head) for head in heads), *out]
 
 
