@@ -27,7 +27,7 @@ def system(shape):
 
 @st.composite
 def openai_turn(draw):
-    """An assistant's call with results that may be missing, doubled, shuffled, foreign, or parted by a system message."""
+    """An assistant's call with results missing, doubled, shuffled, foreign, or parted by a system message."""
     ids = draw(st.lists(BAD_IDS, min_size=1, max_size=3))
     calls = [{"id": one, "type": "function", "function": {"name": "look", "arguments": "{}"}} for one in ids]
     content = draw(st.one_of(st.none(), MAYBE_BLANK, st.just([])))

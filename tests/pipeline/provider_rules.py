@@ -63,8 +63,8 @@ def openai_body_faults(at, message):
     if not says_something(message.get("content")) and not calls and not message.get("refusal"):
         faults.append(f"{at}: nothing is said")
     for call in message.get("tool_calls") or []:
-        if not call.get("id") or not isinstance(call["function"]["arguments"], str):
-            faults.append(f"{at}: a call without id or with arguments that are no text")
+        faults += [] if call.get("id") else [f"{at}: a call without id"]
+        faults += [] if isinstance(call["function"]["arguments"], str) else [f"{at}: arguments that are no text"]
     return faults
 
 

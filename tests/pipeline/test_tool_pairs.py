@@ -381,6 +381,21 @@ def test_consecutive_messages_of_one_role_become_one_turn():
     assert window.messages == [says("user", [text("a"), text("b")]), says("assistant", [text("c"), text("d")])]
 
 
+def test_a_turn_that_joins_across_a_system_message_leaves_none_between_call_and_result():
+    note = says("system", "note")
+    history = [
+        says("user", "a"),
+        says("assistant", "b"),
+        says("user", [block("lost")]),
+        note,
+        use("x"),
+        says("user", [block("x")]),
+    ]
+    window = repair_window(history, "anthropic")
+    assert window.messages[-2:] == [history[-1], note]
+    assert faults(window.messages, "anthropic") == []
+
+
 def test_thinking_stays_with_its_call_and_an_interrupted_thought_goes():
     thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
     asked = says("assistant", [thought, *use("x")["content"]])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from holdfast.pipeline.anthropic_blocks import (
@@ -82,8 +83,9 @@ def repair_anthropic(entries: Sequence[Entry], policy: Policy) -> tuple[list[Ent
     turns = _turns(_thoughts(_turns(_servers(spoken, repairs), repairs), repairs), repairs)
     if policy.unanswered == "remove":
         turns = _turns(_thoughts(_answered(turns, policy, repairs), repairs), repairs)
-    turns, systems = _paired(turns, systems, policy, repairs)
-    turns = _unique(_opened(_turns(turns, repairs), repairs), repairs)
+    turns = _turns(_paired(turns, policy, repairs), repairs)
+    systems = _moved(systems, turns, repairs)
+    turns = _unique(_opened(turns, repairs), repairs)
     return in_order([*_closed(turns, repairs), *systems]), repairs
 
 
@@ -211,12 +213,9 @@ def _answered(turns: Sequence[Entry], policy: Policy, repairs: list[Repair]) -> 
     return out
 
 
-def _paired(
-    turns: Sequence[Entry], systems: Sequence[Entry], policy: Policy, repairs: list[Repair]
-) -> tuple[list[Entry], list[Entry]]:
-    """The turns with every call answered at the start of the next one, and the system messages beside them."""
+def _paired(turns: Sequence[Entry], policy: Policy, repairs: list[Repair]) -> list[Entry]:
+    """The turns with every call answered at the start of the next one."""
     out: list[Entry] = []
-    systems = list(systems)
     for position, turn in enumerate(turns):
         answer = turns[position + 1] if position + 1 < len(turns) else None
         match = _match(turn, answer)
@@ -234,8 +233,7 @@ def _paired(
             continue
         keep_open = _stays_open(turns, position - 1, policy)
         out.append(_settled(before, turn, match, repairs, keep_open=keep_open))
-        systems = _moved(systems, before, turn, repairs)
-    return out, systems
+    return out
 
 
 def _settled(call: Entry, answer: Entry, match: _Match, repairs: list[Repair], *, keep_open: bool) -> Entry:
@@ -286,14 +284,16 @@ def _orphaned(turn: Entry, repairs: list[Repair], *, opening: bool) -> list[Entr
     return [replace(turn, message=with_blocks(turn.message, rest))] if rest else []
 
 
-def _moved(systems: Sequence[Entry], call: Entry, answer: Entry, repairs: list[Repair]) -> list[Entry]:
+def _moved(systems: Sequence[Entry], turns: Sequence[Entry], repairs: list[Repair]) -> list[Entry]:
     """The system messages, those between a call and the message that answers it placed behind that."""
-    found = []
-    for system in systems:
-        between = call.place < system.place < answer.place
-        if between:
-            repairs.append(_repair(system, "moved", "stood between a call and its result"))
-        found.append(replace(system, place=(answer.place[0], 2)) if between else system)
+    found = list(systems)
+    for call, answer in pairwise(turns):
+        if not _has(call.message, "tool_use"):
+            continue
+        for number, system in enumerate(found):
+            if call.place < system.place < answer.place:
+                repairs.append(_repair(system, "moved", "stood between a call and its result"))
+                found[number] = replace(system, place=(answer.place[0], 2))
     return found
 
 

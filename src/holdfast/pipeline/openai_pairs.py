@@ -189,7 +189,7 @@ def _identified(call: Entry, taken: set[str], repairs: list[Repair]) -> tuple[En
 
 
 def _sendable(tool: Body) -> Body | None:
-    """The call's function with a name and with arguments as JSON text, which some servers give as an object; or None."""
+    """The call's function with a name and arguments as JSON text (some servers give objects); or None."""
     function = tool.get("function")
     if "custom" in tool:
         return None
