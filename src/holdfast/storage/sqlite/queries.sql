@@ -24,6 +24,9 @@ INSERT INTO owner (namespace, user_id, sessions) VALUES (:namespace, :user_id, 1
 ON CONFLICT (namespace, user_id) DO UPDATE SET sessions = sessions + 1
 RETURNING sessions
 
+-- name: ensure_owner
+INSERT INTO owner (namespace, user_id) VALUES (:namespace, :user_id) ON CONFLICT (namespace, user_id) DO NOTHING
+
 -- name: take_numbers
 INSERT INTO owner (namespace, user_id, documents) VALUES (:namespace, :user_id, :count)
 ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count
@@ -31,28 +34,28 @@ RETURNING documents - :count
 
 -- name: insert_message
 INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
-  event_time, recorded_at)
+  event_time, recorded_at, change_id)
 VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role, :shape, :body, :text, :embed, :metadata,
-  :event_time, :recorded_at)
+  :event_time, :recorded_at, :change_id)
 
 -- name: read_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
 
 -- name: read_newest_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
 
 -- name: read_message_by_number
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
 -- name: delete_message
@@ -68,13 +71,13 @@ SELECT rev FROM memory WHERE namespace = :namespace AND user_id = :user_id AND i
 -- name: insert_revision
 INSERT INTO memory (namespace, user_id, id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value,
   fact_key, operation, text, digest, topics, entities, metadata, importance, pinned, origin, trust, evidence, event_time, valid_from,
-  valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by)
+  valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by, hidden_by)
 VALUES (:namespace, :user_id, :id, :rev, :number, :agent_id, :session_id, :kind, :state, :tier, :subject, :attribute, :value,
   :fact_key, :operation, :text, :digest, :topics, :entities, :metadata, :importance, :pinned, :origin, :trust, :evidence,
-  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by)
+  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by, :hidden_by)
 
--- name: read_digest
-SELECT digest FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
+-- name: read_kept
+SELECT digest, hidden_by FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
 
 -- name: read_memory
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
@@ -144,21 +147,27 @@ FROM memory_source AS s
 JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id AND m.unrecorded_at IS NULL
   AND m.hidden_by IS NULL
 WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.source_id = :source_id
+  AND s.since = (SELECT max(o.since) FROM memory_source AS o
+                 WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = s.memory_id)
 ORDER BY m.number
 
 -- name: read_sources
-SELECT source_id FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+SELECT source_id FROM memory_source
+WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id AND position >= 0
+  AND since = (SELECT max(o.since) FROM memory_source AS o
+               WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = :memory_id AND o.since <= :rev)
 ORDER BY position
 
 -- name: delete_sources
 DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
 
--- name: delete_source
-DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id
+-- name: blank_source
+UPDATE memory_source SET source_id = '', position = -1 - position
+WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id
 
 -- name: insert_source
-INSERT INTO memory_source (namespace, user_id, memory_id, position, source_id)
-VALUES (:namespace, :user_id, :memory_id, :position, :source_id)
+INSERT INTO memory_source (namespace, user_id, memory_id, since, position, source_id)
+VALUES (:namespace, :user_id, :memory_id, :since, :position, :source_id)
 
 -- name: delete_memory
 DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id
@@ -290,7 +299,9 @@ SELECT count(*) FROM due WHERE namespace = :namespace AND user_id = :user_id AND
 
 -- name: put_due
 INSERT INTO due (namespace, user_id, kind, ref, due_at) VALUES (:namespace, :user_id, :kind, :ref, :due_at)
-ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET due_at = min(due_at, excluded.due_at)
+ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET
+  due_at = CASE WHEN leased_until > :now THEN due_at ELSE min(due_at, excluded.due_at) END,
+  again_at = CASE WHEN leased_until > :now THEN min(ifnull(again_at, excluded.due_at), excluded.due_at) END
 
 -- name: clear_due
 DELETE FROM due WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
@@ -326,7 +337,7 @@ ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
 
 -- name: lease_due
 -- scope: upkeep
-UPDATE due SET token = :token, holder = :holder, leased_until = :leased_until
+UPDATE due SET token = :token, holder = :holder, leased_until = :leased_until, again_at = NULL
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
 
 -- name: renew_lease
@@ -338,10 +349,21 @@ WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :
 -- scope: upkeep
 DELETE FROM due
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
+  AND again_at IS NULL
+
+-- name: start_again
+-- scope: upkeep
+UPDATE due SET due_at = again_at, again_at = NULL, attempts = 0, last_error = NULL, holder = NULL, leased_until = NULL
+WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
+
+-- name: count_due
+-- scope: upkeep
+SELECT count(*) FROM due WHERE due_at <= :now AND instr(:kinds, ',' || kind || ',') > 0
 
 -- name: put_off_due
 -- scope: upkeep
-UPDATE due SET due_at = :due_at, attempts = attempts + :attempt, last_error = :last_error, holder = NULL, leased_until = NULL
+UPDATE due SET due_at = :due_at, attempts = attempts + :attempt, last_error = :last_error, holder = NULL, leased_until = NULL,
+  again_at = NULL
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
 
 -- name: soonest_due

@@ -8,11 +8,13 @@ from typing import Any
 
 import apsw
 
-from holdfast.model import Change, Due, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.answers import Due
+from holdfast.errors import StoreError
+from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
 from holdfast.packed import Block
-from holdfast.ports import Listing, Replay, Tombstone
 from holdfast.storage.sql import load
 from holdfast.storage.sqlite import rows
+from holdfast.transaction import Listing, Replay, Tombstone
 
 __all__ = ["QUERIES", "SqliteRead"]
 
@@ -36,7 +38,12 @@ class SqliteRead:
         self._connection = connection
         self._scope = scope
         self._now = now
+        self._ended = False
         self._bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
+
+    def end(self) -> None:
+        """Refuse everything from now on: a transaction that outlives its unit of work would write outside of one."""
+        self._ended = True
 
     @property
     def connection(self) -> apsw.Connection:
@@ -52,6 +59,8 @@ class SqliteRead:
         return self._now
 
     def _run(self, name: str, **params: Any) -> apsw.Cursor:
+        if self._ended:
+            raise StoreError("this transaction has ended; use it only inside its unit of work")
         # The scope is bound last, so that no caller's parameter can replace it.
         return self._connection.execute(QUERIES[name], {**params, **self._bound})
 
@@ -59,7 +68,7 @@ class SqliteRead:
         return self._run(name, **params).fetchone()
 
     def _memory(self, row: Sequence[Any]) -> Memory:
-        sources = tuple(source for (source,) in self._run("read_sources", memory_id=row[0]))
+        sources = tuple(source for (source,) in self._run("read_sources", memory_id=row[0], rev=row[1]))
         return rows.to_memory(row, sources)
 
     def session(self, name: str) -> Session | None:
@@ -170,7 +179,8 @@ class SqliteRead:
         return [Block(first=first, records=records, entries=entries) for first, records, entries in found]
 
     def agents(self) -> Mapping[str, int]:
-        return {str(agent): int(number) for agent, number in self._run("read_agents").fetchall()}
+        found: list[Any] = self._run("read_agents").fetchall()
+        return dict(found)
 
     def due(self) -> list[Due]:
         return [rows.to_due(row) for row in self._run("read_due")]

@@ -8,20 +8,8 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from holdfast.model import (
-    Author,
-    Change,
-    Due,
-    Effect,
-    Memory,
-    Message,
-    Receipt,
-    Session,
-    Span,
-    Visibility,
-    from_micros,
-    micros,
-)
+from holdfast.answers import Due, Receipt, Visibility
+from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, from_micros, micros
 
 __all__ = [
     "change_params",
@@ -102,6 +90,7 @@ def to_message(row: Row) -> Message:
         metadata=json.loads(row[10]),
         event_time=from_micros(row[11]),
         recorded_at=from_micros(row[12]),
+        change_id=row[13],
     )
 
 
@@ -121,6 +110,7 @@ def message_params(message: Message) -> dict[str, Any]:
         "metadata": dumps(dict(message.metadata)),
         "event_time": micros(message.event_time),
         "recorded_at": micros(message.recorded_at),
+        "change_id": message.change_id,
     }
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import apsw
 
-from holdfast.model import Due, Scope, from_micros, micros
+from holdfast.answers import Due
+from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Lease
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.reading import QUERIES
@@ -42,7 +43,7 @@ class SqliteUpkeep:
     async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
             until = now + timedelta(seconds=seconds)
-            params = {"now": micros(now), "kinds": _listed(kinds), "limit": limit}
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": max(limit, 0)}
             leases = []
             for row in connection.execute(QUERIES["find_due"], params).fetchall():
                 token = int(connection.execute(QUERIES["take_lease_token"]).get)
@@ -71,7 +72,16 @@ class SqliteUpkeep:
         )
 
     async def finish(self, lease: Lease) -> bool:
-        return await self._leased(lease, "finish_due", lambda _: {})
+        """Take the item away, or leave what was put since the claim."""
+
+        def work(connection: apsw.Connection, now: datetime) -> bool:
+            bound = {**_key(lease.due), "token": lease.token, "now": micros(now)}
+            connection.execute(QUERIES["finish_due"], bound)
+            if connection.changes() == 0:
+                connection.execute(QUERIES["start_again"], bound)
+            return connection.changes() == 1
+
+        return await self._transaction(work)
 
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
         params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
@@ -92,6 +102,13 @@ class SqliteUpkeep:
 
         soonest = await self._read(look)
         return None if soonest is None else from_micros(soonest)
+
+    async def pending(self, kinds: Sequence[str]) -> int:
+        def look(connection: apsw.Connection, now: datetime) -> int:
+            count: int = connection.execute(QUERIES["count_due"], {"now": micros(now), "kinds": _listed(kinds)}).get
+            return count
+
+        return int(await self._read(look))
 
     async def scopes(self) -> list[Scope]:
         def look(connection: apsw.Connection, _: datetime) -> list[Scope]:

@@ -69,6 +69,7 @@ CREATE TABLE message (
   metadata    TEXT NOT NULL,
   event_time  INTEGER NOT NULL,
   recorded_at INTEGER NOT NULL,
+  change_id   TEXT NOT NULL,                -- the change that appended it
   hidden_by   TEXT,                         -- the change that hid it (a forget that can be undone)
   PRIMARY KEY (namespace, user_id, number),
   UNIQUE (namespace, user_id, session_id, seq),
@@ -124,9 +125,10 @@ CREATE TABLE memory_source (
   namespace TEXT NOT NULL,
   user_id   TEXT NOT NULL,
   memory_id TEXT NOT NULL,
-  position  INTEGER NOT NULL,
+  since     INTEGER NOT NULL,               -- the revision from which on these are the sources
+  position  INTEGER NOT NULL,               -- -1: from here on there are none
   source_id TEXT NOT NULL,
-  PRIMARY KEY (namespace, user_id, memory_id, position)
+  PRIMARY KEY (namespace, user_id, memory_id, since, position)
 ) WITHOUT ROWID;
 CREATE INDEX memory_source_of ON memory_source (namespace, user_id, source_id, memory_id);
 
@@ -195,6 +197,7 @@ CREATE TABLE due (
   token        INTEGER NOT NULL DEFAULT 0,
   holder       TEXT,
   leased_until INTEGER,
+  again_at     INTEGER,                     -- made due again while it was leased
   PRIMARY KEY (namespace, user_id, kind, ref)
 ) WITHOUT ROWID;
 CREATE INDEX due_soonest ON due (due_at);

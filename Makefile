@@ -1,0 +1,42 @@
+# Everything a fresh machine with Python 3.11+ needs: `make demo`, `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint types tests proof bench lock clean
+
+demo: $(STAMP)  ## the main job, in one minute, on the embedded store
+	$(BIN)/holdfast demo
+
+test: lint types tests  ## lint, types and the whole suite
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+tests: $(STAMP)
+	$(BIN)/pytest -n 2 --dist worksteal
+
+proof: $(STAMP)  ## the full fault counts; resumable; writes docs/proof.md
+	$(BIN)/python -m benchmarks.proof
+
+bench: $(STAMP)  ## the benchmark tables
+	$(BIN)/holdfast bench
+
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Holdfast needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	touch $@
+
+lock:  ## renew requirements.lock from pyproject.toml
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

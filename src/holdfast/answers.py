@@ -1,0 +1,212 @@
+"""What is asked and what comes back: queries, hits, receipts, reports. Frozen and plain, as in `model`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from holdfast.model import HitKind, Memory, State, Tier
+
+__all__ = [
+    "Due",
+    "Erasure",
+    "Hit",
+    "Page",
+    "Query",
+    "Reason",
+    "Recall",
+    "Receipt",
+    "Remembered",
+    "Residue",
+    "Status",
+    "Visibility",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visibility:
+    """Where a write can be found: true, false, or None for "not known".
+
+    `recent`: by recency and by id; `words`: by its words; `meaning`: by its vector; `consolidated`: it is part of a
+    memory.
+    """
+
+    recent: bool | None = True
+    words: bool | None = True
+    meaning: bool | None = None
+    consolidated: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a write returns once it is durable.
+
+    `replayed` says that the same idempotency key had been seen and nothing was written now; `forgotten` that what the
+    first call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage.
+    """
+
+    ids: tuple[str, ...]
+    change_ids: tuple[str, ...] = ()
+    replayed: bool = False
+    forgotten: bool = False
+    visibility: Visibility = field(default_factory=Visibility)
+    redacted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A receipt and the memory that it is for; `memory` is None only when a replay finds it forgotten."""
+
+    receipt: Receipt
+    memory: Memory | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Everything that a recall asks, as one value through all layers. Filters only ever narrow."""
+
+    text: str = ""
+    limit: int = 10
+    offset: int = 0
+    kinds: tuple[HitKind, ...] | None = None
+    states: tuple[State, ...] | None = None
+    tiers: tuple[Tier, ...] | None = None
+    roles: tuple[str, ...] | None = None
+    session: str | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    include_superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a hit is there: the arm that found it, its rank in that arm (from 1), the arm's score, and the words."""
+
+    arm: str
+    rank: int
+    score: float
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One answer of a recall: a message or a memory, with what it stands on and why it was found.
+
+    `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions.
+    """
+
+    id: str
+    kind: HitKind
+    text: str
+    score: float
+    tier: Tier | None
+    state: State
+    created_at: datetime
+    event_time: datetime
+    sources: tuple[str, ...]
+    why: tuple[Reason, ...]
+    role: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    superseded_by: str | None = None
+    pinned: bool = False
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """The answer to a recall.
+
+    `total` counts everything that matched, `next_offset` is where the next page begins (None after the last).
+    `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
+    counts what an arm has not indexed yet.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    next_offset: int | None = None
+    degraded: tuple[str, ...] = ()
+    not_configured: tuple[str, ...] = ()
+    lag: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a listing, oldest first; pass `cursor` back for the next one (None after the last)."""
+
+    items: tuple[Memory, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
+
+    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them, and the
+    scrub is due work. No surface returns any of it from the moment of the acknowledgement.
+    """
+
+    messages: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    due_again: tuple[str, ...] = ()
+    change_id: str | None = None
+    hard: bool = True
+    dry_run: bool = False
+    erased: bool = False
+    waiting_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residue:
+    """Where the bytes of a text still stand below the data directory: file name and count; empty when nowhere."""
+
+    found: Mapping[str, int]
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """One piece of due work: what state implies must be done. It names things by id and holds no content."""
+
+    namespace: str
+    user: str | None
+    kind: str
+    ref: str
+    due_at: datetime
+    attempts: int = 0
+    last_error: str | None = None
+    token: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a scope holds and what is still to be done for it; counts by kind, tier and state."""
+
+    messages: int
+    sessions: int
+    memories: Mapping[str, int]
+    tiers: Mapping[str, int]
+    states: Mapping[str, int]
+    due: Mapping[str, int]
+    leased: int
+    raw: int
+    oldest_due_at: datetime | None
+    last_error: str | None
+    store: str
+    schema: int

@@ -1,0 +1,121 @@
+"""What the pipeline needs from models: chat and embedding, as narrow Protocols with their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "ChatModel",
+    "ChatReply",
+    "ChatRequest",
+    "ChatTurn",
+    "EmbeddingModel",
+    "Tool",
+    "ToolCall",
+    "Usage",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool that a model may call: `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call that a model made.
+
+    `arguments` is exactly what it sent: an object when it is well-formed, else anything.
+    """
+
+    id: str
+    name: str
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatTurn:
+    """One turn of a request to a model."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """What a model is asked: a system text, turns, and at most one tool that it must call (`tool`)."""
+
+    system: str
+    turns: tuple[ChatTurn, ...]
+    purpose: str
+    tool: Tool | None = None
+    max_tokens: int = 4096
+    temperature: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens that a call took, as the provider counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """A model's answer, collected from its stream; reasoning text is left out."""
+
+    model: str
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish: Literal["stop", "tool", "length", "refusal", "other"] = "stop"
+    usage: Usage = Usage()
+
+
+class ChatModel(Protocol):
+    """A model, or a wrapper that is one: retrying, limited, measured."""
+
+    @property
+    def name(self) -> str:
+        """The name of the catalog entry."""
+        ...
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        """One answer.
+
+        Raises:
+            ModelError: the call failed; it carries its class, status and the provider's code.
+        """
+        ...
+
+
+class EmbeddingModel(Protocol):
+    """What turns texts into vectors of one generation."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Which generation its vectors belong to: the model and every setting that changes a vector."""
+        ...
+
+    @property
+    def dimension(self) -> int | None:
+        """The length of its vectors; None until the first answer taught it."""
+        ...
+
+    async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
+        """Unit vectors, shape (len(texts), dimension), row i for text i.
+
+        Raises:
+            ModelError: the call failed; nothing of the batch was embedded.
+        """
+        ...

@@ -1,0 +1,60 @@
+"""The async face: an open store, and the scopes that are taken from it."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import Self
+
+from holdfast.model import Scope
+from holdfast.runtime import Runtime
+from holdfast.scope import AsyncScope
+
+__all__ = ["OpenStore"]
+
+
+class OpenStore:
+    """One open store. It belongs to the event loop that opened it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def scope(
+        self,
+        *,
+        namespace: str = "default",
+        user: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> AsyncScope:
+        """The verbs for one scope. There is no "all": no user means memories of no user.
+
+        Raises:
+            InvalidScope: a name that cannot be used.
+        """
+        return AsyncScope(self._runtime, Scope(namespace=namespace, user=user, agent=agent, session=session))
+
+    async def settle(self, timeout: float = 30.0) -> bool:  # noqa: ASYNC109 - the contract's name
+        """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.
+
+        For tests and scripts: an open store does the same in the background.
+        """
+        self._runtime.guard()
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._runtime.worker.settle()
+        except TimeoutError:
+            return False
+
+    async def close(self) -> None:
+        """Finish acknowledged writes, give leases back and let go of the file. Idempotent."""
+        await self._runtime.worker.stop()
+        await self._runtime.store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,72 @@
+"""Messages and memories as documents of the words index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from holdfast.model import HitKind, Kind, Memory, micros
+from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
+from holdfast.pipeline.analysis import Terms, analyse
+from holdfast.pipeline.ingest import Draft
+from holdfast.transaction import WriteTx
+
+__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "message_entry"]
+
+KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
+    {
+        "message": DocumentKind.MESSAGE,
+        "fact": DocumentKind.FACT,
+        "note": DocumentKind.NOTE,
+        "summary": DocumentKind.SUMMARY,
+        "raw": DocumentKind.RAW,
+    }
+)
+ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
+    {
+        "system": DocumentRole.SYSTEM,
+        "developer": DocumentRole.DEVELOPER,
+        "user": DocumentRole.USER,
+        "assistant": DocumentRole.ASSISTANT,
+        "tool": DocumentRole.TOOL,
+        "function": DocumentRole.TOOL,
+    }
+)
+
+
+def message_entry(
+    draft: Draft, terms: Terms, *, number: int, session: int, seq: int, event_time: int, agent: int
+) -> Entry:
+    """A message as a document: its terms, and where and when it was said."""
+    record = DocumentRecord(
+        kind=DocumentKind.MESSAGE,
+        role=ROLE_OF.get(draft.role, DocumentRole.NONE),
+        length=terms.length,
+        session=session,
+        seq=seq,
+        event_time=event_time,
+        agent=agent,
+    )
+    return Entry(number=number, record=record, terms=terms.counts)
+
+
+def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
+    """Put new memories into the words index, in the transaction that stores them."""
+    entries = []
+    for memory in sorted(memories, key=lambda memory: memory.number):
+        terms = analyse(memory.text)
+        session = None if memory.session is None else tx.session(memory.session)
+        record = DocumentRecord(
+            kind=KIND_OF[_kind(memory.kind)],
+            length=terms.length,
+            session=0 if session is None else session.number,
+            event_time=micros(memory.event_time),
+            agent=tx.agent_number(memory.agent),
+            active=memory.state == "active",
+        )
+        entries.append(Entry(number=memory.number, record=record, terms=terms.counts))
+    tx.index(entries)
+
+
+def _kind(kind: Kind) -> HitKind:
+    return kind

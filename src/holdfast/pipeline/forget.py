@@ -1,0 +1,214 @@
+"""Forgetting: what goes, computed first (pure over reads), then done in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from holdfast.answers import Erasure
+from holdfast.errors import InvalidInput, NotFound, WrongKind
+from holdfast.model import Author, Change, Kind, Memory, Message
+from holdfast.pipeline.remember import memory_digest
+from holdfast.ports import Ids
+from holdfast.transaction import Listing, ReadTx, WriteTx
+
+__all__ = ["Going", "Target", "forget", "plan"]
+
+Sources = Literal["erase", "keep"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a forget is asked to take: one id, or everything in the scope that passes all given filters."""
+
+    id: str | None = None
+    session: str | None = None
+    kinds: tuple[Kind, ...] | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    before: datetime | None = None
+    after: datetime | None = None
+    everything: bool = False
+
+    def __post_init__(self) -> None:
+        filters = (self.session, self.kinds, self.topics or None, self.entities or None, self.before, self.after)
+        filtered = any(value is not None for value in filters)
+        if (self.id is not None) + filtered + self.everything != 1:
+            raise InvalidInput(
+                "say what to forget: one id, or filters (session, kinds, topics, entities, before, after),"
+                " or everything=True"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Going:
+    """What would go: messages, memories, and sessions whose remaining window must be consolidated again."""
+
+    messages: tuple[Message, ...]
+    memories: tuple[Memory, ...]
+    due_again: tuple[str, ...]
+    sessions: tuple[str, ...]
+
+
+def plan(tx: ReadTx, target: Target, *, sources: Sources, agent: str | None) -> Going:
+    """Everything that must go with the target.
+
+    The target itself; what was derived from it; with `sources="erase"` what it names as its sources, and what was
+    derived from those. A summary or RAW memory that also stood on messages that stay makes their session due again.
+
+    Raises:
+        NotFound: no such id in this scope.
+        WrongKind: the id is neither a message's nor a memory's.
+    """
+    messages, memories = _targets(tx, target, agent)
+    if sources == "erase":
+        named = [source for memory in memories.values() for source in memory.sources]
+        _add(messages, tx.find_messages(named))
+        _add(memories, tx.find_memories(named))
+    frontier = [*messages, *memories]
+    while frontier:
+        found = [memory for memory in tx.derived(frontier) if memory.id not in memories]
+        _add(memories, found)
+        frontier = [memory.id for memory in found]
+    due_again = set()
+    for memory in memories.values():
+        if memory.kind in {"summary", "raw"} and any(m.id not in messages for m in tx.find_messages(memory.sources)):
+            due_again.add(memory.session or "")
+    return Going(
+        messages=tuple(messages.values()),
+        memories=tuple(memories.values()),
+        due_again=tuple(sorted(due_again)),
+        sessions=_emptied(tx, target),
+    )
+
+
+def _add(held: dict[str, Message] | dict[str, Memory], found: Iterable[Message] | Iterable[Memory]) -> None:
+    for item in found:
+        held[item.id] = item  # type: ignore[assignment]  # both arguments are of one kind at every call
+
+
+def _targets(tx: ReadTx, target: Target, agent: str | None) -> tuple[dict[str, Message], dict[str, Memory]]:
+    if target.id is not None:
+        return _one(tx, target.id)
+    messages: dict[str, Message] = {}
+    if target.kinds is None and not target.topics and not target.entities:
+        names = [target.session] if target.session is not None else [session.name for session in tx.sessions()]
+        for name in names:
+            _add(messages, (m for m in tx.messages(name) if _passes(m, target, agent)))
+    listing = Listing(kinds=target.kinds, states=None, session=target.session, limit=-1)
+    memories = {memory.id: memory for memory in tx.list_memories(listing) if _passes(memory, target, agent)}
+    return messages, memories
+
+
+def _one(tx: ReadTx, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
+    if item.startswith("msg_"):
+        messages = tx.find_messages([item])
+        if messages:
+            return {item: messages[0]}, {}
+    elif item.startswith("mem_"):
+        memories = tx.find_memories([item])
+        if memories:
+            return {}, {item: memories[0]}
+    elif item.startswith(("chg_", "ses_")):
+        raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
+    raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+
+
+def _passes(item: Message | Memory, target: Target, agent: str | None) -> bool:
+    if agent is not None and item.agent not in {agent, None}:
+        return False
+    if isinstance(item, Memory) and not (
+        set(target.topics) <= set(item.topics) and set(target.entities) <= set(item.entities)
+    ):
+        return False
+    if target.before is not None and item.event_time >= target.before:
+        return False
+    return target.after is None or item.event_time > target.after
+
+
+def _emptied(tx: ReadTx, target: Target) -> tuple[str, ...]:
+    """Sessions of which nothing stays: their names may be content too."""
+    if target.everything:
+        return tuple(session.name for session in tx.sessions())
+    whole = target.session is not None and target.before is None and target.after is None and target.kinds is None
+    return (target.session,) if whole and target.session is not None and not (target.topics or target.entities) else ()
+
+
+def forget(
+    tx: WriteTx,
+    target: Target,
+    *,
+    sources: Sources,
+    hard: bool,
+    agent: str | None,
+    secret: bytes,
+    ids: Ids,
+    author: Author,
+) -> Erasure:
+    """Forget in one transaction: rows, revisions, index entries; tombstones and one change without content stay."""
+    going = plan(tx, target, sources=sources, agent=agent)
+    gone = [*(m.id for m in going.messages), *(m.id for m in going.memories)]
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="forget" if hard else "hide",
+        reason="forgotten for good" if hard else "hidden until undone",
+        by=author,
+        at=tx.now,
+        sources=tuple(gone),
+    )
+    numbers = [m.number for m in going.messages] + [m.number for m in going.memories]
+    if hard:
+        _erase(tx, going, change.id, numbers, sources=sources, secret=secret)
+    else:
+        tx.hide(gone, change.id)
+        tx.flag(dict.fromkeys(numbers, False))
+    _make_due(tx, going, hard=hard)
+    tx.add_change(change)
+    return report(going, hard=hard, change_id=change.id)
+
+
+def _erase(
+    tx: WriteTx, going: Going, change_id: str, numbers: Sequence[int], *, sources: Sources, secret: bytes
+) -> None:
+    keep = sources == "keep"
+    digests = {m.id: memory_digest(secret, m) for m in going.memories if m.kind in {"fact", "note"}} if keep else {}
+    tx.unindex(numbers)
+    gone = [*(m.id for m in going.messages), *(m.id for m in going.memories)]
+    tx.erase_memories([m.id for m in going.memories], change_id, digests=digests)
+    tx.drop_sources(gone)
+    tx.erase_messages([m.id for m in going.messages], change_id)
+    for memory in going.memories:
+        tx.clear_due("expire", memory.id)
+    for name in going.sessions:
+        if not tx.messages(name, limit=1):
+            session = tx.session(name)
+            if session is not None:
+                tx.clear_due("consolidate", session.id)
+                tx.erase_session(name)
+
+
+def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:
+    if hard:
+        tx.put_due("scrub", "bytes", tx.now)
+    for name in going.due_again:
+        session = tx.session(name)
+        if session is not None:
+            tx.put_due("consolidate", session.id, tx.now)
+
+
+def report(going: Going, *, hard: bool, change_id: str | None = None) -> Erasure:
+    """What went, or would go where there is no change."""
+    memories = tuple(memory.id for memory in going.memories)
+    messages = tuple(message.id for message in going.messages)
+    return Erasure(
+        messages=messages if hard else (),
+        memories=memories if hard else (),
+        hidden=() if hard else (*messages, *memories),
+        due_again=going.due_again,
+        change_id=change_id,
+        hard=hard,
+        dry_run=change_id is None,
+    )

@@ -1,0 +1,123 @@
+"""Appending to the journal, and the sessions that it is kept in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from holdfast.answers import Receipt, Visibility
+from holdfast.model import Author, Change, Message, Session, Span, micros
+from holdfast.pipeline.analysis import Terms, analyse
+from holdfast.pipeline.documents import message_entry
+from holdfast.pipeline.ingest import Draft
+from holdfast.ports import Ids, Redactor
+from holdfast.transaction import WriteTx
+
+__all__ = ["Prepared", "append", "ensure_session", "prepare"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Drafts after redaction, analysed: everything about an add that needs no transaction."""
+
+    drafts: tuple[Draft, ...]
+    terms: tuple[Terms, ...]
+    redacted: int = 0
+
+
+def prepare(drafts: Sequence[Draft], redactor: Redactor | None) -> Prepared:
+    """Redact and analyse: pure work, done before the write lock is taken."""
+    redacted = 0
+    if redactor is not None:
+        cleaned = []
+        for draft in drafts:
+            body, in_body = _redact(draft.body, redactor)
+            text, in_text = redactor.redact(draft.text)
+            redacted += max(in_body, in_text)
+            cleaned.append(replace(draft, body=body, text=text))
+        drafts = cleaned
+    return Prepared(drafts=tuple(drafts), terms=tuple(analyse(draft.text) for draft in drafts), redacted=redacted)
+
+
+def _redact(value: Any, redactor: Redactor) -> tuple[Any, int]:
+    """Every string of a JSON value, redacted; names of fields stay."""
+    if isinstance(value, str):
+        return redactor.redact(value)
+    if isinstance(value, Mapping):
+        fields = {name: _redact(item, redactor) for name, item in value.items()}
+        return {name: item for name, (item, _) in fields.items()}, sum(count for _, count in fields.values())
+    if isinstance(value, list):
+        items = [_redact(item, redactor) for item in value]
+        return [item for item, _ in items], sum(count for _, count in items)
+    return value, 0
+
+
+def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:
+    """The session of that name, made now if it is not there."""
+    session = tx.session(name)
+    if session is None:
+        session = Session(
+            id=ids.new("ses"), name=name, number=tx.take_session_number(), created_at=tx.now, last_at=tx.now
+        )
+        tx.put_session(session)
+    return session
+
+
+def append(tx: WriteTx, prepared: Prepared, *, session: str, agent: str | None, author: Author, ids: Ids) -> Receipt:
+    """Append messages to a session: the journal, the words index and the audit trail in one transaction.
+
+    Returns a receipt whose ids are in the order of the messages. An empty batch writes nothing.
+    """
+    if not prepared.drafts:
+        return Receipt(ids=())
+    held = ensure_session(tx, session, ids)
+    agent_number = tx.agent_number(agent)
+    first = tx.take_numbers(len(prepared.drafts))
+    change_id = ids.new("chg")
+    messages, entries = [], []
+    for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
+        message = Message(
+            id=ids.new("msg"),
+            number=first + offset,
+            session=session,
+            seq=held.last_seq + 1 + offset,
+            role=draft.role,
+            body=draft.body,
+            shape=draft.shape,
+            text=draft.text,
+            event_time=draft.event_time or tx.now,
+            recorded_at=tx.now,
+            change_id=change_id,
+            agent=agent,
+            embed=draft.embed,
+            metadata=draft.metadata,
+        )
+        messages.append(message)
+        entries.append(
+            message_entry(
+                draft,
+                terms,
+                number=message.number,
+                session=held.number,
+                seq=message.seq,
+                event_time=micros(message.event_time),
+                agent=agent_number,
+            )
+        )
+    last = messages[-1].seq
+    tx.put_session(replace(held, last_seq=last, last_at=tx.now, ended_at=None))
+    tx.add_messages(messages)
+    tx.index(entries)
+    span = Span(session=held.id, first=held.last_seq + 1, last=last)
+    tx.add_change(
+        Change(id=change_id, seq=0, verb="add", reason="messages arrived", by=author, at=tx.now, spans=(span,))
+    )
+    return Receipt(
+        ids=tuple(message.id for message in messages),
+        change_ids=(change_id,),
+        redacted=prepared.redacted,
+        visibility=Visibility(
+            meaning=None if any(message.embed for message in messages) else False, consolidated=False
+        ),
+    )

@@ -1,0 +1,338 @@
+"""What the user tells to be remembered: notes, facts, corrections, pins. Each is one change in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from holdfast.answers import Receipt, Remembered
+from holdfast.errors import InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
+from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
+from holdfast.pipeline.documents import index_memories
+from holdfast.pipeline.idempotency import keyed_digest
+from holdfast.pipeline.timeline import Placement, canonical_text, place
+from holdfast.ports import Ids
+from holdfast.transaction import WriteTx
+
+__all__ = ["MAX_TEXT", "Told", "correct", "fact_text", "labels", "memory_digest", "pin", "remember"]
+
+MAX_TEXT = 100_000
+"""Longest text or value of one memory, in characters; longer material belongs into the journal."""
+
+MAX_LABELS = 50
+"""Most topics, and most entities, that one call may give."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What `remember` was given, checked: a note (`text`) or a fact (`attribute`, `value`)."""
+
+    text: str | None = None
+    subject: str = "user"
+    attribute: str | None = None
+    value: str | None = None
+    operation: Literal["set", "add", "remove"] = "set"
+    event_time: datetime | None = None
+    importance: Importance = "mid"
+    pinned: bool = False
+    expires_at: datetime | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.attribute is None):
+            raise InvalidInput("pass either a text (a note) or attribute and value (a fact)")
+        if self.attribute is not None and self.value is None:
+            raise InvalidInput("a fact needs a value; pass value=...")
+        if self.text is not None and self.value is not None:
+            raise InvalidInput("a note has no value; pass attribute and value without a text")
+        if self.operation not in {"set", "add", "remove"}:
+            raise InvalidInput(f"operation is {self.operation!r:.40}; it must be 'set', 'add' or 'remove'")
+        if self.importance not in {"low", "mid", "high"}:
+            raise InvalidInput(f"importance is {self.importance!r:.40}; it must be 'low', 'mid' or 'high'")
+        for name in ("text", "subject", "attribute", "value"):
+            given = getattr(self, name)
+            if given is not None:
+                _check_text(name, given)
+        for moment in (self.event_time, self.expires_at):
+            if moment is not None:
+                micros(moment)
+
+
+def _check_text(name: str, given: object) -> None:
+    if not isinstance(given, str) or not given.strip():
+        raise InvalidInput(f"{name} must be a string that is not empty")
+    if len(given) > MAX_TEXT:
+        message = f"{name} has {len(given)} characters; at most {MAX_TEXT} fit one memory: add it as a message"
+        raise TooLarge(message, size=len(given), limit=MAX_TEXT)
+    if any(c == "\0" or 0xD800 <= ord(c) <= 0xDFFF for c in given):
+        raise InvalidInput(f"{name} holds NUL or half a surrogate pair; remove them (a message may hold them)")
+
+
+def labels(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    """Topics or entities: trimmed, each once, in their order.
+
+    Raises:
+        InvalidInput: not strings, empty, or more than 50.
+    """
+    if isinstance(given, str):
+        raise InvalidInput(f"{name} must be a list of strings, not one string")
+    found: dict[str, str] = {}
+    for label in given:
+        _check_text(name, label)
+        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
+    if len(found) > MAX_LABELS:
+        raise InvalidInput(f"{name} has {len(found)} entries; at most {MAX_LABELS} are kept")
+    return tuple(found.values())
+
+
+def fact_text(subject: str, attribute: str, value: str) -> str:
+    """How a fact reads: what is shown, indexed and embedded."""
+    return f"{attribute}: {value}" if subject == "user" else f"{subject}'s {attribute}: {value}"
+
+
+def memory_digest(secret: bytes, memory: Memory) -> bytes:
+    """The keyed hash by which the same content is recognised."""
+    if memory.kind == "fact":
+        parts = (memory.subject or "", memory.key or "", canonical_text(memory.value or "").casefold())
+        return keyed_digest(secret, "memory", memory.kind, *parts)
+    return keyed_digest(secret, "memory", memory.kind, canonical_text(memory.text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Teller:
+    """What every unit of work here needs beside its transaction."""
+
+    ids: Ids
+    secret: bytes
+    author: Author
+    agent: str | None = None
+    session: str | None = None
+
+
+def remember(tx: WriteTx, told: Told, *, key: str | None, teller: Teller) -> Receipt:
+    """Store a note or a fact; the receipt names the memory that now says it.
+
+    The same note again is the same memory; a fact takes its place in its attribute's timeline and supersedes what it
+    replaces.
+    """
+    fresh = _fresh(tx, told, key, teller)
+    digest = memory_digest(teller.secret, fresh)
+    if fresh.kind == "note":
+        same = tx.same_content(kind="note", digest=digest, agent=teller.agent)
+        placement = Placement(same=same)
+    else:
+        timeline = tx.facts(subject=fresh.subject or "", key=fresh.key or "", agent=teller.agent)
+        placement = place(
+            timeline,
+            value=fresh.value or "",
+            at=fresh.valid_from,
+            operation=told.operation,
+            origin=teller.author.origin,
+        )
+    return _apply(tx, told, fresh, digest, placement, teller)
+
+
+def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
+    """The memory as it would be stored if nothing said it yet; its number is taken only then."""
+    at = told.event_time or tx.now
+    tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
+    text = told.text if told.text is not None else fact_text(told.subject, told.attribute or "", told.value or "")
+    return Memory(
+        id=teller.ids.new("mem"),
+        number=-1,
+        kind="note" if told.text is not None else "fact",
+        text=text,
+        tier=tier,
+        agent=teller.agent,
+        session=teller.session,
+        subject=None if told.text is not None else told.subject,
+        attribute=told.attribute,
+        value=told.value,
+        key=key,
+        operation="add" if told.operation == "add" else "set",
+        topics=told.topics,
+        entities=told.entities,
+        metadata=told.metadata,
+        importance=told.importance,
+        pinned=told.pinned,
+        origin=teller.author.origin,
+        event_time=at,
+        valid_from=at,
+        expires_at=told.expires_at,
+        created_at=tx.now,
+        recorded_at=tx.now,
+    )
+
+
+def _apply(tx: WriteTx, told: Told, fresh: Memory, digest: bytes, placement: Placement, teller: Teller) -> Receipt:
+    effects = []
+    held = placement.same
+    stores = held is None and told.operation != "remove"
+    for ending in placement.endings:
+        successor = held.id if held else fresh.id
+        effects.append(
+            revise(
+                tx,
+                ending.memory,
+                state="superseded",
+                valid_to=ending.at,
+                superseded_by=successor if ending.replaced else None,
+            )
+        )
+    if stores:
+        late = placement.next is not None
+        held = replace(
+            fresh,
+            number=tx.take_numbers(1),
+            valid_to=placement.valid_to,
+            state="superseded" if late else "active",
+            superseded_by=placement.next.id if placement.next else None,
+        )
+        tx.put_memory(held, digest=digest)
+        index_memories(tx, [held])
+        if held.expires_at is not None and held.state == "active":
+            tx.put_due("expire", held.id, held.expires_at)
+        effects.append(Effect(memory_id=held.id, rev_before=0, rev_after=1))
+    elif held is not None:
+        effects += _relabel(tx, held, told)
+    ended = placement.endings[0].memory.id if told.operation == "remove" and placement.endings else None
+    kept = held.id if held else ended
+    receipt_ids = () if kept is None else (kept,)
+    if not effects:
+        return Receipt(ids=receipt_ids)
+    change = _change(tx, "remember", _reason(told, placement, stores=stores), effects, teller)
+    return Receipt(ids=receipt_ids, change_ids=(change.id,))
+
+
+def _reason(told: Told, placement: Placement, *, stores: bool) -> str:
+    if told.operation == "remove":
+        return "told that it no longer holds"
+    if not stores:
+        return "told again with more labels"
+    if placement.next is not None:
+        return "told late: a newer value was known"
+    return "told; replaces an earlier value" if placement.endings else "told"
+
+
+def _relabel(tx: WriteTx, held: Memory, told: Told) -> list[Effect]:
+    """What the same content told again adds: labels, a pin, a higher importance."""
+    topics = tuple(dict.fromkeys((*held.topics, *told.topics)))
+    entities = tuple(dict.fromkeys((*held.entities, *told.entities)))
+    metadata = {**held.metadata, **told.metadata}
+    pinned = held.pinned or told.pinned
+    order = ("low", "mid", "high")
+    importance = max(held.importance, told.importance, key=order.index) if told.importance != "mid" else held.importance
+    new = (topics, entities, metadata, pinned, importance)
+    if new == (held.topics, held.entities, dict(held.metadata), held.pinned, held.importance):
+        return []
+    tier: Tier = "long" if pinned or importance == "high" else held.tier
+    return [
+        revise(
+            tx,
+            held,
+            topics=topics,
+            entities=entities,
+            metadata=metadata,
+            pinned=pinned,
+            importance=importance,
+            tier=tier,
+        )
+    ]
+
+
+def revise(tx: WriteTx, memory: Memory, **changed: Any) -> Effect:
+    """Write the next revision of a memory with some fields changed; returns what that did to it."""
+    after = replace(memory, **changed, rev=memory.rev + 1, recorded_at=tx.now, unrecorded_at=None)
+    tx.put_memory(after)
+    if (after.state == "active") != (memory.state == "active"):
+        tx.flag({memory.number: after.state == "active"})
+    return Effect(memory_id=memory.id, rev_before=memory.rev, rev_after=after.rev)
+
+
+def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], teller: Teller) -> Change:
+    change = Change(
+        id=teller.ids.new("chg"),
+        seq=0,
+        verb=verb,
+        reason=reason,
+        by=teller.author,
+        at=tx.now,
+        effects=tuple(effects),
+    )
+    return tx.add_change(change)
+
+
+def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memory:
+    """The memory of that id in this scope, at the revision the caller read.
+
+    Raises:
+        WrongKind: the id is not a memory's.
+        NotFound: there is none in this scope.
+        RevisionConflict: it has changed since.
+    """
+    if not memory_id.startswith("mem_"):
+        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory (mem_…)", id=memory_id)
+    found = tx.find_memories([memory_id])
+    if not found:
+        raise NotFound(f"no memory {memory_id!r:.80} in this scope", id=memory_id)
+    if rev is not None and found[0].rev != rev:
+        message = f"{memory_id} is at revision {found[0].rev}, not {rev}; read it again"
+        raise RevisionConflict(message, expected=rev, actual=found[0].rev)
+    return found[0]
+
+
+def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller: Teller) -> Receipt:
+    """Say what should have been there: the memory was never true, and a new one takes its place in time.
+
+    The new memory holds from when to when the old one was thought to hold, so `as_of` in that time gives it too.
+    """
+    _check_text("value", value)
+    old = find_memory(tx, memory_id, rev=rev)
+    if old.kind not in {"fact", "note"}:
+        raise WrongKind(f"{memory_id} is a {old.kind}; facts and notes can be corrected", id=memory_id)
+    fact = old.kind == "fact"
+    fresh = replace(
+        old,
+        id=teller.ids.new("mem"),
+        number=tx.take_numbers(1),
+        value=value if fact else None,
+        text=fact_text(old.subject or "", old.attribute or "", value) if fact else value,
+        origin=teller.author.origin,
+        trust="user",
+        sources=(),
+        created_at=tx.now,
+        recorded_at=tx.now,
+        rev=1,
+    )
+    effects = [revise(tx, old, state="retracted", superseded_by=fresh.id)]
+    if fact:
+        timeline = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
+        effects += [
+            revise(tx, m, superseded_by=fresh.id) for m in timeline if m.superseded_by == old.id and m.id != old.id
+        ]
+    tx.put_memory(fresh, digest=memory_digest(teller.secret, fresh))
+    index_memories(tx, [fresh])
+    effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
+    change = _change(tx, "correct", "corrected by the user: it was never so", effects, teller)
+    return Receipt(ids=(fresh.id,), change_ids=(change.id,))
+
+
+def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, teller: Teller) -> Receipt:
+    """Pin or unpin a memory; a pinned one is long-term, and stays when others expire or are compacted."""
+    memory = find_memory(tx, memory_id, rev=rev)
+    if memory.pinned == pinned:
+        return Receipt(ids=(memory.id,))
+    tier: Tier = "long" if pinned else memory.tier
+    effect = revise(tx, memory, pinned=pinned, tier=tier)
+    change = _change(tx, "pin" if pinned else "unpin", "asked by the user", [effect], teller)
+    return Receipt(ids=(memory.id,), change_ids=(change.id,))
+
+
+def remembered(tx: WriteTx, receipt: Receipt) -> Remembered:
+    """A receipt with the memory that it names, as it now stands."""
+    found = tx.find_memories(receipt.ids[:1])
+    return Remembered(receipt=receipt, memory=found[0] if found else None)

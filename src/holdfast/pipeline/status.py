@@ -1,0 +1,45 @@
+"""What a scope holds and what is still to be done for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from holdfast.answers import Status
+from holdfast.ports import StoreFacts
+from holdfast.transaction import ReadTx
+
+__all__ = ["status"]
+
+
+def status(tx: ReadTx, facts: StoreFacts) -> Status:
+    """Counts of the scope's messages and memories, its due work, and the last error of that work."""
+    kinds: Counter[str] = Counter()
+    tiers: Counter[str] = Counter()
+    states: Counter[str] = Counter()
+    messages = 0
+    raw = 0
+    for (kind, tier, state), count in tx.counts().items():
+        if kind == "message":
+            messages += count
+            continue
+        kinds[kind] += count
+        tiers[tier] += count
+        states[state] += count
+        if kind == "raw" and state == "active":
+            raw += count
+    due = tx.due()
+    errors = [item for item in due if item.last_error is not None]
+    return Status(
+        messages=messages,
+        sessions=len(tx.sessions()),
+        memories=dict(kinds),
+        tiers=dict(tiers),
+        states=dict(states),
+        due=dict(Counter(item.kind for item in due)),
+        leased=tx.leased(),
+        raw=raw,
+        oldest_due_at=min((item.due_at for item in due), default=None),
+        last_error=errors[-1].last_error if errors else None,
+        store=facts.backend,
+        schema=facts.schema,
+    )

@@ -1,0 +1,272 @@
+"""The verbs of a scope: the one async core. Each write is one transaction and returns only what is durable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
+
+from holdfast.answers import Erasure, Receipt, Remembered
+from holdfast.errors import InvalidInput
+from holdfast.model import Author, Importance, Kind
+from holdfast.pipeline.archive import close_window
+from holdfast.pipeline.facts import canonical_key
+from holdfast.pipeline.forget import Sources, Target, forget, plan, report
+from holdfast.pipeline.idempotency import Idempotency
+from holdfast.pipeline.ingest import parse_messages
+from holdfast.pipeline.journal import append, ensure_session, prepare
+from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
+from holdfast.pipeline.undo import undo
+from holdfast.ports import Priority
+from holdfast.scope_reads import ScopeReads, as_tuple
+from holdfast.transaction import WriteTx
+
+__all__ = ["AsyncScope"]
+
+T = TypeVar("T")
+USER = Author(origin="user")
+PREPARED_INLINE = 64
+"""Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
+
+
+class AsyncScope(ScopeReads):
+    """The verbs of one scope; whose memory they work on is fixed when the scope is made.
+
+    A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope is
+    `NotFound`, exactly as one that never was.
+    """
+
+    async def _write(self, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE) -> T:
+        self._runtime.guard()
+        return await self._runtime.store.write(self._scope, work, priority=priority)
+
+    def _once(self, verb: str, key: str | None, supplied: Any, *, for_ever: bool = False) -> Idempotency | None:
+        kept_for = None if for_ever else timedelta(days=self._runtime.settings.idempotency_days)
+        secret = self._runtime.store.facts.secret
+        return Idempotency.of(verb, key, supplied, secret=secret, kept_for=kept_for)
+
+    def _teller(self) -> Teller:
+        return Teller(
+            ids=self._runtime.ids,
+            secret=self._runtime.store.facts.secret,
+            author=USER,
+            agent=self._scope.agent,
+            session=self._scope.session,
+        )
+
+    async def add(
+        self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> Receipt:
+        """Append messages (OpenAI chat or Anthropic shape) to the session's journal, all or none.
+
+        Needs no model and no network. Beside its own fields a message may carry `event_time`, `metadata` and `embed`.
+        The receipt's ids are in the order of the messages.
+
+        Raises:
+            InvalidMessage, TooLarge, NaiveTime: a message cannot be taken; `index` says which, and nothing was stored.
+            IdempotencyConflict: the key came before with other messages.
+        """
+        return await self._add(messages, idempotency_key=idempotency_key, author=USER, imported=False)
+
+    async def _add(
+        self,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        idempotency_key: str | None,
+        author: Author,
+        imported: bool,
+    ) -> Receipt:
+        runtime = self._runtime
+        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        once = self._once("add", idempotency_key, [messages, self._scope.session], for_ever=imported)
+        if len(drafts) <= PREPARED_INLINE:
+            prepared = prepare(drafts, runtime.redactor)
+        else:
+            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor)
+
+        def work(tx: WriteTx) -> Receipt:
+            def run() -> Receipt:
+                session = self._scope.session or ""
+                return append(tx, prepared, session=session, agent=self._scope.agent, author=author, ids=runtime.ids)
+
+            return run() if once is None else once.once(tx, run)
+
+        return await self._write(work, priority=Priority.IMPORT if imported else Priority.INTERACTIVE)
+
+    async def remember(
+        self,
+        text: str | None = None,
+        *,
+        attribute: str | None = None,
+        value: str | None = None,
+        subject: str = "user",
+        operation: Literal["set", "add", "remove"] = "set",
+        event_time: datetime | None = None,
+        importance: Importance = "mid",
+        pinned: bool = False,
+        expires_at: datetime | None = None,
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Remembered:
+        """Remember a note (`text`) or a fact (`attribute`, `value`, `subject`).
+
+        The same note again is the same memory. A fact supersedes what its attribute said before (`operation="set"`),
+        stands beside it (`"add"`) or ends that value (`"remove"`); one that tells of an earlier time takes its place
+        in the past. `memory` is the memory that now says it; None when a removal found nothing, or when a replay finds
+        it forgotten.
+
+        Raises:
+            InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance.
+            IdempotencyConflict: the key came before with other content.
+        """
+        told = Told(
+            text=text,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            operation=operation,
+            event_time=event_time,
+            importance=importance,
+            pinned=pinned,
+            expires_at=expires_at,
+            topics=labels("topics", topics),
+            entities=labels("entities", entities),
+            metadata=dict(metadata or {}),
+        )
+        key = None if attribute is None else canonical_key(attribute)
+        supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
+        once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], dict(metadata or {})])
+        teller = self._teller()
+        return await self._told(lambda tx: remember(tx, told, key=key, teller=teller), once)
+
+    async def correct(
+        self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
+    ) -> Remembered:
+        """Replace a fact's value or a note's text that was never true; the old one is retracted, not superseded.
+
+        The new memory holds for the same time. With `rev`, only if the memory is still at that revision.
+
+        Raises:
+            NotFound, WrongKind: no such fact or note in this scope.
+            RevisionConflict: it has changed since that revision.
+        """
+        once = self._once("correct", idempotency_key, [memory_id, value, rev])
+        teller = self._teller()
+        return await self._told(lambda tx: correct(tx, memory_id, value, rev=rev, teller=teller), once)
+
+    async def pin(self, memory_id: str, *, rev: int | None = None) -> Remembered:
+        """Pin a memory: it is long-term, never expires and is never merged away."""
+        teller = self._teller()
+        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, teller=teller), None)
+
+    async def unpin(self, memory_id: str, *, rev: int | None = None) -> Remembered:
+        """Take the pin away; the memory stays in its tier."""
+        teller = self._teller()
+        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, teller=teller), None)
+
+    async def _told(self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Remembered:
+        def work(tx: WriteTx) -> Remembered:
+            receipt = tell(tx) if once is None else once.once(tx, lambda: tell(tx))
+            return remembered(tx, receipt)
+
+        return await self._write(work)
+
+    async def undo(self, change_id: str, *, cascade: bool = False, idempotency_key: str | None = None) -> Receipt:
+        """Undo a change, as a new change; undoing an undo is redo. With `cascade`, undo first what stands on it.
+
+        Raises:
+            UndoConflict: later changes stand on it (`blocking`), it is undone already, or it is an add. Nothing
+            happened. Forgotten: it is a hard forget, or what it touched was forgotten. NotFound: no such change in
+            this scope.
+        """
+        runtime = self._runtime
+        once = self._once("undo", idempotency_key, [change_id, cascade])
+
+        def work(tx: WriteTx) -> Receipt:
+            def run() -> Receipt:
+                return undo(tx, change_id, cascade=cascade, ids=runtime.ids, author=USER)
+
+            return run() if once is None else once.once(tx, run)
+
+        return await self._write(work)
+
+    async def forget(
+        self,
+        item_id: str | None = None,
+        *,
+        session: str | None = None,
+        kinds: Sequence[Kind] | None = None,
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        before: datetime | None = None,
+        after: datetime | None = None,
+        everything: bool = False,
+        hard: bool = True,
+        sources: Sources = "erase",
+        dry_run: bool = False,
+        wait: float = 1.0,
+    ) -> Erasure:
+        """Forget one message or memory, what passes filters, a session, or (`everything`) all of the scope's user.
+
+        With it goes what was derived from it and, unless `sources="keep"`, the messages it names as sources. No
+        surface returns any of it from then on, `as_of` neither; a tombstone without content stays. `erased` says
+        whether the bytes are gone from the files; where a reader still holds them, `wait` is how many seconds to wait
+        for it, and the scrub is due work. `hard=False` hides instead, and can be undone; `dry_run` only lists.
+
+        Raises:
+            NotFound, WrongKind: no such message or memory in this scope.
+            InvalidInput: no target, or an id and filters together.
+        """
+        target = Target(
+            id=item_id,
+            session=session,
+            kinds=as_tuple(kinds),
+            topics=labels("topics", topics),
+            entities=labels("entities", entities),
+            before=before,
+            after=after,
+            everything=everything,
+        )
+        if sources not in {"erase", "keep"}:
+            raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
+        agent, runtime = self._scope.agent, self._runtime
+        if dry_run:
+            return await self._read(lambda tx: report(plan(tx, target, sources=sources, agent=agent), hard=hard))
+        facts = runtime.store.facts
+        done = await self._write(
+            lambda tx: forget(
+                tx,
+                target,
+                sources=sources,
+                hard=hard,
+                agent=agent,
+                secret=facts.secret,
+                ids=runtime.ids,
+                author=USER,
+            )
+        )
+        if not hard:
+            return done
+        holding = await runtime.scrub(wait)
+        if holding is None:
+            await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
+        return replace(done, erased=holding is None, waiting_for=holding)
+
+    async def end_session(self) -> Receipt:
+        """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
+
+        Without a model the window becomes RAW memories at once; their ids are in the receipt. Ending an empty window
+        does nothing.
+        """
+        runtime = self._runtime
+        secret, name = runtime.store.facts.secret, self._scope.session or ""
+
+        def work(tx: WriteTx) -> Receipt:
+            session = ensure_session(tx, name, runtime.ids)
+            return close_window(tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True)
+
+        return await self._write(work)

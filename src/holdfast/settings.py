@@ -1,0 +1,117 @@
+"""Every setting, once: its name, default, bounds and meaning.
+
+A setting has one name everywhere: keyword argument of `open`, key in `holdfast.toml`, and `HOLDFAST_<NAME>` in the
+environment. Arguments win over the environment, that over the file. `docs/reference/settings.md` is tested against
+this.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import InvalidSetting
+
+__all__ = ["PREFIX", "Settings", "load_settings"]
+
+PREFIX = "HOLDFAST_"
+FILE_NAME = "holdfast.toml"
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of one open store.
+
+    Attributes:
+        busy_timeout: seconds to wait for another process's lock before `StoreBusy`.
+        read_timeout: seconds after which a read is stopped, so that no reader holds the log for long.
+        close_timeout: seconds that `close` waits for accepted writes.
+        idempotency_days: how long an idempotency key is kept, in days.
+        max_message_bytes: largest message, as JSON in UTF-8.
+        max_batch_messages: most messages in one `add`.
+        raw_chars: longest text of one RAW memory, in characters.
+        worker: whether due work is done in the background while the store is open.
+        poll_seconds: longest time between two looks for due work; a local write wakes at once.
+    """
+
+    busy_timeout: float = 10.0
+    read_timeout: float = 5.0
+    close_timeout: float = 10.0
+    idempotency_days: int = 30
+    max_message_bytes: int = 8 * 1024 * 1024
+    max_batch_messages: int = 10_000
+    raw_chars: int = 20_000
+    worker: bool = True
+    poll_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, bool) and value <= 0:
+                raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0", name=field.name)
+
+
+_TYPES: Mapping[str, type] = {field.name: type(field.default) for field in fields(Settings)}
+
+
+def load_settings(
+    given: Mapping[str, Any], *, environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Settings:
+    """The settings from arguments, then the environment, then `holdfast.toml` in the folder (default: the current one).
+
+    Raises:
+        InvalidSetting: a name is unknown, or a value is of the wrong type or out of range; the message names where it
+        stood.
+    """
+    environment = os.environ if environment is None else environment
+    path = (folder or Path()) / FILE_NAME
+    merged = _checked(_from_file(path), str(path))
+    names = {PREFIX + name.upper(): name for name in _TYPES}
+    from_environment = {names[key]: value for key, value in environment.items() if key in names}
+    merged |= _checked(from_environment, "the environment")
+    merged |= _checked(given, "the arguments")
+    return replace(Settings(), **merged)
+
+
+def _from_file(path: Path) -> Mapping[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidSetting(f"{path} cannot be read: {error}", name=FILE_NAME) from error
+    # Tables belong to others: [models.*] is the catalog's.
+    return {name: value for name, value in data.items() if not isinstance(value, dict)}
+
+
+def _checked(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    found = {}
+    for name, value in values.items():
+        if name not in _TYPES:
+            known = ", ".join(sorted(_TYPES))
+            raise InvalidSetting(f"{where}: unknown setting {name!r}; known are {known}", name=name)
+        found[name] = _converted(name, value, where)
+    return found
+
+
+def _converted(name: str, value: Any, where: str) -> Any:
+    wanted = _TYPES[name]
+    if isinstance(value, str) and wanted is not str:
+        text = value.strip().lower()
+        if wanted is bool and text in _TRUE | _FALSE:
+            return text in _TRUE
+        try:
+            value = int(text) if wanted is int else float(text)
+        except ValueError:
+            raise InvalidSetting(f"{where}: {name} is {value!r}, not a {wanted.__name__}", name=name) from None
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not wanted:
+        raise InvalidSetting(f"{where}: {name} is {value!r}, not a {wanted.__name__}", name=name)
+    return value

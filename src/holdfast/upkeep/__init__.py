@@ -1,0 +1,1 @@
+"""Work behind the acknowledgement: leases, due work, backoff."""

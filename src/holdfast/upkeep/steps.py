@@ -1,0 +1,83 @@
+"""The steps of due work that need no model: expiry, windows that must be kept again, the scrub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from holdfast.model import Author, Change, Scope
+from holdfast.pipeline.archive import archive, uncovered
+from holdfast.pipeline.remember import revise
+from holdfast.ports import Ids, Lease, Priority, Store
+from holdfast.transaction import WriteTx
+from holdfast.upkeep.worker import Step
+
+__all__ = ["steps"]
+
+READER_RETRY_SECONDS = 1.0
+RULES = Author(origin="rules", name="upkeep")
+
+
+def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
+    """Every kind of due work and what does it."""
+    secret = store.facts.secret
+
+    async def expire(lease: Lease) -> float | None:
+        await store.write(_scope(lease), lambda tx: _expire(tx, lease.due.ref, ids), priority=Priority.WORKER)
+        return None
+
+    async def consolidate(lease: Lease) -> float | None:
+        work = lambda tx: _keep_raw(tx, lease.due.ref, ids, secret)  # noqa: E731 - bound to this lease
+        await store.write(_scope(lease), work, priority=Priority.WORKER)
+        return None
+
+    async def scrub(_: Lease) -> float | None:
+        return None if await store.upkeep.scrub() is None else READER_RETRY_SECONDS
+
+    return MappingProxyType({"consolidate": consolidate, "expire": expire, "scrub": scrub})
+
+
+def _scope(lease: Lease) -> Scope:
+    return Scope(namespace=lease.due.namespace, user=lease.due.user)
+
+
+def _expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
+    """A memory whose time has come leaves its tier; it stays recallable, marked."""
+    found = tx.find_memories([memory_id])
+    if not found or found[0].state != "active" or found[0].pinned:
+        return
+    memory = found[0]
+    if memory.expires_at is None or memory.expires_at > tx.now:
+        return
+    effect = revise(tx, memory, state="expired", valid_to=memory.expires_at)
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="expire",
+        reason="its time has come",
+        by=RULES,
+        at=tx.now,
+        effects=(effect,),
+    )
+    tx.add_change(change)
+
+
+def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes) -> None:
+    """Messages behind the cursor that nothing holds any more (their summary was forgotten) are kept raw again."""
+    session = tx.find_session(session_id)
+    if session is None:
+        return
+    messages = uncovered(tx, session)
+    if not messages:
+        return
+    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES)
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="archive",
+        reason="kept raw again: what held these messages was forgotten",
+        by=RULES,
+        at=tx.now,
+        effects=tuple(effects),
+    )
+    tx.add_change(change)

@@ -1,0 +1,92 @@
+"""The one place where parts are chosen and put together; the only reader of settings."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from holdfast.answers import Residue
+from holdfast.errors import InvalidInput
+from holdfast.pipeline.ingest import Limits
+from holdfast.ports import Clock, Ids, Store
+from holdfast.runtime import Runtime, RuntimeSettings
+from holdfast.settings import Settings, load_settings
+from holdfast.system import SystemClock, TimeOrderedIds
+from holdfast.upkeep.steps import steps
+from holdfast.upkeep.worker import Worker
+
+__all__ = ["build", "data_files", "sqlite_path"]
+
+SQLITE = "sqlite:///"
+
+
+def sqlite_path(location: str) -> str:
+    """The file that a location names: a path, or `sqlite:///path`.
+
+    Raises:
+        InvalidInput: the location is empty or of a scheme that is not known.
+    """
+    path = location.removeprefix(SQLITE)
+    if not path or "://" in path or "\0" in path:
+        raise InvalidInput(f"cannot open {location!r:.80}; pass a file path, sqlite:///path or memory://")
+    return str(Path(path).expanduser().absolute())
+
+
+def data_files(path: str) -> list[Path]:
+    """Every file that a SQLite store keeps: the file and what stands beside it under its name."""
+    target = Path(path)
+    return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
+
+
+def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[Store, Any]:
+    if location == "memory://":
+        from holdfast.storage.inmemory.store import InMemoryStore
+
+        def no_files(text: str) -> Residue:
+            raise InvalidInput(f"a store in memory keeps no files to look for {len(text)} characters in")
+
+        return InMemoryStore(clock, ids), no_files
+    from holdfast.storage.residue import scan
+    from holdfast.storage.sqlite.store import SqliteStore
+
+    path = sqlite_path(location)
+    store = SqliteStore(path, clock=clock, busy_timeout=settings.busy_timeout, read_timeout=settings.read_timeout)
+    return store, lambda text: scan(data_files(path), text)
+
+
+async def build(
+    location: str, given: Mapping[str, Any], *, clock: Clock | None = None, ids: Ids | None = None
+) -> Runtime:
+    """Open a store with its settings and its worker, on the running loop.
+
+    `clock` and `ids` may stand among the settings too: tests pass their own.
+    """
+    rest = dict(given)
+    clock = rest.pop("clock", None) or clock or SystemClock()
+    ids = rest.pop("ids", None) or ids or TimeOrderedIds()
+    settings = load_settings(rest)
+    store, residue = _store(location, settings, clock, ids)
+    worker = Worker(
+        store,
+        steps(store, ids),
+        clock=clock,
+        owner=f"{socket.gethostname()}:{os.getpid()}",
+        random=Random(),
+        poll_seconds=settings.poll_seconds,
+    )
+    if settings.worker:
+        worker.start()
+    limits = Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages)
+    return Runtime(
+        store=store,
+        clock=clock,
+        ids=ids,
+        settings=RuntimeSettings(idempotency_days=settings.idempotency_days, raw_chars=settings.raw_chars),
+        worker=worker,
+        limits=limits,
+        residue=residue,
+    )

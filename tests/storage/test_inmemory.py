@@ -1,0 +1,17 @@
+"""The in-memory store keeps the port."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.storage.inmemory import InMemoryStore
+from holdfast.testing.store_suite import OpenStore, StoreSuite
+
+
+class TestInMemoryStore(StoreSuite):
+    @pytest.fixture
+    def open_store(self) -> OpenStore:
+        async def open_store(clock, ids):
+            return InMemoryStore(clock, ids)
+
+        return open_store
