@@ -1,7 +1,6 @@
 """Windows are valid for the provider whatever history and cut they come from (issue texts in the test names)."""
 
 import copy
-import importlib.util
 import os
 from types import MappingProxyType
 
@@ -15,10 +14,14 @@ from holdfast.errors import InvalidInput, InvalidMessage
 from holdfast.pipeline.tool_pairs import cut_window, legal_starts, repair_window
 from holdfast.pipeline.window import EMPTY_RESULT, NO_RESULT, OMITTED
 
+try:  # the chaos server's rules, written by another hand; a second opinion where they are there
+    from holdfast.testing.chaos import rules
+except ModuleNotFoundError:
+    rules = None
+
 SHAPES = ("openai", "anthropic")
 FAULTS = {"openai": openai_faults, "anthropic": anthropic_faults}
-EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "300"))
-CHAOS = importlib.util.find_spec("holdfast.testing") and importlib.util.find_spec("holdfast.testing.chaos.rules")
+EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "100"))
 
 every = settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 any_history = st.sampled_from(SHAPES).flatmap(lambda shape: st.tuples(st.just(shape), histories(shape)))
@@ -28,9 +31,7 @@ any_valid = st.sampled_from(SHAPES).flatmap(lambda shape: st.tuples(st.just(shap
 def faults(messages, shape, **options):
     found = FAULTS[shape](messages, **options)
     spoken = [one for one in messages if shape == "openai" or one["role"] != "system"]
-    if CHAOS and spoken and not options:
-        from holdfast.testing.chaos import rules
-
+    if rules is not None and spoken and not options:
         found += rules.check_openai(spoken) if shape == "openai" else rules.check_anthropic(spoken)
     return found
 
