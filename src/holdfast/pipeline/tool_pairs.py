@@ -8,6 +8,7 @@ is never changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any, Literal, get_args
 
 from holdfast.errors import InvalidInput
@@ -86,16 +87,18 @@ def cut_window(
     whole = _window([*systems, *spoken[start:]], shape, policy, cut)
     if budget is None or sum(map(cost, whole.messages)) <= budget:
         return whole
-    weights = [cost(entry.message) for entry in spoken]
+    tails = [*accumulate((cost(entry.message) for entry in reversed(spoken[start:])), initial=0)][::-1]
     spare = budget - sum(cost(entry.message) for entry in systems)
-    for kept in _tighter(spoken, start, starts, newest, shape):
-        last_resort = len(kept) < 2 or kept == [newest]
-        if sum(weights[position] for position in kept) > spare and not last_resort:
+    candidates = _tighter(spoken, start, starts, newest, shape)
+    for number, (pinned, begin) in enumerate(candidates, start=1):
+        pin = [] if pinned is None else [spoken[pinned]]
+        last = number == len(candidates)
+        if tails[begin - start] + sum(cost(entry.message) for entry in pin) > spare and not last:
             continue
-        left = sorted(set(range(start, len(spoken))) - set(kept))
+        left = (position for position in range(start, begin) if position != pinned)
         forced = tuple(Dropped(index=spoken[position].index, reason="budget") for position in left)
-        window = _window([*systems, *(spoken[position] for position in kept)], shape, policy, (*cut, *forced))
-        if last_resort or sum(map(cost, window.messages)) <= budget:
+        window = _window([*systems, *pin, *spoken[begin:]], shape, policy, (*cut, *forced))
+        if last or sum(map(cost, window.messages)) <= budget:
             return window
     return whole
 
@@ -143,15 +146,14 @@ def _newest(spoken: Sequence[Entry], shape: Shape) -> int | None:
 
 def _tighter(
     spoken: Sequence[Entry], start: int, starts: Sequence[int], newest: int | None, shape: Shape
-) -> list[list[int]]:
-    """What to keep when `start` does not fit, largest first, each a list of positions; the last one is the least."""
-    end = len(spoken)
-    limit = end - 1 if newest is None else newest
-    found = [list(range(position, end)) for position in starts if start < position <= limit]
+) -> list[tuple[int | None, int]]:
+    """What to keep when `start` does not fit, largest first: everything from a position, and perhaps one before it."""
+    limit = len(spoken) if newest is None else newest
+    found: list[tuple[int | None, int]] = [(None, position) for position in starts if start < position <= limit]
     if newest is None:
-        return found or [list(range(start, end))[-1:]]
+        return found
     if newest not in starts:
-        found.append(list(range(newest, end)))
+        found.append((None, newest))
     units = openai_units(spoken) if shape == "openai" else anthropic_units(spoken)
     behind = [position for position in units if position > newest]
-    return [*found, *([newest, *range(position, end)] for position in behind[1:]), [newest]]
+    return [*found, *((newest, position) for position in behind[1:]), (newest, len(spoken))]
