@@ -190,9 +190,10 @@ def _match(call: Entry, answer: Entry | None) -> _Match:
 
 def _stays_open(turns: Sequence[Entry], position: int, policy: Policy) -> bool:
     """Whether the calls of this turn may still be answered: nothing but results stands behind them."""
+    if not policy.keep_open or len(turns) - position > 2:
+        return False
     behind = turns[position + 1 :]
-    only_results = all(block["type"] == "tool_result" for turn in behind for block in blocks_of(turn.message))
-    return policy.keep_open and len(behind) < 2 and only_results
+    return all(block["type"] == "tool_result" for turn in behind for block in blocks_of(turn.message))
 
 
 def _answered(turns: Sequence[Entry], policy: Policy, repairs: list[Repair]) -> list[Entry]:
