@@ -13,8 +13,9 @@ from holdfast.pipeline.keys.lexicon import LANGUAGES, lexicon
 ROWS = pairs_from((Path(__file__).parent / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
 SAME = [row for row in ROWS if row.label == "same"]
 VETOES = {
-    "en": "not non- never ex- former previous next least second target desired goal work home login billing emergency old new "
-    "maiden spare mother's grandmother's ex-wife's cat dog step- half- god- without dislikes hates cannot doesn't anti- un-",
+    "en": "not non- never ex- former previous next least second target desired goal work home login billing emergency "
+    "old new maiden spare mother's grandmother's ex-wife's cat dog step- half- god- without dislikes hates cannot "
+    "doesn't anti- un- no",
     "ko": "안 못 싫어하는 전 이전 둘째 목표 회사 집 할머니 시어머니 강아지 고양이",
     "fr": "ne pas n'aime détesté ancien ancienne ex- grand-mère deuxième professionnel objectif",
     "de": "nicht kein hasst ehemaliger Groß Schwieger Stief Ex- zweite Ziel",

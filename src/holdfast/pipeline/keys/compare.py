@@ -32,17 +32,20 @@ Aliases = Mapping[frozenset[str], Literal["same", "different"]]
 """Pairs of canonical texts (see `pair_of`) that a person or a model of the adjudication chain settled."""
 
 _NONE: Aliases = MappingProxyType({})
-_SELF = frozenset(
-    "|user|the user|me|i|self|myself|사용자|나|utilisateur|usuario|usuário|benutzer|nutzer|ユーザー|私|用户|我|utente".split(
-        "|"
-    )
-)
+_SELF = frozenset({"", "user", "the user", "me", "i", "self", "myself", "사용자", "나", "utilisateur", "usuario"}) | {
+    *("usuário", "benutzer", "nutzer", "ユーザー", "私", "用户", "我", "utente"),
+}
 _KNOWN_ENOUGH = 0.3
 _MASCULINE = frozenset({"le", "il", "el", "o"})
 _FEMININE = frozenset({"la", "a"})
 _HEADS = frozenset(
-    "name number no age birthday color address phone_number email password birthplace size brand breed".split()
-)
+    {"name", "number", "no", "age", "birthday", "color", "address", "phone_number", "email", "password"}
+) | {
+    "birthplace",
+    "size",
+    "brand",
+    "breed",
+}
 _PREFIX = re.compile(
     r"(?:un|non|in|im|il|ir|dis|de|anti|ex|step|grand|great|half|god|co|sub|pre|post|vice|semi|over|under|re|mis|mal|mid|up"
     r"|ultra|multi|mono|bi|tri|inter|intra|extra|hyper|hypo|micro|macro|tele|trans|super|auto|bio|geo|photo|down|out|off)"

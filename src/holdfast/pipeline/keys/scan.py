@@ -85,35 +85,6 @@ _NOT_PLURAL = frozenset(
         "os",
     ]
 )
-_LAST_NO = frozenset(
-    [
-        "passport",
-        "account",
-        "card",
-        "policy",
-        "room",
-        "flat",
-        "order",
-        "invoice",
-        "employee",
-        "student",
-        "house",
-        "flight",
-        "serial",
-        "tax",
-        "registration",
-        "membership",
-        "contact",
-        "fax",
-        "ticket",
-        "seat",
-        "case",
-        "patient",
-        "reference",
-        "tracking",
-        "customer",
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +113,9 @@ class _Word:
 def _split_word(lexeme: Lexeme, known: Lexicon) -> list[_Word]:
     text = lexeme.text
     if known.possessive:
+        if text == "no" and (lexeme.after.startswith(".") or lexeme.before.endswith("_")):
+            # "phone no." and "phone_no" are numbers; a bare "no" is a negation wherever it stands.
+            return [_Word(text="number", lexeme=lexeme)]
         if text.endswith("n't"):
             stem = {"ca": "can", "wo": "will"}.get(text[:-3], text[:-3])
             joined = text.replace("'", "")
@@ -283,14 +257,6 @@ def scan(text: str, known: Lexicon) -> tuple[list[Token], float, bool]:
         else:
             size = 1
             found = _word_tokens(word.text, known)
-            if (
-                word.text == "no"
-                and known.possessive
-                and at == len(words) - 1
-                and at
-                and words[at - 1].text in _LAST_NO
-            ):
-                found = [Token(id="number", kind="attribute", literal="no")]
         path = any(c in ",;-\u2013\u2014" for c in word.lexeme.before) and at > 0 and word.lexeme.before != "-"
         found[0] = replace(found[0], path=path)
         tokens.extend(replace(token, aside=word.lexeme.aside) for token in found)
