@@ -28,7 +28,7 @@ VETOES = {
 text = st.text(max_size=40) | st.text(alphabet="abc'ǎ-_ .()/|안못の的éñ1#+", max_size=20)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, derandomize=True)
 @given(
     st.sampled_from(SAME),
     st.sampled_from([(k, w) for k, v in VETOES.items() for w in v.split()]),
@@ -50,7 +50,7 @@ def test_each_veto_word_of_a_language_on_its_own_keys(language: str) -> None:
             assert compare(canonical(None, f"{word} {row.a.attribute}"), row.b).same != "same", (word, row)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(text, text)
 def test_never_raises_symmetric_reflexive(a: str, b: str) -> None:
     left, right = canonical(None, a), canonical("x", b)
@@ -60,7 +60,7 @@ def test_never_raises_symmetric_reflexive(a: str, b: str) -> None:
     assert compare(right, canonical("x", b)).same == "same"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(
     st.sampled_from([row for row in ROWS if row.language in {"en", "fr", "de", "es", "ko"}]),
     st.sampled_from([str.upper, str.lower, str.title]),

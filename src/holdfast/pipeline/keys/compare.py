@@ -15,9 +15,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
-from holdfast.pipeline.keys.lexicon import LANGUAGES, small_words
+from holdfast.pipeline.keys.lexicon import LANGUAGES, guard_words, small_words
 from holdfast.pipeline.keys.reading import Reading, Token, read
-from holdfast.pipeline.keys.text import apart, lex
+from holdfast.pipeline.keys.text import apart, lex, script
 
 __all__ = ["GREY_BAND", "KEYS_VERSION", "Aliases", "Key", "Verdict", "canonical", "compare", "pair_of"]
 
@@ -255,11 +255,9 @@ def _substituted(a: Reading, b: Reading, left_a: list[Token], left_b: list[Token
         return False
     where = [i for i, (s, t) in enumerate(zip(a.tokens, b.tokens, strict=True)) if s.id != t.id]
     words = (left_a[0].literal, left_b[0].literal)
-    return (
-        where == [len(a.tokens) - 1]
-        and all(len(w) > 2 and " " not in w and w.isalpha() for w in words)
-        and not _links_clash(a, b)
-    )
+    if where != [len(a.tokens) - 1] or guard_words() & set(words) or _links_clash(a, b):
+        return False
+    return all(len(w) > 2 and w.isalpha() and all(script(c) == "latin" for c in w) for w in words)
 
 
 def _in_language(a: Key, b: Key, language: str) -> Verdict:

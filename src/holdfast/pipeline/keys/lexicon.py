@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from holdfast.pipeline.keys.text import lex
 
-__all__ = ["LANGUAGES", "Kind", "Lexicon", "Sense", "lexicon", "small_words"]
+__all__ = ["LANGUAGES", "Kind", "Lexicon", "Sense", "guard_words", "lexicon", "small_words"]
 
 Kind = Literal[
     "attribute", "entity", "person", "qualifier", "polarity", "favorite", "preference", "not",
@@ -127,13 +127,22 @@ def lexicon(language: str) -> Lexicon:
     )
 
 
-@lru_cache(maxsize=1)
-def small_words() -> frozenset[str]:
-    """Articles, negations and the like of all languages: a word may not be formed or taken apart with one of them."""
-    kinds = {"article", "not", "mine", "genitive", "purpose", "intensifier"}
+def _single_words(kinds: frozenset[Kind]) -> frozenset[str]:
     return frozenset(
         form[0]
         for language in LANGUAGES
         for form, sense in lexicon(language).phrases.items()
         if sense.kind in kinds and len(form) == 1
     )
+
+
+@lru_cache(maxsize=1)
+def small_words() -> frozenset[str]:
+    """Articles, negations and the like of all languages: a word may not be formed or taken apart with one of them."""
+    return _single_words(frozenset({"article", "not", "mine", "genitive", "purpose", "intensifier"}))
+
+
+@lru_cache(maxsize=1)
+def guard_words() -> frozenset[str]:
+    """What changes a concept in any of the languages: people mix them, so such a word is never taken for a synonym."""
+    return _single_words(frozenset({"not", "polarity", "qualifier", "person", "entity"}))
