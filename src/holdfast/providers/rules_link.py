@@ -21,6 +21,7 @@ KEY: Final[tuple[Rule, ...]] = (
         # OpenAI error codes; Anthropic authentication_error; Gemini API_KEY_INVALID (a 400); AWS signature errors;
         # Cerebras wrong_api_key; xAI answers 400; DashScope InvalidApiKey; watsonx authentication_token_*
         codes=codes(
+            "permissiondeniederror "
             "invalidapikey incorrectapikey apikeyinvalid apikeyexpired apikeyserviceblocked wrongapikey missingapikey "
             "noapikey authenticationerror authenticationfailed unauthenticated unauthorized invalidauthentication "
             "invalidauthenticationerror authorizationerror invalidtoken tokenexpired expiredtoken "
@@ -87,6 +88,7 @@ MONEY: Final[tuple[Rule, ...]] = (
         # DeepSeek 402; LiteLLM budget_exceeded; DashScope Arrearage; Volcengine AccountOverdueError; Zhipu 1113
         codes=codes(
             "insufficientquota billinghardlimitreached billingnotactive billingerror paymentrequired budgetexceeded "
+            "budgetexceedederror "
             "insufficientbalance insufficientcredits insufficientfunds arrearage accountoverdueerror setlimitexceeded "
             "exceededcurrentquotaerror quotaexceedederror creditsexhausted allocationquotafreetieronly "
             "tokenquotareached servicequotaexceededexception servicequotaexceeded accountsuspended spendlimitexceeded "

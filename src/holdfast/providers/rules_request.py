@@ -26,7 +26,7 @@ MODEL_FAILED: Final[tuple[Rule, ...]] = (
             "tooluseffailed toolusefailed jsonvalidatefailed outputparsefailed malformedfunctioncall "
             "unexpectedtoolcall malformedresponse invalidmodeloutput modelerroroutput missingthoughtsignature "
             "toolcallparseerror toomanytoolcalls jsonschemavalidationfailed unparsabletooluse malformedtooluse "
-            "malformedmodeloutput"
+            "malformedmodeloutput jsondecodeerror decodingerror apiresponsevalidationerror unexpectedmodelbehavior"
         ),
         words=words(
             r"failed to call a function",
@@ -299,7 +299,7 @@ REQUEST: Final[tuple[Rule, ...]] = (
             "missingrequiredparameter missing missingfield typeerror jsoninvalid stringtype listtype dicttype "
             "valueerror "
             "jsonparseerror parseerror invalidjson schemavalidationerror serializationexception 2013 1210 1213 1214 "
-            "invalidmessages malformedrequest apivalidationerror jsondecodeerror decodeerror invalidbody"
+            "invalidmessages malformedrequest invalidbody"
         ),
         words=words(
             r"invalid (?:input|type|value|parameter|argument|request|json|body|format|image|base64|messages?|"
