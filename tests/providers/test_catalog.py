@@ -156,7 +156,9 @@ def test_an_unknown_chain_says_which_there_are():
 # ------------------------------------------------------------------------------------------------ URLs
 
 
-@pytest.mark.parametrize("base", ["http://x", "http://x/", "http://x/v1", "http://x/v1/", "http://x/v1/chat/completions"])
+@pytest.mark.parametrize(
+    "base", ["http://x", "http://x/", "http://x/v1", "http://x/v1/", "http://x/v1/chat/completions"]
+)
 def test_a_base_url_with_or_without_its_version(base):
     assert endpoint(base, "/chat/completions") == "http://x/v1/chat/completions"
 
@@ -201,7 +203,13 @@ def test_a_missing_protocol_is_detected(base, model, protocol):
 
 
 def test_local_and_hosts():
-    for url in ("http://localhost:1", "http://127.0.0.1", "http://[::1]:2", "http://192.168.1.4", "http://mac.local:1234"):
+    for url in (
+        "http://localhost:1",
+        "http://127.0.0.1",
+        "http://[::1]:2",
+        "http://192.168.1.4",
+        "http://mac.local:1234",
+    ):
         assert is_local(url), url
     for url in ("https://api.openai.com", "http://8.8.8.8", None, "http://["):
         assert not is_local(url), url

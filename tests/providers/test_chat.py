@@ -7,8 +7,8 @@ import json
 import warnings
 
 import pytest
-
 from chain_fakes import TOOL, a_request
+
 from holdfast.errors import InvalidSetting, ModelError
 from holdfast.inference import ChatRequest, ChatTurn
 from holdfast.providers.chat import chat_model
@@ -113,7 +113,8 @@ async def test_a_server_that_is_not_there():
 
 
 @pytest.mark.parametrize(
-    ("fault", "finish"), [("cut-at-limit", "length"), ("refusal", "refusal"), ("content-filter", "refusal"), ("prose", "stop")]
+    ("fault", "finish"),
+    [("cut-at-limit", "length"), ("refusal", "refusal"), ("content-filter", "refusal"), ("prose", "stop")],
 )
 async def test_what_looks_like_success_is_told_as_it_is(server, fault, finish):
     server.script([fault])
@@ -121,7 +122,8 @@ async def test_what_looks_like_success_is_told_as_it_is(server, fault, finish):
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind"), [("arguments-broken", str), ("arguments-string", str), ("arguments-list", list), ("empty-arguments", dict)]
+    ("fault", "kind"),
+    [("arguments-broken", str), ("arguments-string", str), ("arguments-list", list), ("empty-arguments", dict)],
 )
 async def test_arguments_are_what_the_model_sent(server, fault, kind):
     server.script([fault])
@@ -196,9 +198,10 @@ async def test_a_base_url_with_a_version_works_too(server):
 
 async def test_cancelling_closes_the_request(server):
     server.script(["hang"])
+    arrived, loop = asyncio.Event(), asyncio.get_running_loop()
+    server.watch(lambda _: loop.call_soon_threadsafe(arrived.set))
     task = asyncio.ensure_future(asked(an_entry(server)))
-    while not server.requests:
-        await asyncio.sleep(0.01)
+    await arrived.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -98,7 +98,9 @@ bodies = st.none() | st.text(max_size=200) | st.binary(max_size=200) | json_valu
 statuses = st.none() | st.integers(-5, 1000) | st.text(max_size=4) | st.sampled_from([200, 400, 401, 429, 500, "429"])
 headers = (
     st.none()
-    | st.dictionaries(st.sampled_from(["Retry-After", "date", "x-ratelimit-reset", "Content-Type"]), st.text(max_size=30))
+    | st.dictionaries(
+        st.sampled_from(["Retry-After", "date", "x-ratelimit-reset", "Content-Type"]), st.text(max_size=30)
+    )
     | st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)))
     | st.integers()
 )
@@ -146,7 +148,10 @@ def test_hostile_values_do_not_raise():
 
 @pytest.mark.parametrize(
     "said",
-    ["Model was unloaded while the request was still in queue..", 'Failed to load model "q". Error: Operation canceled.'],
+    [
+        "Model was unloaded while the request was still in queue..",
+        'Failed to load model "q". Error: Operation canceled.',
+    ],
 )
 def test_an_unload_is_the_only_400_that_is_retried(said):
     for body in (json.dumps({"error": said}), json.dumps({"error": {"message": said}}), said, said.encode()):
@@ -156,7 +161,9 @@ def test_an_unload_is_the_only_400_that_is_retried(said):
     assert classify("chat", 400, {}, json.dumps({"error": "rate limit exceeded, try again later"})).cls != "retry"
 
 
-@pytest.mark.parametrize(("status", "slow"), [(504, True), (524, True), (522, True), (408, True), (500, False), (529, False)])
+@pytest.mark.parametrize(
+    ("status", "slow"), [(504, True), (524, True), (522, True), (408, True), (500, False), (529, False)]
+)
 def test_time_outs_are_marked(status, slow):
     assert classify("chat", status, {}, "").slow is slow
     assert classify("chat", None, None, None, TimeoutError()).slow
@@ -184,11 +191,11 @@ def test_what_a_model_wrote_is_not_read():
 
 
 def test_no_word_of_the_provider_is_in_a_verdict():
-    secret = "Zanzibar-7731"
-    body = json.dumps({"error": {"message": f"prompt is too long: {secret}", "type": f"{secret} is odd", "code": None}})
+    word = "Zanzibar-7731"
+    body = json.dumps({"error": {"message": f"prompt is too long: {word}", "type": f"{word} is odd", "code": None}})
     verdict = classify("chat", 400, {}, body)
     assert verdict.cls == "shorten"
-    assert secret not in repr(verdict)
+    assert word not in repr(verdict)
 
 
 # ------------------------------------------------------------------------------------------------ delays
@@ -215,7 +222,11 @@ def test_no_word_of_the_provider_is_in_a_verdict():
         ({"retry-after": "3"}, "try again in 9s", 3),
         ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0s"}, "", 1),
         (
-            {"x-ratelimit-reset-tokens": "6m0s", "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-requests": "1s"},
+            {
+                "x-ratelimit-reset-tokens": "6m0s",
+                "x-ratelimit-remaining-tokens": "0",
+                "x-ratelimit-reset-requests": "1s",
+            },
             "",
             360,
         ),
@@ -239,7 +250,12 @@ def test_the_delay_that_the_provider_asked_for(headers, body, seconds):
 
 
 def test_rows_keep_what_they_had_and_gain_what_was_found():
-    lines = ['{"status": 429, "headers": {"retry-after": "2"}, "body": "", "x": 1}', "", "not json", '{"error": "ReadTimeout"}']
+    lines = [
+        '{"status": 429, "headers": {"retry-after": "2"}, "body": "", "x": 1}',
+        "",
+        "not json",
+        '{"error": "ReadTimeout"}',
+    ]
     first, broken, transport = classify_rows(lines)
     assert first == {**json.loads(lines[0]), "got": "retry", "delay": 2.0, "code": None, "rule": "status"}
     assert broken == {"line": 3, "got": None, "problem": "not a JSON object"}

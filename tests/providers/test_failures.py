@@ -17,7 +17,9 @@ from holdfast.errors import ModelError
 from holdfast.providers.failures import plain_error
 
 CLASSES = {"retry", "resample", "next", "park", "shorten", "poison", "auth"}
-BODY = {"error": {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}}
+BODY = {
+    "error": {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}
+}
 
 
 def survives(error):
@@ -42,7 +44,7 @@ def a_response(status=429, body=BODY, headers=None):
 # ------------------------------------------------------------------------------------------------ shapes
 
 
-class LikeOpenAI(Exception):  # noqa: N818
+class LikeOpenAI(Exception):
     def __init__(self, message, *, response, body):
         super().__init__(message)
         self.response, self.body, self.status_code = response, body, response.status_code
@@ -54,7 +56,7 @@ class Response:
         self.status_code, self.headers, self.text = status, headers, text
 
 
-class LikeBoto(Exception):  # noqa: N818
+class LikeBoto(Exception):
     def __init__(self):
         super().__init__("An error occurred (ThrottlingException)")
         self.response = {
@@ -63,18 +65,18 @@ class LikeBoto(Exception):  # noqa: N818
         }
 
 
-class LikeGoogle(Exception):  # noqa: N818
+class LikeGoogle(Exception):
     code = 400
     status = "INVALID_ARGUMENT"
     details = {"error": {"message": "API key not valid.", "details": [{"reason": "API_KEY_INVALID"}]}}  # noqa: RUF012
 
 
-class LikeOllama(Exception):  # noqa: N818
+class LikeOllama(Exception):
     status_code = 404
     error = "model 'x' not found"
 
 
-class Nasty(Exception):  # noqa: N818
+class Nasty(Exception):
     @property
     def status_code(self):
         raise RuntimeError("never")
@@ -88,13 +90,9 @@ class Nasty(Exception):  # noqa: N818
 
 
 def wrapped(inner):
-    try:
-        try:
-            raise inner
-        except Exception as error:
-            raise RuntimeError("the framework's own") from error
-    except RuntimeError as error:
-        return error
+    error = RuntimeError("the framework's own")
+    error.__cause__ = inner
+    return error
 
 
 @pytest.mark.parametrize(
@@ -186,7 +184,8 @@ def test_every_exception_class_of_litellm():
     module = sdk("litellm.exceptions")
     offered = {
         "message": "AnthropicException - said", "model": "m", "llm_provider": "anthropic", "status_code": 500,
-        "request": None, "original_exception": ValueError("x"), "current_cost": 2.0, "max_budget": 1.0, "guardrail_name": "g",
+        "request": None, "original_exception": ValueError("x"), "current_cost": 2.0, "max_budget": 1.0,
+        "guardrail_name": "g",
     }  # fmt: skip
     expected = {
         "AuthenticationError": "auth", "RateLimitError": "retry", "ContextWindowExceededError": "shorten",

@@ -6,10 +6,10 @@ from datetime import date
 from random import Random
 
 import pytest
+from chain_fakes import Scripted, a_request, failure, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chain_fakes import Scripted, a_request, failure, run
 from holdfast.errors import Attempt
 from holdfast.inference import Usage
 from holdfast.providers.chain import Chain, Link, Rejected
@@ -76,4 +76,8 @@ def test_adding_up_has_no_order_and_loses_nothing(ones, dice):
     assert [(t.day, t.model, t.purpose, t.calls, dict(t.failures)) for t in whole] == [
         (t.day, t.model, t.purpose, t.calls, dict(t.failures)) for t in merged(merged(ones[:3]) + ones[3:])
     ]
-    assert sum(t.nanousd for t in whole) == sum(t.nanousd for t in ones) == sum(t.nanousd for t in merged(ones, days=False))
+    assert (
+        sum(t.nanousd for t in whole)
+        == sum(t.nanousd for t in ones)
+        == sum(t.nanousd for t in merged(ones, days=False))
+    )

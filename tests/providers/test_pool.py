@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-
 from chain_fakes import Scripted, a_request
+
 from holdfast.errors import ChainFailed, InvalidSetting
 from holdfast.providers.catalog import load_catalog
 from holdfast.providers.ledger import Ledger
@@ -88,7 +88,11 @@ async def test_a_cycle_in_the_catalog_asks_each_once(server):
         await pool.chain("consolidation").chat(a_request())
     assert [one.model for one in caught.value.attempts] == ["a", "a", "a", "b", "c"]
     assert [one.model for one in server.requests] == ["m-a"] * 3 + ["m-b", "m-c"]
-    assert [(tally.model, tally.calls, tally.retries) for tally in ledger.take()] == [("a", 3, 2), ("b", 1, 0), ("c", 1, 0)]
+    assert [(tally.model, tally.calls, tally.retries) for tally in ledger.take()] == [
+        ("a", 3, 2),
+        ("b", 1, 0),
+        ("c", 1, 0),
+    ]
     await pool.close()
 
 

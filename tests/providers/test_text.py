@@ -19,7 +19,10 @@ from holdfast.providers.chat.text import arguments_of, without_reasoning
         ("<thinking>a</thinking>Y<reasoning x='1'>b</reasoning>es.", "Yes."),
         ("<THINK>a</THINK>Yes.", "Yes."),
         ("<think>a<think>b</think>c</think>Yes.", "Yes."),
-        ("<|channel|>analysis<|message|>plan<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>", "Yes."),
+        (
+            "<|channel|>analysis<|message|>plan<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>",
+            "Yes.",
+        ),
         ("<|channel|>analysis<|message|>only this", ""),
         ("1 < 2 and <b>bold</b>", "1 < 2 and <b>bold</b>"),
         ("I think so.", "I think so."),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from chain_fakes import Scripted, a_request, failure, run
 
 from holdfast.errors import ModelError, ModelResting
 from holdfast.providers.breaker import Breaker, Rest
 from holdfast.providers.entry import Entry
 from holdfast.providers.wrappers import DeadlinePassed, HostGates, Limited, Timed, within
 from holdfast.testing.clock import FakeClock
-from chain_fakes import Scripted, a_request, failure, run
 
 
 @pytest.fixture
