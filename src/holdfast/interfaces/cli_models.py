@@ -125,8 +125,8 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
     for row in rows:
         table.add_row(*(_cell(row.get(column)) for column in columns))
     # A pipe has no width; cut columns would be lost there.
-    console = Console()
-    console.print(table, width=None if console.is_terminal else _WIDE)
+    console = Console() if click.get_text_stream("stdout").isatty() else Console(width=_WIDE)
+    console.print(table)
 
 
 def _cell(value: object) -> str:
