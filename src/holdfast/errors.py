@@ -25,6 +25,7 @@
     │   ├── NewerStore                   written by a newer Holdfast; `found`, `supported`
     │   └── ReadTimeout                  a read took longer than `read_timeout`
     ├── ModelError                       a call to a model failed; `model`, `cls`, `status`, `code`, `cause`
+    │   ├── ModelDamaged                 a file of a local model is not what was shipped; `path`, `expected`, `found`
     │   ├── ModelResting                 the link was not asked: it rests after earlier failures; `retry_after`
     │   └── ChainFailed                  no link of a chain gave an answer; `attempts`, `advice`
     ├── BackupDamaged                    a backup that does not agree with its manifest
@@ -57,6 +58,7 @@ __all__ = [
     "InvalidMessage",
     "InvalidScope",
     "InvalidSetting",
+    "ModelDamaged",
     "ModelError",
     "ModelResting",
     "NaiveTime",
@@ -253,6 +255,14 @@ class ModelError(HoldfastError):
     refused: bool = False
     cause: str | None = None
     attempts: tuple[Attempt, ...] = ()
+
+
+class ModelDamaged(ModelError):
+    """A file of a local model is missing or not what was shipped; reinstall the package, or name another model."""
+
+    path: str
+    expected: str
+    found: str
 
 
 class ModelResting(ModelError):

@@ -152,6 +152,10 @@ class ReadTx(Protocol):
         """The words index of the scope: its blocks in order of `first` (see `holdfast.packed`)."""
         ...
 
+    def index_rev(self) -> int:
+        """A number that changes with every change of the scope's words index: equal numbers, equal blocks."""
+        ...
+
     def agents(self) -> Mapping[str, int]:
         """The number that stands for each agent of the scope in the words index, from 1."""
         ...
@@ -211,6 +215,10 @@ class WriteTx(ReadTx, Protocol):
 
     def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
         """Keep an idempotency key with its fingerprint and receipt."""
+        ...
+
+    def drop_expired_keys(self) -> datetime | None:
+        """Remove the idempotency keys that have expired; returns when the next one does."""
         ...
 
     def agent_number(self, agent: str | None) -> int:

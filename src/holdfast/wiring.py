@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +19,7 @@ from holdfast.system import SystemClock, TimeOrderedIds
 from holdfast.upkeep.steps import steps
 from holdfast.upkeep.worker import Worker
 
-__all__ = ["build", "data_files", "sqlite_path"]
+__all__ = ["assemble", "build", "data_files", "sqlite_path"]
 
 SQLITE = "sqlite:///"
 
@@ -42,14 +42,11 @@ def data_files(path: str) -> list[Path]:
     return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
 
 
-def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[Store, Any]:
+def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[Store, Callable[[str], Residue]]:
     if location == "memory://":
         from holdfast.storage.inmemory.store import InMemoryStore
 
-        def no_files(text: str) -> Residue:
-            raise InvalidInput(f"a store in memory keeps no files to look for {len(text)} characters in")
-
-        return InMemoryStore(clock, ids), no_files
+        return InMemoryStore(clock, ids), _no_files
     from holdfast.storage.residue import scan
     from holdfast.storage.sqlite.store import SqliteStore
 
@@ -58,18 +55,30 @@ def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[S
     return store, lambda text: scan(data_files(path), text)
 
 
-async def build(
-    location: str, given: Mapping[str, Any], *, clock: Clock | None = None, ids: Ids | None = None
-) -> Runtime:
+async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
-    `clock` and `ids` may stand among the settings too: tests pass their own.
+    `clock` and `ids` may stand among the settings: tests pass their own.
     """
     rest = dict(given)
-    clock = rest.pop("clock", None) or clock or SystemClock()
-    ids = rest.pop("ids", None) or ids or TimeOrderedIds()
+    clock: Clock = rest.pop("clock", None) or SystemClock()
+    ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     settings = load_settings(rest)
     store, residue = _store(location, settings, clock, ids)
+    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue)
+
+
+def assemble(
+    store: Store,
+    *,
+    clock: Clock,
+    ids: Ids | None = None,
+    settings: Settings | None = None,
+    residue: Callable[[str], Residue] | None = None,
+) -> Runtime:
+    """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
+    ids = ids or TimeOrderedIds()
+    settings = settings or Settings()
     worker = Worker(
         store,
         steps(store, ids),
@@ -80,13 +89,16 @@ async def build(
     )
     if settings.worker:
         worker.start()
-    limits = Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages)
     return Runtime(
         store=store,
         clock=clock,
         ids=ids,
         settings=RuntimeSettings(idempotency_days=settings.idempotency_days, raw_chars=settings.raw_chars),
         worker=worker,
-        limits=limits,
-        residue=residue,
+        limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
+        residue=residue or _no_files,
     )
+
+
+def _no_files(text: str) -> Residue:
+    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in")

@@ -221,9 +221,10 @@ async def test_refused_until_it_accepts_again(client):
 
 async def test_a_hang_ends_when_released(client, server):
     server.script(["hang"])
+    came = asyncio.Event()
+    server.watch(lambda _: came.set())
     task = asyncio.create_task(embed(client, server))
-    while not server.requests:
-        await asyncio.sleep(0)
+    await came.wait()
     done, _ = await asyncio.wait([task], timeout=0.02)
     assert not done
     server.release()
@@ -265,8 +266,8 @@ async def test_damage_under_status_200(client, server):
 async def test_replies_that_are_no_success(client, server):
     names = (
         "prose", "wrong-tool", "empty-arguments", "null-arguments", "fenced-json", "arguments-string", "arguments-list",
-        "arguments-broken", "arguments-object", "cut-at-limit", "two-calls", "refusal-text", "refusal", "content-filter",
-        "empty-reply", "error-text",
+        "arguments-broken", "arguments-object", "cut-at-limit", "two-calls", "refusal-text", "refusal",
+        "content-filter", "empty-reply", "error-text",
     )  # fmt: skip
     server.script(names)
     got = {name: await chat(client, server) for name in names}
@@ -444,10 +445,14 @@ async def test_it_stands_in_front_of_another_server(client, server):
 
 
 async def test_the_command_says_its_url_and_each_request(client):
-    said, stop = [], asyncio.Event()
-    task = asyncio.create_task(serve_chaos(faults=["html-502"], say=said.append, stop=stop))
-    while not said:
-        await asyncio.sleep(0)
+    said, serving, stop = [], asyncio.Event(), asyncio.Event()
+
+    def say(line):
+        said.append(line)
+        serving.set()
+
+    task = asyncio.create_task(serve_chaos(faults=["html-502"], say=say, stop=stop))
+    await serving.wait()
     response = await client.post(f"{said[0]}/v1/embeddings", json={"model": "e", "input": "x"})
     stop.set()
     await task

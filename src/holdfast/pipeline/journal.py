@@ -64,10 +64,20 @@ def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:
     return session
 
 
-def append(tx: WriteTx, prepared: Prepared, *, session: str, agent: str | None, author: Author, ids: Ids) -> Receipt:
+def append(
+    tx: WriteTx,
+    prepared: Prepared,
+    *,
+    session: str,
+    agent: str | None,
+    author: Author,
+    ids: Ids,
+    given: Sequence[str | None] = (),
+) -> Receipt:
     """Append messages to a session: the journal, the words index and the audit trail in one transaction.
 
-    Returns a receipt whose ids are in the order of the messages. An empty batch writes nothing.
+    Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one.
+    An empty batch writes nothing.
     """
     if not prepared.drafts:
         return Receipt(ids=())
@@ -78,7 +88,7 @@ def append(tx: WriteTx, prepared: Prepared, *, session: str, agent: str | None, 
     messages, entries = [], []
     for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
         message = Message(
-            id=ids.new("msg"),
+            id=(given[offset] if given else None) or ids.new("msg"),
             number=first + offset,
             session=session,
             seq=held.last_seq + 1 + offset,
@@ -111,7 +121,15 @@ def append(tx: WriteTx, prepared: Prepared, *, session: str, agent: str | None, 
     tx.index(entries)
     span = Span(session=held.id, first=held.last_seq + 1, last=last)
     tx.add_change(
-        Change(id=change_id, seq=0, verb="add", reason="messages arrived", by=author, at=tx.now, spans=(span,))
+        Change(
+            id=change_id,
+            seq=0,
+            verb="add",
+            reason="imported" if author.origin == "import" else "messages arrived",
+            by=author,
+            at=tx.now,
+            spans=(span,),
+        )
     )
     return Receipt(
         ids=tuple(message.id for message in messages),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast.errors import InvalidInput
-from holdfast.ports import ChatReply, ChatRequest, ToolCall, Usage
+from holdfast.inference import ChatReply, ChatRequest, ToolCall, Usage
 from holdfast.testing.chaos.replies import Asked, Offer, Reply, answer_to, tokens
 from holdfast.testing.chaos.vectors import DIMENSION, hash_vector
 

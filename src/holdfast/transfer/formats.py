@@ -57,7 +57,7 @@ def detect(path: Path) -> str:
     opening = source.opening()
     if not opening:
         raise source.unreadable(None, "it is empty")
-    by_lines = _by_lines(source) if lines and opening == "{" else None
+    by_lines = _by_lines(source) if lines and opening != "[" else None
     first_is_whole = by_lines is not None and not (source.problems and source.problems[0].line == 1)
     found = by_lines if first_is_whole else _by_document(source, opening) or by_lines
     if found is None:
@@ -93,10 +93,7 @@ def _by_lines(source: Source) -> str | None:
 
 
 def _by_document(source: Source, opening: str) -> str | None:
-    """The format that the first element of an array tells, or a member of an object.
-
-    An empty array holds no messages.
-    """
+    """The format that an array's first element tells, or an object's members; an empty array holds no messages."""
     try:
         for piece in source.pieces(stream=frozenset(_SIGNS)):
             if piece.key is None:

@@ -1,4 +1,4 @@
-"""A model directory in NumPy: against a published result on the real weights, and against a slow reference on small ones."""
+"""A model directory in NumPy: a published result on the real weights, a slow reference on small ones."""
 
 from __future__ import annotations
 

@@ -14,10 +14,16 @@ from holdfast.providers.embedding.batching import Limits
 from holdfast.providers.embedding.gate import PriorityGate
 from holdfast.providers.embedding.ollama import OllamaEmbedding, embed_url
 from holdfast.providers.embedding.openai import OpenAIEmbedding, embeddings_url
+from holdfast.system import SystemClock
 from holdfast.testing import ChaosServer, HashEmbedding
-from holdfast.testing.chaos import Character, rows
+from holdfast.testing.chaos import Character, answer, rows
 
-CLIENTS = [OpenAIEmbedding, OllamaEmbedding]
+
+def openai(**more):
+    return OpenAIEmbedding(clock=SystemClock(), **more)
+
+
+CLIENTS = [openai, OllamaEmbedding]
 TEXTS = ["the cat sat", "a tax return", "커피를 끊었어요", "I moved to Oslo"]
 
 
@@ -31,7 +37,7 @@ async def server():
 async def connect(server):
     made = []
 
-    def make(client=OpenAIEmbedding, **more):
+    def make(client=openai, **more):
         made.append(client(model="e", base_url=server.url, **more))
         return made[-1]
 
@@ -58,8 +64,8 @@ async def test_row_i_is_text_i_over_many_batches(connect, server, client):
 
 
 async def test_what_is_sent(connect, server):
-    openai = connect(api_key="k", query_prefix="q: ", headers={"x-title": "t"})
-    await openai.embed(["x"], purpose="query")
+    hosted = connect(api_key="k", query_prefix="q: ", headers={"x-title": "t"})
+    await hosted.embed(["x"], purpose="query")
     ollama = connect(OllamaEmbedding, keep_alive="10m")
     await ollama.embed(["x"], purpose="document")
     first, second = server.requests
@@ -71,7 +77,7 @@ async def test_what_is_sent(connect, server):
 
 @pytest.mark.parametrize("tail", ["", "/", "/v1", "/v1/", "/v1/embeddings"])
 async def test_base_urls_with_and_without_v1(server, tail):
-    model = OpenAIEmbedding(model="e", base_url=server.url + tail)
+    model = openai(model="e", base_url=server.url + tail)
     await model.embed(["x"], purpose="document")
     await model.close()
     assert server.requests[0].path == "/v1/embeddings"
@@ -224,7 +230,9 @@ async def test_a_server_with_a_smaller_window_is_learnt(client):
         model = client(model="e", base_url=server.url)
         assert (await model.embed(["word " * 600, "short"], purpose="document")).shape == (2, 64)
         tries = len(server.requests)
-        assert tries == 3  # 3,000 characters, then 1,500, then 750
+        # the pair, then 3,000 alone; three pieces, then 1,500 alone; then all pieces of 750
+        longest = [max(len(text) for text in one.body["input"]) for one in server.requests]
+        assert longest == [3000, 3000, 1500, 1500, 750]
         await model.embed(["word " * 600], purpose="document")
         assert len(server.requests) == tries + 1
         server.change(max_input_tokens=1)
@@ -232,6 +240,16 @@ async def test_a_server_with_a_smaller_window_is_learnt(client):
             await model.embed(["word " * 600], purpose="document")
         assert caught.value.cls == "shorten"
         await model.close()
+
+
+async def test_a_batch_that_is_too_much_in_sum_is_halved_and_the_limit_stays(connect, server):
+    too_much = "This model's maximum context length is 8192 tokens, however you requested 9000 tokens."
+    server.script([answer(400, {"error": {"message": too_much}})])
+    model = connect()
+    assert np.allclose(await model.embed(TEXTS, purpose="document"), await expected(TEXTS), atol=1e-6)
+    assert [len(one.body["input"]) for one in server.requests] == [4, 2, 2]
+    await model.embed(["x" * 6000], purpose="document")
+    assert model.overlong == 0
 
 
 # ------------------------------------------------------------------------------------------- poison
@@ -275,7 +293,7 @@ async def test_trouble_that_is_not_about_a_text_is_not_bisected(connect, server)
 
 async def test_when_everything_is_refused_it_gives_up_early():
     async with ChaosServer(character=Character(refuses=("t",))) as server:
-        model = OpenAIEmbedding(model="e", base_url=server.url, limits=Limits(max_texts=100))
+        model = openai(model="e", base_url=server.url, limits=Limits(max_texts=100))
         with pytest.raises(ModelError):
             await embed_apart(model, [f"t{n}" for n in range(100)])
         await model.close()
@@ -288,11 +306,14 @@ async def test_when_everything_is_refused_it_gives_up_early():
 async def test_queries_go_before_documents(connect, server):
     server.script(["hang"])
     model = connect(gate=PriorityGate(1), limits=Limits(max_texts=1))
-    batch = asyncio.create_task(model.embed(["doc 1", "doc 2", "doc 3"], purpose="document"))
-    while not server.requests:
-        await asyncio.sleep(0)
+    came = asyncio.Event()
+    server.watch(lambda _: came.set())
+    first = asyncio.create_task(model.embed(["doc 1", "doc 2"], purpose="document"))
+    await came.wait()
+    second = asyncio.create_task(model.embed(["doc 3"], purpose="document"))
+    await asyncio.sleep(0)
     query = asyncio.create_task(model.embed(["query"], purpose="query"))
     await asyncio.sleep(0)
     server.release()
-    await asyncio.gather(batch, query)
-    assert [one.body["input"][0] for one in server.requests] == ["doc 1", "query", "doc 2", "doc 3"]
+    await asyncio.gather(first, second, query)
+    assert [one.body["input"][0] for one in server.requests] == ["doc 1", "query", "doc 3", "doc 2"]

@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.errors import InvalidInput, ModelError
 from holdfast.providers.embedding.openai import OpenAIEmbedding
+from holdfast.system import SystemClock
 from holdfast.testing import ChaosServer, FakeClock
 from holdfast.testing.chaos import OK, Machine, answer
 
@@ -31,7 +32,7 @@ async def model(server):
     made = []
 
     def make(**more):
-        settings = {"model": "e", "base_url": server.url, "unload_retry_delay_ms": 0, **more}
+        settings = {"model": "e", "base_url": server.url, "unload_retry_delay_ms": 0, "clock": SystemClock(), **more}
         made.append(OpenAIEmbedding(**settings))
         return made[-1]
 
@@ -149,4 +150,4 @@ async def test_a_machine_that_unloads_when_idle_is_waited_for():
 @pytest.mark.parametrize("setting", ["unload_retry_count", "unload_retry_delay_ms"])
 def test_settings_below_zero_are_refused(setting):
     with pytest.raises(InvalidInput):
-        OpenAIEmbedding(model="e", base_url="http://127.0.0.1:1", **{setting: -1})
+        OpenAIEmbedding(model="e", base_url="http://127.0.0.1:1", clock=FakeClock(), **{setting: -1})

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 import httpx2
 
 from holdfast.errors import InvalidInput
-from holdfast.ports import Clock
 from holdfast.providers.embedding.batching import Limits, Misfit
 from holdfast.providers.embedding.gate import PriorityGate
 from holdfast.providers.embedding.openai import fingerprint_of
@@ -57,7 +56,6 @@ class OllamaEmbedding(RemoteEmbedding):
         dimension: int | None = None,
         gate: PriorityGate | None = None,
         client: httpx2.AsyncClient | None = None,
-        clock: Clock | None = None,
         debug_content: bool | None = None,
     ) -> None:
         limits = limits or Limits()
@@ -80,7 +78,6 @@ class OllamaEmbedding(RemoteEmbedding):
             prefixes={"query": query_prefix, "document": document_prefix},
             gate=gate,
             client=client,
-            clock=clock,
             debug_content=debug_content,
         )
 

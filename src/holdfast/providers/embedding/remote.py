@@ -21,7 +21,6 @@ from holdfast.ports import Clock, Priority
 from holdfast.providers.classify import Verdict, classify, is_unload
 from holdfast.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
 from holdfast.providers.embedding.gate import PriorityGate
-from holdfast.system import SystemClock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,8 +46,9 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnloadRetry:
-    """How often, and after which constant pause, a request that found its model unloaded is sent again."""
+    """How often, and after which constant pause on a clock, a request that found its model unloaded is sent again."""
 
+    clock: Clock
     count: int = 3
     delay_ms: int = 500
 
@@ -70,6 +70,15 @@ class _Refused(Exception):
         super().__init__(verdict.reason)
         self.verdict = verdict
         self.body = body
+
+
+class _TooLong(Exception):
+    """One piece, sent alone, was too long for the server."""
+
+    def __init__(self, error: ModelError, length: int) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.length = length
 
 
 class _Failed(Exception):
@@ -108,7 +117,6 @@ class RemoteEmbedding:
         prefixes: Mapping[str, str] | None = None,
         gate: PriorityGate | None = None,
         client: httpx2.AsyncClient | None = None,
-        clock: Clock | None = None,
         unloads: Counter[tuple[str, str]] | None = None,
         debug_content: bool | None = None,
     ) -> None:
@@ -116,14 +124,13 @@ class RemoteEmbedding:
         self._fingerprint = fingerprint
         self._dialect = dialect
         self._limits = limits
-        self._unload = unload or UnloadRetry(count=0, delay_ms=0)
+        self._unload = unload
         self._timeout = timeout
         self._dimension = dimension
         self._prefixes = dict(prefixes or {})
         self._gate = gate or PriorityGate(1 if is_loopback(dialect.url) else 4)
         self._client = client
         self._owns_client = client is None
-        self._clock: Clock = clock or SystemClock()
         self._debug_content = debug_content
         self.unloads: Counter[tuple[str, str]] = unloads if unloads is not None else Counter()
         self.overlong = 0
@@ -151,8 +158,8 @@ class RemoteEmbedding:
     async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
         """Unit vectors, shape (len(texts), dimension), row i for text i.
 
-        Where the server says that a text is too long, it is split again at half the limit, down to 200 characters; the
-        smaller limit is kept for later calls.
+        Where the server says that a request is too long, its batch is halved; a piece too long by itself is split
+        again at half its length, down to 200 characters, and this smaller limit is kept for later calls.
 
         Raises:
             InvalidInput: an input is None, empty or blank; nothing was sent.
@@ -162,11 +169,10 @@ class RemoteEmbedding:
         while True:
             try:
                 return await self._embed(texts, prefix, purpose)
-            except ModelError as error:
-                longest = max((len(text) for text in texts), default=0)
-                smaller = min(self._limits.max_chars, longest) // 2
-                if error.cls != "shorten" or smaller < _LEAST_CHARS:
-                    raise
+            except _TooLong as long:
+                smaller = min(self._limits.max_chars, long.length) // 2
+                if smaller < _LEAST_CHARS:
+                    raise long.error from None
                 self._limits = replace(self._limits, max_chars=smaller)
                 _log.warning(
                     "embedding-provider input too long, limit lowered to %d characters (%s)", smaller, self._name
@@ -188,29 +194,44 @@ class RemoteEmbedding:
         rows: list[NDArray[np.float32]] = []
         for batch in made.batches:
             async with self._gate(priority):
-                rows.append(await self._batch([prefix + piece.text for piece in batch]))
+                rows.append(await self._halving([prefix + piece.text for piece in batch]))
         pieces: list[Piece] = [piece for batch in made.batches for piece in batch]
         return gather(pieces, np.concatenate(rows), len(texts))
+
+    async def _halving(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One batch, in halves where the whole is too much for the server: some count the sum, not each text."""
+        import numpy as np
+
+        try:
+            return await self._batch(texts)
+        except ModelError as error:
+            if error.cls != "shorten":
+                raise
+            if len(texts) == 1:
+                raise _TooLong(error, len(texts[0])) from error
+        middle = len(texts) // 2
+        return np.concatenate([await self._halving(texts[:middle]), await self._halving(texts[middle:])])
 
     async def _batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One batch, sent again while its model is found unloaded; the first failure is the one that is raised."""
         attempts: list[Attempt] = []
         first: _Failed | None = None
-        for number in range(1, self._unload.count + 2):
+        retries = self._unload.count if self._unload is not None else 0
+        for number in range(1, retries + 2):
             try:
                 return await self._once(texts)
             except _Failed as failed:
                 attempts.append(self._attempt(failed, number))
                 unloaded = failed.status is not None and is_unload(failed.body)
                 first = first if first is not None and unloaded else failed
-                if not unloaded or number > self._unload.count:
+                if not unloaded or self._unload is None or number > retries:
                     break
                 self.unloads[self._name, self.host] += 1
                 _log.warning(
                     "embedding-provider model-unload detected, retrying (attempt %d of %d, model %s, host %s)",
-                    number, self._unload.count, self._name, self.host,
+                    number, retries, self._name, self.host,
                 )  # fmt: skip
-                await self._clock.sleep(self._unload.delay_ms / 1000)
+                await self._unload.clock.sleep(self._unload.delay_ms / 1000)
         assert first is not None  # noqa: S101 - the loop runs at least once and returns or fails
         self._diagnose(texts, first)
         raise self._error(first, tuple(attempts))

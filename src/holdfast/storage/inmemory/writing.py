@@ -104,6 +104,14 @@ class InMemoryWriteTx(InMemoryReadTx):
         """Keep an idempotency key with its fingerprint and receipt."""
         self._rows.keys.put((verb, key_digest), replay)
 
+    def drop_expired_keys(self) -> datetime | None:
+        """Remove the idempotency keys that have expired; returns when the next one does."""
+        times = {key: kept.expires_at for key, kept in self._rows.keys.items() if kept.expires_at is not None}
+        for key, moment in times.items():
+            if micros(moment) <= self._now:
+                self._rows.keys.drop(key)
+        return min((moment for moment in times.values() if micros(moment) > self._now), default=None)
+
     def agent_number(self, agent: str | None) -> int:
         """The number that stands for an agent in the words index, taken now if it has none; 0 for no agent."""
         if agent is None:
@@ -121,22 +129,26 @@ class InMemoryWriteTx(InMemoryReadTx):
         for entry in entries:
             tail = packed.append(tail, entry)
             self._rows.blocks.put(tail.first, tail)
+            self._rows.index_rev += 1
 
     def unindex(self, numbers: Sequence[int]) -> None:
         """Take documents out of the words index."""
         for number in numbers:
             if (block := self._block_of(number)) is not None:
                 self._rows.blocks.put(block.first, packed.remove(block, number))
+                self._rows.index_rev += 1
 
     def flag(self, numbers: Mapping[int, bool]) -> None:
         """Set whether each document is current (active) in its record."""
         for number, active in numbers.items():
             if (block := self._block_of(number)) is not None:
                 self._rows.blocks.put(block.first, packed.set_active(block, number, active=active))
+                self._rows.index_rev += 1
 
     def clear_index(self) -> None:
         """Empty the words index of the scope."""
         self._rows.blocks.clear()
+        self._rows.index_rev += 1
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
         """Hide messages and memories from every read, as the change's doing; what is hidden already stays with its."""
