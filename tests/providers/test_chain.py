@@ -270,7 +270,7 @@ async def test_a_thousand_calls_at_15_percent_failure(capsys):
         reached[len(outcome.attempts) - 1] += 1
     theory = rate**4
     with capsys.disabled():
-        print(  # noqa: T201 - the figure is the point of the test
+        print(
             f"\n  {calls} calls, {rate:.0%} a model, four models: {failed / calls:.4f} unanswered, theory {theory:.4f}"
         )
     # Four standard deviations around each expectation; the share that needs the n-th model is p ** (n - 1).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, Any, Protocol
 
@@ -125,7 +126,7 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
     for row in rows:
         table.add_row(*(_cell(row.get(column)) for column in columns))
     # A pipe has no width; cut columns would be lost there.
-    console = Console() if click.get_text_stream("stdout").isatty() else Console(width=_WIDE)
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
     console.print(table)
 
 
