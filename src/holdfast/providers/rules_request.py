@@ -83,7 +83,7 @@ LENGTH: Final[tuple[Rule, ...]] = (
             r"context (?:the )?overflow|context shift is disabled",
             r"cannot exceed (?:the )?.{0,30}\d+ tokens|exceeds? \d+ tokens",
             r"exceed\w* .{0,40}token limit(?! per)",
-            r"reached context length",
+            r"reached context length|context (?:length|window|size|limit) (?:is|of) (?:only )?\d",
             r"model is loaded with context length of only",
             r"(?:prompt|input|inputs|request|query|text|document|conversation)s?`? (?:is |are |was |"
             r"were )?too (?:long|large)",
@@ -327,9 +327,9 @@ REQUEST: Final[tuple[Rule, ...]] = (
         ),
         words=words(
             r"field required|missing (?:required|field)|input should be|is a required property|not of type",
-            r"is required\b",
+            r"is required\b|json\.exception|syntax error",
             r"invalid (?:character|request|messages?|parameter|type|value|json|input)\b",
-            r"validation error|must be (?:at least|one of)",
+            r"validation error|must be (?:at least|one of|an? )",
             r"could not parse|failed to (?:parse|deserialize) the|malformed (?:input|request|json)|messages?[.\[]\d+",
         ),
         not_statuses=SPOKEN_FOR,
