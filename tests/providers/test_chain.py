@@ -245,6 +245,15 @@ async def test_a_resting_first_link_leaves_its_attempts_to_the_next(clock):
     assert outcome.attempts[0].code == "resting"
 
 
+async def test_a_first_link_without_a_key_leaves_its_attempts_to_the_next(clock):
+    observed = []
+    first, second = Scripted("a", failure("auth", code="no_key")), Scripted("b", failure("retry"))
+    chain = a_chain(clock, first, second, observe=lambda _, attempt, __: observed.append(attempt.model))
+    await run(clock, chain.ask(a_request(), lambda reply: reply.text))
+    assert len(second.calls) == 3
+    assert observed == ["b"] * 3
+
+
 # ------------------------------------------------------------------------------------------------ numbers
 
 

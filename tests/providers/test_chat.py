@@ -184,6 +184,21 @@ async def test_a_refused_key_names_its_variable_and_not_its_value(server):
     assert "key-a" not in str(caught.value) + repr(caught.value.values)
 
 
+async def test_a_sample_of_the_providers_words_is_shown_only_when_asked_for(server, monkeypatch, capsys):
+    said = {"error": {"message": "no such thing as alice@example.com " + "x" * 400}}
+    server.always(answer(500, said))
+    with pytest.raises(ModelError):
+        await asked(an_entry(server))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("HOLDFAST_DEBUG_CONTENT", "1")
+    with pytest.raises(ModelError) as caught:
+        await asked(an_entry(server))
+    shown = capsys.readouterr().err
+    assert "no such thing as ***" in shown
+    assert len(shown) < 300
+    assert "such thing" not in str(caught.value) + repr(caught.value.values)
+
+
 async def test_auto_takes_the_model_that_is_served(server):
     reply = await asked(an_entry(server, model="auto"))
     assert reply.finish == "tool"
