@@ -41,57 +41,63 @@ def sentences(random: Random, count: int) -> Iterator[str]:
         yield " ".join(random.choices(words, weights, k=random.randint(10, 30)))
 
 
-def recording(path: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """The statements and parameters that one add of one message makes, as the store makes them."""
-    from holdfast.storage.sqlite.writing import SqliteWrite
+Statement = tuple[str, Mapping[str, Any]]
 
-    made: list[tuple[str, Mapping[str, Any]]] = []
-    run = SqliteWrite._run  # noqa: SLF001 - the bench looks into the store to compare like with like
 
-    def noted(self: SqliteWrite, name: str, **params: Any) -> apsw.Cursor:
-        made.append((name, {**params, **self._bound}))
-        return run(self, name, **params)
+def recording(path: str) -> list[Statement]:
+    """The statements and parameters of one add of one message, as SQLite sees them."""
+    made: list[Statement] = []
+
+    def trace(_: apsw.Cursor, sql: str, bindings: Any) -> bool:
+        made.append((sql, bindings if isinstance(bindings, dict) else {}))
+        return True
+
+    def hook(connection: apsw.Connection) -> None:
+        connection.exec_trace = trace
 
     async def once() -> None:
         async with AsyncHoldfast.open(path, worker=False) as holdfast:
             scope = holdfast.scope(user="bench", session="s")
             await scope.add([{"role": "user", "content": next(sentences(Random(2), 1))}])
-            SqliteWrite._run = noted  # type: ignore[method-assign]  # noqa: SLF001
-            try:
-                await scope.add([{"role": "user", "content": next(sentences(Random(3), 1))}])
-            finally:
-                SqliteWrite._run = run  # type: ignore[method-assign]  # noqa: SLF001
+            made.clear()
+            await scope.add([{"role": "user", "content": next(sentences(Random(3), 1))}])
+            end = next(at for at, (sql, _) in enumerate(made) if sql == "COMMIT")
+            del made[end + 1 :]
 
-    asyncio.run(once())
-    return made
+    apsw.connection_hooks.append(hook)
+    try:
+        asyncio.run(once())
+    finally:
+        apsw.connection_hooks.remove(hook)
+    return [entry for entry in made if "SAVEPOINT" not in entry[0] and not entry[0].startswith("RELEASE")]
 
 
-def bare_add(connection: apsw.Connection, made: Sequence[tuple[str, Mapping[str, Any]]]) -> Callable[[], None]:
+def bare_add(connection: apsw.Connection, made: Sequence[Statement]) -> Callable[[], None]:
     """A transaction on the calling thread that writes the same rows into the same tables, with nothing around it."""
     turn = 1000
-    message = next((params for name, params in made if name == "insert_message"), None)
 
     def add() -> None:
         nonlocal turn
         turn += 1
-        connection.execute("BEGIN IMMEDIATE")
-        for name, params in made:
-            if name == "append_word_block" and turn % 128 == 0:
-                params = {**params, "first": turn}  # noqa: PLW2901 - a block closes as often as in the store
-                name = "put_word_block"  # noqa: PLW2901
-            fresh = {"number": turn, "seq": turn, "id": f"x{turn:036d}"}
-            changed = {key: fresh[key] for key in params.keys() & fresh.keys() if name.startswith("insert_")}
-            connection.execute(QUERIES[name], {**params, **changed}).fetchall()
-        connection.execute("COMMIT")
+        fresh = {"number": turn, "seq": turn, "id": f"x{turn:036d}"}
+        for sql, params in made:
+            if sql.startswith(("INSERT INTO message ", "INSERT INTO change ")):
+                params = {**params, **{name: value for name, value in fresh.items() if name in params}}  # noqa: PLW2901
+            if "first" in params and turn % 128 == 0:
+                # A block closes as often as in the store.
+                block = {**params, "first": turn}
+                connection.execute(QUERIES["put_word_block"], block).fetchall()
+                continue
+            if "first" in params:
+                params = {**params, "first": max(turn // 128 * 128, params["first"])}  # noqa: PLW2901
+            connection.execute(sql, params).fetchall()
 
-    assert message is None or "body" in message  # noqa: S101 - executemany writes it below
     return add
 
 
 async def durable_add(folder: Path, rounds: int) -> list[Row]:
     """One durable add against a bare transaction that writes the same rows."""
     made = await asyncio.to_thread(recording, str(folder / "recorded.db"))
-    made = [*made, *await asyncio.to_thread(message_insert, str(folder / "recorded.db"))]
     bare_path = folder / "bare.db"
     async with AsyncHoldfast.open(str(bare_path), worker=False) as holdfast:
         await holdfast.scope(user="bench", session="s").add([{"role": "user", "content": "first"}])
@@ -131,17 +137,6 @@ async def durable_add(folder: Path, rounds: int) -> list[Row]:
             ratio=middle(ours) / middle(alone),
         ),
     ]
-
-
-def message_insert(path: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """The journal row of the last add, as parameters of its insert."""
-    connection = connect(path, busy_timeout=1, readonly=True)
-    cursor = connection.execute("SELECT * FROM message ORDER BY number DESC LIMIT 1")
-    names = [column[0] for column in cursor.description]
-    row = dict(zip(names, cursor.fetchone() or (), strict=True))
-    connection.close()
-    row.pop("hidden_by")
-    return [("insert_message", row)]
 
 
 def single_insert(folder: Path) -> Callable[[], None]:

@@ -35,7 +35,7 @@ SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: take_numbers
 INSERT INTO owner (namespace, user_id, documents) VALUES (:namespace, :user_id, :count)
-ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count
+ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count, index_rev = index_rev + 1
 RETURNING documents - :count
 
 -- name: insert_message

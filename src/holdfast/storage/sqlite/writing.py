@@ -29,11 +29,14 @@ class SqliteWrite(SqliteRead):
         super().__init__(connection, scope, now)
         self.woke = False
         self._owned = False
+        self._index_moved = False
 
     def take_session_number(self) -> int:
         return int(self._run("take_session_number").get)
 
     def take_numbers(self, count: int) -> int:
+        # What takes a number is indexed in the same transaction: the index moves with it.
+        self._owned = self._index_moved = True
         return int(self._run("take_numbers", count=count).get)
 
     def put_session(self, session: Session) -> None:
@@ -137,7 +140,13 @@ class SqliteWrite(SqliteRead):
         if block.records:
             name = "put_word_block" if opened else "append_word_block"
             self._run(name, first=block.first, records=block.records, entries=block.entries)
+            self._move_index()
+
+    def _move_index(self) -> None:
+        """Give the words index another number, once a transaction."""
+        if not self._index_moved:
             self._run("move_index_rev")
+            self._index_moved = True
 
     def _block_of(self, number: int) -> Block | None:
         """The block that holds a document; None where it is not in the index."""
@@ -147,7 +156,7 @@ class SqliteWrite(SqliteRead):
 
     def _put_block(self, block: Block) -> None:
         self._run("put_word_block", first=block.first, records=block.records, entries=block.entries)
-        self._run("move_index_rev")
+        self._move_index()
 
     def unindex(self, numbers: Sequence[int]) -> None:
         self._patch(numbers, packed.remove)
@@ -170,7 +179,7 @@ class SqliteWrite(SqliteRead):
 
     def clear_index(self) -> None:
         self._run("clear_word_blocks")
-        self._run("move_index_rev")
+        self._move_index()
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
         for item in ids:
