@@ -15,8 +15,10 @@ from holdfast.providers.classify import classify_rows
 from holdfast.providers.entry import Entry
 from holdfast.providers.ledger import Tally
 from holdfast.providers.report import catalog_rows, note_rows, price_of_consolidation, probe_chat, usage_rows
+from holdfast.providers.view import ModelsView
 from holdfast.system import SystemClock
 from holdfast.testing.chaos import ChaosServer
+from holdfast.testing.clock import FakeClock
 
 
 @pytest.mark.parametrize(
@@ -100,3 +102,64 @@ def test_usage_and_test_print_and_exit():
     assert "retry:2" in ran("usage", "--by-day").stdout
     assert ran("test").exit_code == 0
     assert ran("test", "conversation").exit_code == 1
+
+
+# ------------------------------------------------------------------------------------------------ the commands' side
+
+TABLE = """
+[chains]
+consolidation = "a"
+embeddings = "e"
+[models.a]
+model = "auto"
+base_url = "{url}"
+fallback = "b"
+[models.b]
+model = "m-b"
+base_url = "{url}"
+api_key_env = "ACME_KEY"
+fallback = "r"
+[models.r]
+model = "rules"
+protocol = "rules"
+[models.e]
+model = "auto"
+protocol = "openai-embeddings"
+base_url = "{url}"
+fallback = "o"
+[models.o]
+model = "bge-m3"
+protocol = "ollama-embeddings"
+base_url = "{url}"
+fallback = "builtin"
+[models.builtin]
+model = "builtin"
+protocol = "builtin-embeddings"
+"""
+
+
+def test_the_view_calls_each_link_once():
+    with ChaosServer() as server:
+        view = ModelsView(load_catalog("", TABLE.format(url=server.url)), keys=lambda _: None, clock=SystemClock())
+        chat, vectors = view.test("consolidation"), view.test("embeddings")
+        shown = [(row["model"], row["reachable"], row["tools"], row["class"]) for row in chat]
+        assert shown == [("a", True, True, None), ("b", False, False, "auth"), ("r", True, None, None)]
+        assert "ACME_KEY" in chat[1]["text"]
+        assert [(row["model"], row["reachable"]) for row in vectors] == [("e", True), ("o", True), ("builtin", True)]
+        assert all("dimensions" in row["text"] for row in vectors)
+        assert [one.path for one in server.requests].count("/v1/chat/completions") == 1
+
+
+def test_the_view_reads_usage_from_a_day_on():
+    asked = []
+
+    def kept(since):
+        asked.append(since)
+        return [Tally(day=date(2026, 1, 1), model="a", purpose="p", calls=1)]
+
+    view = ModelsView(load_catalog(), keys=lambda _: None, clock=FakeClock(), kept=kept)
+    assert view.usage(days=None, by_day=False)[0]["calls"] == 1
+    view.usage(days=7, by_day=True)
+    assert asked == [None, date(2025, 12, 26)]
+    assert [row["got"] for row in view.classify(['{"status": 401}'])] == ["auth"]
+    assert ModelsView(load_catalog(), keys=lambda _: None, clock=FakeClock()).usage(days=1, by_day=False) == []
