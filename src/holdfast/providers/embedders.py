@@ -12,6 +12,7 @@ from holdfast.providers.chat.wire import Wire
 from holdfast.providers.classify import Verdict
 from holdfast.providers.embedding.batching import Limits
 from holdfast.providers.entry import Entry, endpoint, looks_embedding
+from holdfast.providers.failures import model_error
 from holdfast.providers.wrappers import HostGates
 
 __all__ = ["embedding_model"]
@@ -50,10 +51,11 @@ async def embedding_model(
         case "ollama-embeddings":
             from holdfast.providers.embedding.ollama import OllamaEmbedding
 
+            ollama_key = Wire(entry, keys=keys, clock=clock).key()
             return OllamaEmbedding(
                 model=entry.model,
                 base_url=entry.base_url or "",
-                headers=entry.headers,
+                headers={**({"authorization": f"Bearer {ollama_key}"} if ollama_key else {}), **entry.headers},
                 limits=limits,
                 timeout=entry.deadline,
                 gate=gates.of(entry),
@@ -90,13 +92,11 @@ async def _served(entry: Entry, wire: Wire, key: str | None) -> str:
         listed = await wire.get(endpoint(entry.base_url or "", "/models"), headers)
     finally:
         await wire.close()
-    names = [
-        item["id"] for item in listed.get("data") or [] if isinstance(item, dict) and isinstance(item.get("id"), str)
-    ]
-    named = [name for name in names if looks_embedding(name)]
-    if named:
-        return named[0]
-    if len(names) == 1:
-        return names[0]
-    reason = "the server lists no embedding model; load one, or name it in the catalog"
-    wire.fail(Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model"))
+    items = [item.get("id") for item in listed.get("data") or [] if isinstance(item, dict)]
+    names: list[str] = [name for name in items if isinstance(name, str)]
+    fit = [name for name in names if looks_embedding(name)] or (names if len(names) == 1 else [])
+    if not fit:
+        reason = "the server lists no embedding model; load one, or name it in the catalog"
+        verdict = Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model")
+        raise model_error(entry.name, verdict, status=200)
+    return fit[0]

@@ -70,10 +70,9 @@ class ModelsView:
             return Probe(model=entry.name, reachable=True, tools=None, seconds=0.0, usd=0.0, text="needs no server")
         if not entry.embeds:
             bare = chat_model(entry, keys=self._keys, clock=self._clock)
+            timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
             try:
-                return await probe_chat(
-                    entry, Timed(bare, clock=self._clock, seconds=entry.deadline), clock=self._clock
-                )
+                return await probe_chat(entry, timed, clock=self._clock)
             finally:
                 await bare.close()
         try:
