@@ -13,7 +13,7 @@ SCOPED = {
     "owner", "agent", "session", "message", "memory", "memory_source", "change", "change_effect",
     "idempotency", "tombstone", "due", "word_block",
 }  # fmt: skip
-OPEN_TO_UPKEEP = {"store", "due", "owner"}
+OPEN_TO_UPKEEP = {"store", "due", "owner", "model_usage"}
 TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
 
 
