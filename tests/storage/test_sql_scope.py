@@ -14,7 +14,7 @@ SCOPED = {
     "idempotency", "tombstone", "due", "word_block",
 }  # fmt: skip
 OPEN_TO_UPKEEP = {"store", "due", "owner", "model_usage"}
-TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
+TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b)(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
 
 
 def missing_predicates(sql: str) -> list[str]:
