@@ -32,20 +32,27 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, ids: Ids, author: Author
     if change is None:
         raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
     _check(change)
-    undone: list[str] = []
     blocking = _blocking(tx, change)
     if blocking and not cascade:
         later = ", ".join(blocking[:5])
         message = f"later changes stand on {change_id}: {later}; undo them first, or pass cascade=True"
         raise UndoConflict(message, blocking=blocking)
-    while blocking:
-        newest = tx.find_change(blocking[0])
-        if newest is None or _refusal(newest) is not None:
-            raise UndoConflict(f"{blocking[0]} stands on {change_id} and cannot be undone", blocking=blocking)
-        undone += _undo_one(tx, newest, ids=ids, author=author)
-        blocking = _blocking(tx, change)
-    undone += _undo_one(tx, change, ids=ids, author=author)
+    undone = _undo_tree(tx, change, ids=ids, author=author)
     return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=tuple(reversed(undone)))
+
+
+def _undo_tree(tx: WriteTx, change: Change, *, ids: Ids, author: Author) -> list[str]:
+    """Undo what stands on a change, newest first and each with what stands on it, then the change itself."""
+    undone: list[str] = []
+    while blocking := _blocking(tx, change):
+        newest = tx.find_change(blocking[0])
+        if newest is None or newest.seq <= change.seq or _refusal(newest) is not None:
+            raise UndoConflict(
+                f"{blocking[0]} stands on {change.id} and cannot be undone; tell the right value instead",
+                blocking=blocking,
+            )
+        undone += _undo_tree(tx, newest, ids=ids, author=author)
+    return [*undone, _undo_one(tx, change, ids=ids, author=author)]
 
 
 def _refusal(change: Change) -> str | None:
@@ -65,41 +72,70 @@ def _check(change: Change) -> None:
 
 
 def _blocking(tx: ReadTx, change: Change) -> list[str]:
-    """Later changes, not undone, that touched a row of this one; newest first."""
-    found: dict[str, int] = {}
+    """What must be undone first, so that each row is again as this change left it; newest first."""
+    blocking: set[str] = set()
     for effect in change.effects:
         current = tx.find_memories([effect.memory_id])
         if not current:
-            raise Forgotten(f"{effect.memory_id}, which {change.id} touched, was forgotten since", id=effect.memory_id)
-        if current[0].rev == effect.rev_after:
-            continue
-        for later in tx.changes(memory_id=effect.memory_id, after=change.seq):
-            touched = next(e for e in later.effects if e.memory_id == effect.memory_id)
-            if touched.rev_before >= effect.rev_after and later.undone_by is None:
-                found[later.id] = later.seq
+            blocking |= _hiding(tx, effect.memory_id, change)
+        elif current[0].rev != effect.rev_after:
+            blocking |= _between(tx, change, list(_changes(tx, memory_id=effect.memory_id)))
     for span in change.spans:
-        found.update(_moved_since(tx, change, span))
-    return sorted(found, key=lambda item: found[item], reverse=True)
+        session = tx.find_session(span.session)
+        if session is None:
+            raise Forgotten(f"the session that {change.id} consolidated was forgotten since", id=change.id)
+        if session.cursor != _cursor_after(tx, change, span):
+            moves = [c for c in _changes(tx) if c.verb != "add" and any(s.session == span.session for s in c.spans)]
+            blocking |= _between(tx, change, moves)
+    found = {item: tx.find_change(item) for item in blocking}
+    return sorted(found, key=lambda item: -1 if (one := found[item]) is None else one.seq, reverse=True)
 
 
-def _moved_since(tx: ReadTx, change: Change, span: Span) -> dict[str, int]:
-    """Later consolidations of the same session, not undone: its cursor moves back only from the newest."""
-    session = tx.find_session(span.session)
-    if session is None:
-        raise Forgotten(f"the session that {change.id} consolidated was forgotten since", id=change.id)
-    if session.cursor == _cursor_after(tx, change, span):
-        return {}
-    return {
-        later.id: later.seq
-        for later in _changes_since(tx, change.seq)
-        if later.verb != "add" and later.undone_by is None and any(s.session == span.session for s in later.spans)
-    }
+def _hiding(tx: ReadTx, memory_id: str, change: Change) -> set[str]:
+    """The standing change that hides a memory; it can be shown again, so it blocks and is not "forgotten".
+
+    Raises:
+        Forgotten: nothing hides it: it is gone.
+    """
+    if tx.tombstone(memory_id) is None:
+        for later in _changes(tx, after=change.seq):
+            if later.undone_by is None and memory_id in later.sources and _root(tx, later).verb == "hide":
+                return {later.id}
+    raise Forgotten(f"{memory_id}, which {change.id} touched, was forgotten since", id=memory_id)
 
 
-def _changes_since(tx: ReadTx, seq: int) -> Iterator[Change]:
-    while page := tx.changes(after=seq):
+def _between(tx: ReadTx, change: Change, touching: Sequence[Change]) -> set[str]:
+    """What separates a row's present from how a change left it.
+
+    `touching` are all changes of the row, oldest first. Of a row there stands, at any time, a stack of changes: one
+    that is made goes on top, undoing one brings back the stack from before it.
+    """
+    before: dict[str, tuple[str, ...]] = {}
+    after: dict[str, tuple[str, ...]] = {}
+    stack: tuple[str, ...] = ()
+    for one in touching:
+        before[one.id] = stack
+        stack = (*stack, one.id) if one.undoes is None else before.get(one.undoes, stack)
+        after[one.id] = stack
+    wanted = after.get(change.id, stack)
+    shared = 0
+    while shared < min(len(stack), len(wanted)) and stack[shared] == wanted[shared]:
+        shared += 1
+    gone = [found for item in wanted[shared:] if (found := tx.find_change(item)) is not None]
+    return {*stack[shared:], *(one.undone_by for one in gone if one.undone_by is not None)}
+
+
+def _changes(tx: ReadTx, *, memory_id: str | None = None, after: int = 0) -> Iterator[Change]:
+    while page := tx.changes(memory_id=memory_id, after=after):
         yield from page
-        seq = page[-1].seq
+        after = page[-1].seq
+
+
+def _root(tx: ReadTx, change: Change) -> Change:
+    """What an undo, or an undo of an undo, goes back to."""
+    while change.undoes is not None and (before := tx.find_change(change.undoes)) is not None:
+        change = before
+    return change
 
 
 def _forward(tx: ReadTx, change: Change) -> bool:
@@ -117,7 +153,7 @@ def _cursor_after(tx: ReadTx, change: Change, span: Span) -> int:
     return span.last if _forward(tx, change) else span.first - 1
 
 
-def _undo_one(tx: WriteTx, change: Change, *, ids: Ids, author: Author) -> list[str]:
+def _undo_one(tx: WriteTx, change: Change, *, ids: Ids, author: Author) -> str:
     effects = [_restore(tx, effect, change) for effect in reversed(change.effects)]
     forward = _forward(tx, change)
     for span in change.spans:
@@ -138,17 +174,22 @@ def _undo_one(tx: WriteTx, change: Change, *, ids: Ids, author: Author) -> list[
     )
     _hidden(tx, change, made)
     tx.add_change(made)
-    tx.mark_undone(change.id, made.id)
-    if change.undoes is not None:
-        tx.mark_undone(change.undoes, None)
-    return [made.id]
+    _mark(tx, change, made.id)
+    return made.id
+
+
+def _mark(tx: WriteTx, change: Change, by: str) -> None:
+    """Note what is undone now: an undo that is undone lets what it undid stand again, and so on down."""
+    tx.mark_undone(change.id, by)
+    stands = True
+    while change.undoes is not None and (undone := tx.find_change(change.undoes)) is not None:
+        tx.mark_undone(undone.id, None if stands else change.id)
+        change, stands = undone, not stands
 
 
 def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
     """Undo a hide, or hide again what an undo revealed."""
-    root = change
-    while root.undoes is not None and (before := tx.find_change(root.undoes)) is not None:
-        root = before
+    root = _root(tx, change)
     if root.verb != "hide":
         return
     if _forward(tx, change):
