@@ -4,6 +4,8 @@
 - `SeededIds`: ids that are the same in every run.
 - `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`. It needs
   pytest, pytest-asyncio and hypothesis.
+- `VerbSuite`: the conformance suite of the public verbs; supply the fixture `harness` (`OpenHarness` serves an
+  `AsyncHoldfast`).
 
 Names are loaded when they are first used, so that importing this package needs no test library.
 """
@@ -17,13 +19,16 @@ if TYPE_CHECKING:
     from holdfast.testing.clock import FakeClock
     from holdfast.testing.ids import SeededIds
     from holdfast.testing.store_suite import StoreSuite
+    from holdfast.testing.verb_suite import OpenHarness, VerbSuite
 
-__all__ = ["FakeClock", "SeededIds", "StoreSuite"]
+__all__ = ["FakeClock", "OpenHarness", "SeededIds", "StoreSuite", "VerbSuite"]
 
 _HOME = {
     "FakeClock": "holdfast.testing.clock",
     "SeededIds": "holdfast.testing.ids",
+    "OpenHarness": "holdfast.testing.verb_suite",
     "StoreSuite": "holdfast.testing.store_suite",
+    "VerbSuite": "holdfast.testing.verb_suite",
 }
 
 
