@@ -10,13 +10,14 @@ from typing import Any, Literal, TypeVar
 
 from holdfast.answers import Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
-from holdfast.model import Author, Importance, Kind
+from holdfast.model import Author, Importance, Kind, Memory
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
 from holdfast.pipeline.idempotency import Idempotency
+from holdfast.pipeline.imported import import_memory, import_messages
 from holdfast.pipeline.ingest import parse_messages
-from holdfast.pipeline.journal import append, ensure_session, prepare
+from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
 from holdfast.pipeline.undo import undo
 from holdfast.ports import Priority
@@ -42,8 +43,8 @@ class AsyncScope(ScopeReads):
         self._runtime.guard()
         return await self._runtime.store.write(self._scope, work, priority=priority)
 
-    def _once(self, verb: str, key: str | None, supplied: Any, *, for_ever: bool = False) -> Idempotency | None:
-        kept_for = None if for_ever else timedelta(days=self._runtime.settings.idempotency_days)
+    def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
+        kept_for = timedelta(days=self._runtime.settings.idempotency_days)
         secret = self._runtime.store.facts.secret
         return Idempotency.of(verb, key, supplied, secret=secret, kept_for=kept_for)
 
@@ -68,32 +69,58 @@ class AsyncScope(ScopeReads):
             InvalidMessage, TooLarge, NaiveTime: a message cannot be taken; `index` says which, and nothing was stored.
             IdempotencyConflict: the key came before with other messages.
         """
-        return await self._add(messages, idempotency_key=idempotency_key, author=USER, imported=False)
-
-    async def _add(
-        self,
-        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        *,
-        idempotency_key: str | None,
-        author: Author,
-        imported: bool,
-    ) -> Receipt:
-        runtime = self._runtime
-        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        once = self._once("add", idempotency_key, [messages, self._scope.session], for_ever=imported)
-        if len(drafts) <= PREPARED_INLINE:
-            prepared = prepare(drafts, runtime.redactor)
-        else:
-            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor)
+        runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
+        prepared = await self._prepare(messages)
+        once = self._once("add", idempotency_key, [messages, session])
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
-                session = self._scope.session or ""
-                return append(tx, prepared, session=session, agent=self._scope.agent, author=author, ids=runtime.ids)
+                return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids)
 
             return run() if once is None else once.once(tx, run)
 
-        return await self._write(work, priority=Priority.IMPORT if imported else Priority.INTERACTIVE)
+        return await self._write(work)
+
+    async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
+        runtime = self._runtime
+        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        if len(drafts) <= PREPARED_INLINE:
+            return prepare(drafts, runtime.redactor)
+        return await asyncio.to_thread(prepare, drafts, runtime.redactor)
+
+    async def import_messages(
+        self, messages: Sequence[Mapping[str, Any]], *, keys: Sequence[str], source_ids: Sequence[str]
+    ) -> int:
+        """Append the messages whose key was never imported here, in order, in one transaction; returns how many.
+
+        `keys` and `source_ids` run parallel to the messages; keys are kept for ever, so an import may be repeated.
+        Waits behind interactive writes.
+        """
+        runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
+        prepared = await self._prepare(messages)
+        secret = runtime.store.facts.secret
+
+        def work(tx: WriteTx) -> int:
+            return import_messages(
+                tx,
+                prepared,
+                keys=keys,
+                source_ids=source_ids,
+                session=session,
+                agent=agent,
+                secret=secret,
+                ids=runtime.ids,
+            )
+
+        return await self._write(work, priority=Priority.IMPORT)
+
+    async def import_memory(self, revisions: Sequence[Memory], *, key: str) -> int:
+        """Write a memory of an export with its revisions, once; returns 1 when it was written, else 0."""
+        runtime = self._runtime
+        secret = runtime.store.facts.secret
+        return await self._write(
+            lambda tx: import_memory(tx, revisions, key=key, secret=secret, ids=runtime.ids), priority=Priority.IMPORT
+        )
 
     async def remember(
         self,

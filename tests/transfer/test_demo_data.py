@@ -4,9 +4,8 @@ import json
 import re
 from importlib.resources import files
 
-from conftest import NOW
-
 from holdfast.pipeline.ingest import parse_messages
+from tests.transfer.samples import NOW
 
 DATA = files("holdfast") / "data"
 LINES = [json.loads(line) for line in (DATA / "demo_conversation.jsonl").read_text("utf-8").splitlines()]

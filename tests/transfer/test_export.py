@@ -17,6 +17,7 @@ AT = datetime(2025, 3, 1, 12, 0, 0, 5, tzinfo=UTC)
 def message(i, body, **more):
     return Message(
         id=f"msg_{i}",
+        change_id="chg_0",
         number=i,
         session="work",
         seq=i,

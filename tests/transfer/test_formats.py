@@ -10,76 +10,9 @@ from holdfast.model import Scope
 from holdfast.transfer.datasets import locomo_time, realmem_time
 from holdfast.transfer.export import write_export
 from holdfast.transfer.formats import READERS, detect
+from tests.transfer.samples import LOCOMO, REALMEM, conversation, said, transcript_line
 
 SEOUL = timezone(timedelta(hours=9))
-
-
-def said(text, role="user", **more):
-    return {"role": role, "content": text, **more}
-
-
-# ------------------------------------------------------------------------------------------ fixtures, one a format
-
-
-def conversation(ident="c1", texts=("hi", "hello"), start=1_700_000_000.25):
-    mapping = {"root": {"id": "root", "message": None, "parent": None, "children": [f"{ident}-0"]}}
-    for i, text in enumerate(texts):
-        node = f"{ident}-{i}"
-        mapping[node] = {
-            "id": node,
-            "parent": f"{ident}-{i - 1}" if i else "root",
-            "children": [f"{ident}-{i + 1}"] if i + 1 < len(texts) else [],
-            "message": {
-                "id": node,
-                "author": {"role": "assistant" if i % 2 else "user"},
-                "create_time": start + i,
-                "content": {"content_type": "text", "parts": [text]},
-                "recipient": "all",
-                "metadata": {},
-            },
-        }
-    leaf = f"{ident}-{len(texts) - 1}"
-    return {"title": "T", "create_time": start, "mapping": mapping, "current_node": leaf, "conversation_id": ident}
-
-
-def transcript_line(kind="user", ident="u1", **more):
-    message = more.pop("message", {"role": kind, "content": f"text of {ident}"})
-    line = {"type": kind, "uuid": ident, "parentUuid": None, "sessionId": "s-1", "isSidechain": False}
-    return {**line, "timestamp": "2025-05-01T10:00:00.123Z", "message": message, **more}
-
-
-LOCOMO = [
-    {
-        "sample_id": "conv-1",
-        "qa": [{"question": "q?", "answer": "GOLD", "evidence": ["D1:1"]}],
-        "conversation": {
-            "speaker_a": "Ann",
-            "speaker_b": "Ben",
-            "session_10_date_time": "12:05 am on 1 June, 2023",
-            "session_10": [{"speaker": "Ann", "dia_id": "D10:1", "text": "last"}],
-            "session_2_date_time": "12:30 pm on 9 June, 2023",
-            "session_2": [
-                {"speaker": "Ann", "dia_id": "D2:1", "text": "look", "blip_caption": "a red kite", "img_url": ["u"]},
-                {"speaker": "Ben", "dia_id": "D2:2", "text": "nice"},
-            ],
-        },
-    }
-]
-REALMEM = {
-    "_metadata": {"person_name": "P"},
-    "dialogues": [
-        {
-            "session_uuid": "aa",
-            "current_time": "2025-03-15 (Saturday)",
-            "extracted_memory": ["GOLD"],
-            "dialogue_turns": [
-                {"speaker": "User", "content": "one", "is_query": True, "query_id": "q1"},
-                {"speaker": "Assistant", "content": "two", "is_query": False, "memory_session_uuids": ["GOLD"]},
-                {"speaker": "Grandma", "content": "three", "is_query": False},
-            ],
-        }
-    ],
-}
 
 
 def own_export(path):

@@ -7,15 +7,14 @@ import tracemalloc
 from contextlib import suppress
 
 import pytest
-from conftest import NOW, Killed, Ledger
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_formats import LOCOMO, REALMEM, conversation, said, transcript_line
 
 from holdfast.errors import UnreadableImport
 from holdfast.transfer import source as source_module
 from holdfast.transfer.formats import read_batches
 from holdfast.transfer.source import Source
+from tests.transfer.samples import LOCOMO, NOW, REALMEM, Killed, Ledger, conversation, said, transcript_line
 
 # ------------------------------------------------------------------------------------------ damage
 

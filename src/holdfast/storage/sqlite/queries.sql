@@ -35,7 +35,7 @@ SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: take_numbers
 INSERT INTO owner (namespace, user_id, documents) VALUES (:namespace, :user_id, :count)
-ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count
+ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count, index_rev = index_rev + 1
 RETURNING documents - :count
 
 -- name: insert_message
@@ -237,6 +237,9 @@ ON CONFLICT (namespace, user_id, verb, key_digest) DO UPDATE SET
 
 -- name: delete_expired_replays
 DELETE FROM idempotency WHERE namespace = :namespace AND user_id = :user_id AND expires_at <= :now
+
+-- name: soonest_expiry
+SELECT min(expires_at) FROM idempotency WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: put_tombstone
 INSERT INTO tombstone (namespace, user_id, id, at, change_id, digest)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import heapq
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -35,7 +35,8 @@ class _Job:
     priority: int
     place: int
     work: Callable[[Any], Any] = field(compare=False)
-    future: Future[Any] = field(compare=False)
+    future: asyncio.Future[Any] = field(compare=False)
+    loop: asyncio.AbstractEventLoop = field(compare=False)
     scope: Scope | None = field(compare=False)
     """The scope of a unit of work; None for work on the bare connection, outside any transaction."""
 
@@ -63,21 +64,22 @@ class Writer:
         self._connection = connect()
         self._thread.start()
 
-    def submit(self, scope: Scope, work: Callable[[WriteTx], T], priority: Priority) -> Future[T]:
+    def submit(self, scope: Scope, work: Callable[[WriteTx], T], priority: Priority) -> asyncio.Future[T]:
         """Queue a unit of work; the future is done once it is durable or has failed."""
         return self._queue(scope, work, priority)
 
-    def call(self, work: Callable[[apsw.Connection], T]) -> Future[T]:
+    def call(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
         """Run something on the write connection outside any transaction: checkpoints and scrubs."""
         return self._queue(None, work, Priority.WORKER)
 
-    def _queue(self, scope: Scope | None, work: Callable[[Any], T], priority: Priority) -> Future[T]:
-        future: Future[T] = Future()
+    def _queue(self, scope: Scope | None, work: Callable[[Any], T], priority: Priority) -> asyncio.Future[T]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
         with self._waiting:
             if self._closed:
                 raise StoreClosed("the store is closed; open it again")
             self._places += 1
-            heapq.heappush(self._jobs, _Job(int(priority), self._places, work, future, scope))
+            heapq.heappush(self._jobs, _Job(int(priority), self._places, work, future, loop, scope))
             self._waiting.notify()
         return future
 
@@ -114,7 +116,7 @@ class Writer:
     def _group(self, job: _Job) -> _Job | None:
         """Run a write and those that wait with it in one transaction; returns a job that must run outside of it."""
         done: list[_Done] = []
-        follower: _Job | None = None
+        outside: _Job | None = None
         woke = False
         try:
             with translated(self._path):
@@ -123,13 +125,13 @@ class Writer:
                 until = time.monotonic() + GROUP_SECONDS
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
-                    if current.future.running() or current.future.set_running_or_notify_cancel():
+                    if not current.future.cancelled():
                         result, error, due = self._one(current, current.scope, now)
                         woke = woke or due
                         done.append((current, result, error))
                     now = max(now, self._clock.now())
                     current = self._next(wait=False) if time.monotonic() < until else None
-                follower = current
+                outside = current
                 self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
                 self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
@@ -139,7 +141,7 @@ class Writer:
             _settle(done)
             if woke:
                 self._woke()
-        return follower
+        return outside
 
     def _one(self, job: _Job, scope: Scope, now: datetime) -> tuple[Any, BaseException | None, bool]:
         """Run one write in its savepoint: its result or its error, and whether it made work due.
@@ -153,13 +155,13 @@ class Writer:
             with translated(self._path):
                 result = job.work(tx)
         except BaseException as error:
-            tx.end()
             if not self._connection.in_transaction:
                 raise
             self._connection.execute("ROLLBACK TO one")
             self._connection.execute("RELEASE one")
             return None, error, False
-        tx.end()
+        finally:
+            tx.end()
         self._connection.execute("RELEASE one")
         return result, None, tx.woke
 
@@ -208,13 +210,24 @@ _Done = tuple[_Job, Any, BaseException | None]
 
 
 def _settle(done: list[_Done]) -> None:
-    for job, result, error in done:
-        if job.future.cancelled():
+    """Hand results to their callers: one wake-up a loop, however many wait on it."""
+    loops: dict[asyncio.AbstractEventLoop, list[_Done]] = {}
+    for entry in done:
+        loops.setdefault(entry[0].loop, []).append(entry)
+    for loop, entries in loops.items():
+        # A loop that has closed has nobody left to tell.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(_resolve, entries)
+
+
+def _resolve(entries: list[_Done]) -> None:
+    for job, result, error in entries:
+        if job.future.done():
             continue
-        if error is None:
-            job.future.set_result(result)
-        elif isinstance(error, StopIteration):
+        if isinstance(error, StopIteration):
             # A future cannot carry it: asyncio would wait for ever.
             job.future.set_exception(RuntimeError("a unit of work raised StopIteration"))
-        else:
+        elif error is not None:
             job.future.set_exception(error)
+        else:
+            job.future.set_result(result)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import apsw
 
 from holdfast import packed
 from holdfast.errors import RevisionConflict
-from holdfast.model import Change, Memory, Message, Scope, Session, micros
+from holdfast.model import Change, Memory, Message, Scope, Session, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.transaction import Replay
 
 __all__ = ["SqliteWrite"]
+
+SOON = timedelta(minutes=1)
+"""Work due later than this wakes nobody: the worker looks again by then."""
 
 
 class SqliteWrite(SqliteRead):
@@ -26,11 +29,14 @@ class SqliteWrite(SqliteRead):
         super().__init__(connection, scope, now)
         self.woke = False
         self._owned = False
+        self._index_moved = False
 
     def take_session_number(self) -> int:
         return int(self._run("take_session_number").get)
 
     def take_numbers(self, count: int) -> int:
+        # What takes a number is indexed in the same transaction: the index moves with it.
+        self._owned = self._index_moved = True
         return int(self._run("take_numbers", count=count).get)
 
     def put_session(self, session: Session) -> None:
@@ -95,7 +101,6 @@ class SqliteWrite(SqliteRead):
 
     def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
         self._own()
-        self._run("delete_expired_replays", now=micros(self.now))
         self._run(
             "put_replay",
             verb=verb,
@@ -104,6 +109,11 @@ class SqliteWrite(SqliteRead):
             receipt=rows.receipt_text(replay.receipt),
             expires_at=rows.opt_micros(replay.expires_at),
         )
+
+    def drop_expired_keys(self) -> datetime | None:
+        self._run("delete_expired_replays", now=micros(self.now))
+        soonest: int | None = self._run("soonest_expiry").get
+        return None if soonest is None else from_micros(soonest)
 
     def agent_number(self, agent: str | None) -> int:
         if agent is None:
@@ -130,7 +140,13 @@ class SqliteWrite(SqliteRead):
         if block.records:
             name = "put_word_block" if opened else "append_word_block"
             self._run(name, first=block.first, records=block.records, entries=block.entries)
+            self._move_index()
+
+    def _move_index(self) -> None:
+        """Give the words index another number, once a transaction."""
+        if not self._index_moved:
             self._run("move_index_rev")
+            self._index_moved = True
 
     def _block_of(self, number: int) -> Block | None:
         """The block that holds a document; None where it is not in the index."""
@@ -140,7 +156,7 @@ class SqliteWrite(SqliteRead):
 
     def _put_block(self, block: Block) -> None:
         self._run("put_word_block", first=block.first, records=block.records, entries=block.entries)
-        self._run("move_index_rev")
+        self._move_index()
 
     def unindex(self, numbers: Sequence[int]) -> None:
         self._patch(numbers, packed.remove)
@@ -163,7 +179,7 @@ class SqliteWrite(SqliteRead):
 
     def clear_index(self) -> None:
         self._run("clear_word_blocks")
-        self._run("move_index_rev")
+        self._move_index()
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
         for item in ids:
@@ -203,7 +219,7 @@ class SqliteWrite(SqliteRead):
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
         self._own()
         self._run("put_due", kind=kind, ref=ref, due_at=micros(at), now=micros(self.now))
-        self.woke = True
+        self.woke = self.woke or at <= self.now + SOON
 
     def clear_due(self, kind: str, ref: str) -> None:
         self._run("clear_due", kind=kind, ref=ref)
