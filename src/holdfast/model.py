@@ -19,6 +19,7 @@ __all__ = [
     "KINDS",
     "MAX_NAME",
     "STATES",
+    "TIERS",
     "Author",
     "Change",
     "Effect",
@@ -52,6 +53,7 @@ Shape = Literal["openai", "anthropic"]
 
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
+TIERS: tuple[Tier, ...] = ("mid", "long")
 AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})
 """Who is believed when two statements about one time disagree: told by the user, then a model, then rules."""
 
