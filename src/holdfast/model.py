@@ -107,7 +107,7 @@ class Scope:
             if not isinstance(value, str) or not value.strip():
                 raise InvalidScope(f"{name} must be a string that is not empty (leave it out for none)")
             if len(value) > MAX_NAME:
-                raise InvalidScope(f"{name} has {len(value)} characters; at most {MAX_NAME} are allowed")
+                raise InvalidScope(f"{name} has {len(value)} characters; shorten it to {MAX_NAME} at most")
             if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
                 raise InvalidScope(f"{name} holds control or surrogate characters; use printable text")
 

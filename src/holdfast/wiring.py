@@ -101,4 +101,4 @@ def assemble(
 
 
 def _no_files(text: str) -> Residue:
-    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in")
+    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that")

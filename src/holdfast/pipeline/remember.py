@@ -169,7 +169,7 @@ def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
         )
     if told.expires_at is not None and told.expires_at <= at:
         raise InvalidInput(
-            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true"
+            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; pass a later one"
         )
     tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
     text = told.text if told.text is not None else fact_text(told.subject, told.attribute or "", told.value or "")
@@ -315,7 +315,7 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
         RevisionConflict: it has changed since.
     """
     if not memory_id.startswith("mem_"):
-        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory (mem_…)", id=memory_id)
+        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory; pass one (mem_…)", id=memory_id)
     found = seen(tx, tx.find_memories([memory_id]))
     if not found:
         raise NotFound(f"no memory {memory_id!r:.80} in this scope", id=memory_id)
@@ -333,7 +333,7 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
     _check_text("value", value)
     old = find_memory(tx, memory_id, rev=rev)
     if old.kind not in {"fact", "note"}:
-        raise WrongKind(f"{memory_id} is a {old.kind}; facts and notes can be corrected", id=memory_id)
+        raise WrongKind(f"{memory_id} is a {old.kind}; pass the id of a fact or a note", id=memory_id)
     if old.state in {"retracted", "merged"}:
         stands = f"; correct {old.superseded_by}, which stands in its place" if old.superseded_by else "; tell it anew"
         raise Conflict(f"{memory_id} is {old.state} already{stands}")

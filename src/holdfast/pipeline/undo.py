@@ -39,7 +39,7 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Recei
         UndoConflict: an add, a change that is undone already, or one that others stand on.
     """
     if not change_id.startswith("chg_"):
-        raise WrongKind(f"{change_id!r:.80} is not the id of a change (chg_…)", id=change_id)
+        raise WrongKind(f"{change_id!r:.80} is not the id of a change; pass one (chg_…)", id=change_id)
     change = tx.find_change(change_id)
     if change is None or not _seen(tx, change):
         raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
@@ -83,7 +83,7 @@ def _refusal(change: Change) -> str | None:
 
 def _check(change: Change) -> None:
     if change.verb == "forget":
-        raise Forgotten(f"{change.id} forgot for good and cannot be undone", id=change.id)
+        raise Forgotten(f"{change.id} forgot for good and cannot be undone; tell it anew", id=change.id)
     refusal = _refusal(change)
     if refusal is not None:
         raise UndoConflict(refusal, blocking=() if change.undone_by is None else (change.undone_by,))
@@ -104,7 +104,7 @@ def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
     for span in change.spans:
         session = tx.find_session(span.session)
         if session is None:
-            raise Forgotten(f"the session that {change.id} consolidated was forgotten since", id=change.id)
+            raise Forgotten(f"the session that {change.id} consolidated was forgotten since; add it anew", id=change.id)
         if session.cursor != _cursor_after(tx, change, span):
             moves = [c for c in _changes(tx) if c.verb != "add" and any(s.session == span.session for s in c.spans)]
             blocking |= _between(tx, change, moves)
@@ -124,7 +124,7 @@ def _hiding(tx: ReadTx, memory_id: str, change: Change) -> set[str]:
         for later in _changes(tx, after=change.seq):
             if later.undone_by is None and memory_id in later.sources and _root(tx, later).verb == "hide":
                 return {later.id}
-    raise Forgotten(f"{memory_id}, which {change.id} touched, was forgotten since", id=memory_id)
+    raise Forgotten(f"{memory_id}, which {change.id} touched, was forgotten since; tell it anew", id=memory_id)
 
 
 def _between(tx: ReadTx, change: Change, touching: Sequence[Change]) -> set[str]:
@@ -270,7 +270,7 @@ def _as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
     past = {memory.rev: memory for memory in tx.revisions(effect.memory_id)}
     before = past.get(effect.rev_before)
     if before is None:
-        raise Forgotten(f"what {effect.memory_id} was before {change.id} was forgotten", id=effect.memory_id)
+        raise Forgotten(f"what {effect.memory_id} was before {change.id} was forgotten; tell it anew", id=effect.memory_id)
     return before
 
 
