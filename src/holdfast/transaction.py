@@ -264,6 +264,10 @@ class WriteTx(ReadTx, Protocol):
         """
         ...
 
+    def erase_agents(self) -> None:
+        """Forget the names of the scope's agents, once it holds nothing of theirs."""
+        ...
+
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
         """Remove messages for good and leave tombstones; changes that name one as a source lose their `detail`.
 

@@ -197,6 +197,8 @@ def forget(
     numbers = [m.number for m in going.messages] + [m.number for m in going.memories]
     if hard:
         _erase(tx, going, change.id, numbers, sources=sources, secret=secret)
+        if target.everything and agent is None:
+            tx.erase_agents()
     else:
         tx.hide(gone, change.id)
         tx.flag(dict.fromkeys(numbers, False))

@@ -277,6 +277,9 @@ DELETE FROM session WHERE namespace = :namespace AND user_id = :user_id AND sess
 -- name: read_agents
 SELECT agent_id, number FROM agent WHERE namespace = :namespace AND user_id = :user_id
 
+-- name: delete_agents
+DELETE FROM agent WHERE namespace = :namespace AND user_id = :user_id
+
 -- name: insert_agent
 INSERT INTO agent (namespace, user_id, agent_id, number)
 SELECT :namespace, :user_id, :agent_id, 1 + count(*) FROM agent WHERE namespace = :namespace AND user_id = :user_id
