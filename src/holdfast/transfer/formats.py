@@ -93,10 +93,7 @@ def _by_lines(source: Source) -> str | None:
 
 
 def _by_document(source: Source, opening: str) -> str | None:
-    """The format that the first element of an array tells, or a member of an object.
-
-    An empty array holds no messages.
-    """
+    """The format that an array's first element tells, or an object's members; an empty array holds no messages."""
     try:
         for piece in source.pieces(stream=frozenset(_SIGNS)):
             if piece.key is None:
