@@ -73,6 +73,7 @@ def say(tx: WriteTx, ids: Ids, *texts: str, session: str = "s1", **fields: Any) 
             "role": "user",
             "body": {"role": "user", "content": text},
             "shape": "openai",
+            "change_id": "chg_of_the_add",
             "text": text,
             "event_time": tx.now,
             "recorded_at": tx.now,

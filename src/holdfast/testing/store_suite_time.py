@@ -15,7 +15,7 @@ from holdfast.ports import Clock, Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.ids import SeededIds
 from holdfast.testing.store_suite_rows import ALICE, OpenStore, add_fact, later
-from holdfast.transaction import WriteTx
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["TimeCases", "exhaustive"]
 
@@ -82,11 +82,15 @@ class TimeCases:
                 for old in model
             ]
             model.append(written)
-        for as_of in range(-4, 20):
-            for known_at in (None, *range(-1, now + 2)):
-                asked = (later(as_of), None if known_at is None else later(known_at))
-                found = await store.read(ALICE, lambda tx, a=asked: tx.held(as_of=a[0], known_at=a[1]))  # type: ignore[misc]
-                assert found == _held(model, *asked), (as_of, known_at)
+        times = [None, *(later(at) for at in range(-1, now + 2))]
+        pairs = [(later(as_of), known_at) for as_of in range(-4, 20) for known_at in times]
+
+        def scan(tx: ReadTx) -> list[list[Memory]]:
+            return [tx.held(as_of=as_of, known_at=known_at) for as_of, known_at in pairs]
+
+        found = await store.read(ALICE, scan)
+        for pair, answer in zip(pairs, found, strict=True):
+            assert answer == _held(model, *pair), pair
         await store.close()
 
     async def test_the_edges_of_both_axes(self, store: Store, clock: Clock) -> None:

@@ -101,8 +101,8 @@ class UnitCases:
                 return caught
             return None
 
-        for verb in (store.write(ALICE, fail), store.read(ALICE, fail)):
-            caught = await asyncio.wait_for(outcome(verb), _LONG)
+        for verb in (store.write, store.read):
+            caught = await asyncio.wait_for(outcome(verb(ALICE, fail)), _LONG)
             assert isinstance(caught, (error, RuntimeError, HoldfastError)), caught
         await asyncio.wait_for(store.write(ALICE, lambda tx: say(tx, ids, "goes on")), _LONG)
 
@@ -301,6 +301,7 @@ class UnitCases:
             lambda: upkeep.put_off(lease, at=EPOCH, error=None),
             lambda: upkeep.finish(lease),
             lambda: upkeep.next_due(("index",)),
+            lambda: upkeep.pending(("index",)),
             upkeep.scopes,
             upkeep.scrub,
         ]

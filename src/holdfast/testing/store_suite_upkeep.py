@@ -164,7 +164,9 @@ class UpkeepCases:
         [lease] = await _claim(store)
         await _put(store, ALICE, "one", 60)
         await _put(store, ALICE, "one", 50)
-        assert await _claim(store, "w2") == [], "the lease stays"
+        [due] = await store.read(ALICE, lambda tx: tx.due())
+        assert due == lease.due, "the lease stays as it was"
+        assert await _claim(store, "w2") == []
         assert await store.upkeep.renew(lease, 30)
         assert await store.upkeep.finish(lease)
         [due] = await store.read(ALICE, lambda tx: tx.due())
@@ -225,6 +227,21 @@ class UpkeepCases:
         assert await upkeep.next_due(_KIND) == later(15), "a crashed holder's work comes back"
         assert await upkeep.renew(lease, 60)
         assert await upkeep.next_due(_KIND) == later(20)
+
+    async def test_pending_counts_what_is_due_now_leased_or_not(self, store: Store, clock: FakeClock) -> None:
+        upkeep = store.upkeep
+        assert await upkeep.pending(_KIND) == 0
+        await _put(store, ALICE, "one", 0)
+        await _put(store, BOB, "two", 10)
+        await _put(store, BOB, "other", 0, kind="consolidate")
+        assert (await upkeep.pending(_KIND), await upkeep.pending(("index", "consolidate"))) == (1, 2)
+        assert await upkeep.pending(()) == 0
+        clock.set(later(10))
+        assert await upkeep.pending(_KIND) == 2
+        [lease] = await _claim(store, limit=1)
+        assert await upkeep.pending(_KIND) == 2
+        assert await upkeep.finish(lease)
+        assert await upkeep.pending(_KIND) == 1
 
     async def test_a_write_that_makes_work_due_wakes(self, store: Store) -> None:
         woken: list[str] = []

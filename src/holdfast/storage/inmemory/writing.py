@@ -206,10 +206,12 @@ class InMemoryWriteTx(InMemoryReadTx):
         if claim is None:
             due = Due(namespace=key[0], user=key[1], kind=kind, ref=ref, due_at=from_micros(moment))
             self._due.put(key, Claim(due))
+        elif claim.until > self._now:
+            again = moment if claim.again_at is None else min(moment, claim.again_at)
+            self._due.put(key, replace(claim, again_at=again))
         else:
             due = replace(claim.due, due_at=min(claim.due.due_at, from_micros(moment)))
-            again = moment if claim.again_at is None else min(moment, claim.again_at)
-            self._due.put(key, replace(claim, due=due, again_at=again if claim.owner is not None else None))
+            self._due.put(key, replace(claim, due=due, again_at=None))
         self.made_due = True
 
     def clear_due(self, kind: str, ref: str) -> None:
