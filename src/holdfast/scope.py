@@ -1,4 +1,4 @@
-"""The verbs of a scope: the one async core. Each is one transaction and returns only what is durable."""
+"""The verbs of a scope: the one async core. Each write is one transaction and returns only what is durable."""
 
 from __future__ import annotations
 
@@ -8,23 +8,20 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
-from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
-from holdfast.errors import InvalidInput, NotFound
-from holdfast.model import KINDS, STATES, Author, Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
+from holdfast.answers import Erasure, Receipt, Remembered
+from holdfast.errors import InvalidInput
+from holdfast.model import Author, Importance, Kind
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
-from holdfast.pipeline.history import get, history
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import append, ensure_session, prepare
-from holdfast.pipeline.recall import checked, recall
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
-from holdfast.pipeline.status import status
 from holdfast.pipeline.undo import undo
 from holdfast.ports import Priority
-from holdfast.runtime import Runtime
-from holdfast.transaction import Listing, ReadTx, WriteTx
+from holdfast.scope_reads import ScopeReads, as_tuple
+from holdfast.transaction import WriteTx
 
 __all__ = ["AsyncScope"]
 
@@ -34,29 +31,16 @@ PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 
 
-class AsyncScope:
+class AsyncScope(ScopeReads):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
-    A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
-    is `NotFound`, exactly as one that never was.
+    A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope is
+    `NotFound`, exactly as one that never was.
     """
-
-    def __init__(self, runtime: Runtime, scope: Scope) -> None:
-        self._runtime = runtime
-        self._scope = scope
-
-    @property
-    def scope(self) -> Scope:
-        """Whose memory this is."""
-        return self._scope
 
     async def _write(self, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE) -> T:
         self._runtime.guard()
         return await self._runtime.store.write(self._scope, work, priority=priority)
-
-    async def _read(self, work: Callable[[ReadTx], T]) -> T:
-        self._runtime.guard()
-        return await self._runtime.store.read(self._scope, work)
 
     def _once(self, verb: str, key: str | None, supplied: Any, *, for_ever: bool = False) -> Idempotency | None:
         kept_for = None if for_ever else timedelta(days=self._runtime.settings.idempotency_days)
@@ -191,112 +175,6 @@ class AsyncScope:
 
         return await self._write(work)
 
-    async def recall(
-        self,
-        query: str | Query = "",
-        *,
-        limit: int = 10,
-        offset: int = 0,
-        kinds: Sequence[HitKind] | None = None,
-        states: Sequence[State] | None = None,
-        tiers: Sequence[Tier] | None = None,
-        roles: Sequence[str] | None = None,
-        session: str | None = None,
-        topics: Sequence[str] = (),
-        entities: Sequence[str] = (),
-        metadata: Mapping[str, Any] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        include_superseded: bool = False,
-    ) -> Recall:
-        """Find messages and current memories; an empty question lists the newest.
-
-        Looks across all sessions of the scope's user unless `session` narrows it. Filters only narrow. `as_of` answers
-        with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
-        by their state.
-
-        Raises:
-            InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is.
-        """
-        if isinstance(query, str):
-            query = Query(
-                text=query,
-                limit=limit,
-                offset=offset,
-                kinds=_tuple(kinds),
-                states=_tuple(states),
-                tiers=_tuple(tiers),
-                roles=_tuple(roles),
-                session=session,
-                topics=labels("topics", topics),
-                entities=labels("entities", entities),
-                metadata=dict(metadata or {}),
-                since=since,
-                until=until,
-                as_of=as_of,
-                known_at=known_at,
-                include_superseded=include_superseded,
-            )
-        asked = checked(query)
-        return await self._read(lambda tx: recall(tx, asked))
-
-    async def get(self, item_id: str) -> Message | Memory:
-        """The message or memory of that id.
-
-        Raises:
-            NotFound: there is none in this scope.
-            WrongKind: the id names a change or a session.
-        """
-        return await self._read(lambda tx: get(tx, item_id))
-
-    async def list(
-        self,
-        kinds: Sequence[Kind] | None = None,
-        states: Sequence[State] | None = ("active",),
-        *,
-        session: str | None = None,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
-        """Memories, oldest first, a page at a time; `states=None` lists every state.
-
-        Raises:
-            InvalidInput: an unknown kind or state, a limit outside 1 to 1000, or a cursor that is not of this listing.
-        """
-        listing = _listing(kinds, states, self._scope.agent, session, limit, cursor)
-        found = await self._read(lambda tx: tx.list_memories(listing))
-        more = len(found) > limit
-        page = tuple(found[:limit])
-        return Page(items=page, cursor=f"n{page[-1].number}" if more else None)
-
-    async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
-        """Messages of the scope's session (the unnamed one where none is given) with `seq > after`, oldest first."""
-        if not 1 <= limit <= MAX_MESSAGES:
-            raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_MESSAGES}")
-        name = self._scope.session or ""
-        return tuple(await self._read(lambda tx: tx.messages(name, after=after, limit=limit)))
-
-    async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
-        """Part of a message's text, from a character offset: how a huge one is read whole, piece by piece.
-
-        Raises:
-            NotFound: no such message in this scope.
-        """
-        found = await self._read(lambda tx: tx.find_messages([message_id]))
-        if not found:
-            raise NotFound(f"no message {message_id!r:.80} in this scope", id=message_id)
-        return found[0].text[offset : offset + limit]
-
-    async def history(self, item_id: str) -> tuple[Change, ...]:
-        """Every change that touched it, oldest first, with before and after; of a fact, the story of its attribute.
-
-        Raises:
-            NotFound: the id was never in this scope.
-        """
-        return await self._read(lambda tx: history(tx, item_id))
-
     async def undo(self, change_id: str, *, cascade: bool = False, idempotency_key: str | None = None) -> Receipt:
         """Undo a change, as a new change; undoing an undo is redo. With `cascade`, undo first what stands on it.
 
@@ -346,7 +224,7 @@ class AsyncScope:
         target = Target(
             id=item_id,
             session=session,
-            kinds=_tuple(kinds),
+            kinds=as_tuple(kinds),
             topics=labels("topics", topics),
             entities=labels("entities", entities),
             before=before,
@@ -378,15 +256,6 @@ class AsyncScope:
             await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
         return replace(done, erased=holding is None, waiting_for=holding)
 
-    async def residue(self, text: str) -> Residue:
-        """Where the bytes of a text still stand in the store's files: proof that forgetting is real.
-
-        Raises:
-            InvalidInput: the text is shorter than 4 characters, or the store keeps no files of its own.
-        """
-        self._runtime.guard()
-        return await asyncio.to_thread(self._runtime.residue, text)
-
     async def end_session(self) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
 
@@ -401,43 +270,3 @@ class AsyncScope:
             return close_window(tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True)
 
         return await self._write(work)
-
-    async def status(self) -> Status:
-        """What the scope's user has here, and what is still to be done for it."""
-        facts = self._runtime.store.facts
-        return await self._read(lambda tx: status(tx, facts))
-
-
-MAX_MESSAGES = 10_000
-MAX_PAGE = 1000
-
-
-def _tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
-    if isinstance(values, str):
-        raise InvalidInput(f"{values!r:.40} is one string; pass a list")
-    return None if values is None else tuple(values)
-
-
-def _listing(
-    kinds: Sequence[Kind] | None,
-    states: Sequence[State] | None,
-    agent: str | None,
-    session: str | None,
-    limit: int,
-    cursor: str | None,
-) -> Listing:
-    if not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_PAGE}")
-    unknown = (set(_tuple(kinds) or ()) - set(KINDS)) | (set(_tuple(states) or ()) - set(STATES))
-    if unknown:
-        raise InvalidInput(f"unknown kinds or states: {sorted(unknown)}; known are {', '.join((*KINDS, *STATES))}")
-    if cursor is not None and not (cursor[:1] == "n" and cursor[1:].isdecimal()):
-        raise InvalidInput(f"{cursor!r:.40} is not a cursor of this listing; pass the one that the last page gave")
-    return Listing(
-        kinds=_tuple(kinds),
-        states=_tuple(states),
-        agent=agent,
-        session=session,
-        after=-1 if cursor is None else int(cursor[1:]),
-        limit=limit + 1,
-    )

@@ -24,6 +24,9 @@ INSERT INTO owner (namespace, user_id, sessions) VALUES (:namespace, :user_id, 1
 ON CONFLICT (namespace, user_id) DO UPDATE SET sessions = sessions + 1
 RETURNING sessions
 
+-- name: ensure_owner
+INSERT INTO owner (namespace, user_id) VALUES (:namespace, :user_id) ON CONFLICT (namespace, user_id) DO NOTHING
+
 -- name: take_numbers
 INSERT INTO owner (namespace, user_id, documents) VALUES (:namespace, :user_id, :count)
 ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count
@@ -68,13 +71,13 @@ SELECT rev FROM memory WHERE namespace = :namespace AND user_id = :user_id AND i
 -- name: insert_revision
 INSERT INTO memory (namespace, user_id, id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value,
   fact_key, operation, text, digest, topics, entities, metadata, importance, pinned, origin, trust, evidence, event_time, valid_from,
-  valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by)
+  valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by, hidden_by)
 VALUES (:namespace, :user_id, :id, :rev, :number, :agent_id, :session_id, :kind, :state, :tier, :subject, :attribute, :value,
   :fact_key, :operation, :text, :digest, :topics, :entities, :metadata, :importance, :pinned, :origin, :trust, :evidence,
-  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by)
+  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by, :hidden_by)
 
--- name: read_digest
-SELECT digest FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
+-- name: read_kept
+SELECT digest, hidden_by FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
 
 -- name: read_memory
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
@@ -144,21 +147,27 @@ FROM memory_source AS s
 JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id AND m.unrecorded_at IS NULL
   AND m.hidden_by IS NULL
 WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.source_id = :source_id
+  AND s.since = (SELECT max(o.since) FROM memory_source AS o
+                 WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = s.memory_id)
 ORDER BY m.number
 
 -- name: read_sources
-SELECT source_id FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+SELECT source_id FROM memory_source
+WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id AND position >= 0
+  AND since = (SELECT max(o.since) FROM memory_source AS o
+               WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = :memory_id AND o.since <= :rev)
 ORDER BY position
 
 -- name: delete_sources
 DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
 
--- name: delete_source
-DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id
+-- name: blank_source
+UPDATE memory_source SET source_id = '', position = -1 - position
+WHERE namespace = :namespace AND user_id = :user_id AND source_id = :source_id
 
 -- name: insert_source
-INSERT INTO memory_source (namespace, user_id, memory_id, position, source_id)
-VALUES (:namespace, :user_id, :memory_id, :position, :source_id)
+INSERT INTO memory_source (namespace, user_id, memory_id, since, position, source_id)
+VALUES (:namespace, :user_id, :memory_id, :since, :position, :source_id)
 
 -- name: delete_memory
 DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id

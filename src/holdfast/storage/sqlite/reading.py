@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from holdfast.answers import Due
+from holdfast.errors import StoreError
 from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
 from holdfast.packed import Block
 from holdfast.storage.sql import load
@@ -37,7 +38,12 @@ class SqliteRead:
         self._connection = connection
         self._scope = scope
         self._now = now
+        self._ended = False
         self._bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
+
+    def end(self) -> None:
+        """Refuse everything from now on: a transaction that outlives its unit of work would write outside of one."""
+        self._ended = True
 
     @property
     def connection(self) -> apsw.Connection:
@@ -53,6 +59,8 @@ class SqliteRead:
         return self._now
 
     def _run(self, name: str, **params: Any) -> apsw.Cursor:
+        if self._ended:
+            raise StoreError("this transaction has ended; use it only inside its unit of work")
         # The scope is bound last, so that no caller's parameter can replace it.
         return self._connection.execute(QUERIES[name], {**params, **self._bound})
 
@@ -60,7 +68,7 @@ class SqliteRead:
         return self._run(name, **params).fetchone()
 
     def _memory(self, row: Sequence[Any]) -> Memory:
-        sources = tuple(source for (source,) in self._run("read_sources", memory_id=row[0]))
+        sources = tuple(source for (source,) in self._run("read_sources", memory_id=row[0], rev=row[1]))
         return rows.to_memory(row, sources)
 
     def session(self, name: str) -> Session | None:

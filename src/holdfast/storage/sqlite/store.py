@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 import time
@@ -14,10 +15,10 @@ from typing import TypeVar
 import apsw
 
 from holdfast.errors import ForkedProcess, StoreClosed
-from holdfast.model import Scope, micros
+from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
 from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
-from holdfast.storage.sqlite.reading import SqliteRead
+from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.storage.sqlite.upkeep import SqliteUpkeep
 from holdfast.storage.sqlite.writer import Writer
 from holdfast.transaction import ReadTx, WriteTx
@@ -25,6 +26,7 @@ from holdfast.transaction import ReadTx, WriteTx
 __all__ = ["SqliteStore"]
 
 T = TypeVar("T")
+log = logging.getLogger("holdfast.storage")
 
 _READERS = 4
 _PROGRESS_STEPS = 50_000
@@ -81,7 +83,14 @@ class SqliteStore:
         return await asyncio.wrap_future(self._writer.submit(scope, work, priority))
 
     async def read(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
-        return await self._look(lambda connection, now: work(SqliteRead(connection, scope, now)))
+        def unit(connection: apsw.Connection, now: datetime) -> T:
+            tx = SqliteRead(connection, scope, now)
+            try:
+                return work(tx)
+            finally:
+                tx.end()
+
+        return await self._look(unit)
 
     async def _look(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
         self._guard()
@@ -94,7 +103,11 @@ class SqliteStore:
             connection.set_progress_handler(lambda: time.monotonic() > until, _PROGRESS_STEPS)
             connection.execute("BEGIN")
             try:
-                return work(connection, self._clock.now())
+                last = int(connection.execute(QUERIES["read_clock"]).get)
+                return work(connection, max(self._clock.now(), from_micros(last)))
+            except StopIteration as error:
+                # A future cannot carry it: asyncio would wait for ever.
+                raise RuntimeError("a unit of work raised StopIteration") from error
             finally:
                 connection.set_progress_handler(None)
                 connection.execute("ROLLBACK")
@@ -116,7 +129,10 @@ class SqliteStore:
 
     def _wake(self) -> None:
         for wake in self._wakes:
-            wake()
+            try:
+                wake()
+            except Exception:
+                log.warning("a wake for due work failed", exc_info=True)
 
     def _guard(self) -> None:
         if self._closed:

@@ -43,7 +43,7 @@ class SqliteUpkeep:
     async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
             until = now + timedelta(seconds=seconds)
-            params = {"now": micros(now), "kinds": _listed(kinds), "limit": limit}
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": max(limit, 0)}
             leases = []
             for row in connection.execute(QUERIES["find_due"], params).fetchall():
                 token = int(connection.execute(QUERIES["take_lease_token"]).get)

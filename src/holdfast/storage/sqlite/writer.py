@@ -150,11 +150,13 @@ class Writer:
             with translated(self._path):
                 result = job.work(tx)
         except BaseException as error:
+            tx.end()
             if not self._connection.in_transaction:
                 raise
             self._connection.execute("ROLLBACK TO one")
             self._connection.execute("RELEASE one")
             return None, error, False
+        tx.end()
         self._connection.execute("RELEASE one")
         return result, None, tx.woke
 
@@ -208,5 +210,8 @@ def _settle(done: list[_Done]) -> None:
             continue
         if error is None:
             job.future.set_result(result)
+        elif isinstance(error, StopIteration):
+            # A future cannot carry it: asyncio would wait for ever.
+            job.future.set_exception(RuntimeError("a unit of work raised StopIteration"))
         else:
             job.future.set_exception(error)

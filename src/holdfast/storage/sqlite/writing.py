@@ -25,6 +25,7 @@ class SqliteWrite(SqliteRead):
     def __init__(self, connection: apsw.Connection, scope: Scope, now: datetime) -> None:
         super().__init__(connection, scope, now)
         self.woke = False
+        self._owned = False
 
     def take_session_number(self) -> int:
         return int(self._run("take_session_number").get)
@@ -33,6 +34,7 @@ class SqliteWrite(SqliteRead):
         return int(self._run("take_numbers", count=count).get)
 
     def put_session(self, session: Session) -> None:
+        self._own()
         self._run("put_session", **rows.session_params(session))
 
     def add_messages(self, messages: Sequence[Message]) -> None:
@@ -40,29 +42,41 @@ class SqliteWrite(SqliteRead):
         self._connection.executemany(QUERIES["insert_message"], params)
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
-        if memory.rev > 1:
-            digest = self._close_revision(memory) if digest is None else (self._close_revision(memory), digest)[1]
-        self._run("insert_revision", **rows.memory_params(memory, digest))
-        held = tuple(source for (source,) in self._run("read_sources", memory_id=memory.id))
-        if held != memory.sources:
-            self._run("delete_sources", memory_id=memory.id)
-            for position, source in enumerate(memory.sources):
-                self._run("insert_source", memory_id=memory.id, position=position, source_id=source)
-
-    def _close_revision(self, memory: Memory) -> bytes | None:
-        """Close the revision before; returns its content digest."""
-        before = memory.rev - 1
         current = self._first("current_revision", id=memory.id)
-        actual = 0 if current is None else int(current[0])
+        actual, before = 0 if current is None else int(current[0]), memory.rev - 1
         if actual != before:
             raise RevisionConflict(
                 f"{memory.id} is at revision {actual}, not {before}; read it again", expected=before, actual=actual
             )
-        digest: bytes | None = self._run("read_digest", id=memory.id, rev=before).get
-        self._run("close_revision", id=memory.id, rev=before, now=micros(memory.recorded_at))
-        return digest
+        kept_digest, hidden_by = self._close_revision(memory) if before else (None, None)
+        params = rows.memory_params(memory, kept_digest if digest is None else digest)
+        self._run("insert_revision", **params, hidden_by=hidden_by)
+        self._put_sources(memory)
+
+    def _close_revision(self, memory: Memory) -> tuple[bytes | None, str | None]:
+        """Close the revision before; returns what the next one keeps of it: its digest and what hides it."""
+        kept = self._first("read_kept", id=memory.id, rev=memory.rev - 1)
+        self._run("close_revision", id=memory.id, rev=memory.rev - 1, now=micros(memory.recorded_at))
+        return (None, None) if kept is None else (kept[0], kept[1])
+
+    def _put_sources(self, memory: Memory) -> None:
+        """Write the sources where they are other than in the revision before."""
+        held = tuple(source for (source,) in self._run("read_sources", memory_id=memory.id, rev=memory.rev))
+        if held == memory.sources:
+            return
+        placed = list(enumerate(memory.sources)) or [(-1, "")]
+        for position, source in placed:
+            params = {"memory_id": memory.id, "since": memory.rev, "position": position, "source_id": source}
+            self._run("insert_source", **params)
+
+    def _own(self) -> None:
+        """Make the scope known to upkeep."""
+        if not self._owned:
+            self._run("ensure_owner")
+            self._owned = True
 
     def add_change(self, change: Change) -> Change:
+        self._own()
         numbered = replace(change, seq=int(self._run("take_change_seq").get))
         self._run("insert_change", **rows.change_params(numbered))
         for position, effect in enumerate(numbered.effects):
@@ -80,6 +94,7 @@ class SqliteWrite(SqliteRead):
         self._run("mark_undone", id=change_id, undone_by=by)
 
     def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
+        self._own()
         self._run("delete_expired_replays", now=micros(self.now))
         self._run(
             "put_replay",
@@ -116,11 +131,11 @@ class SqliteWrite(SqliteRead):
             name = "put_word_block" if opened else "append_word_block"
             self._run(name, first=block.first, records=block.records, entries=block.entries)
 
-    def _block_of(self, number: int) -> Block:
+    def _block_of(self, number: int) -> Block | None:
+        """The block that holds a document; None where it is not in the index."""
         row = self._first("read_word_block_at", number=number)
-        if row is None:
-            raise packed.CorruptIndex(number, "no block holds this document")
-        return Block(first=row[0], records=row[1], entries=row[2])
+        block = None if row is None else Block(first=row[0], records=row[1], entries=row[2])
+        return block if block is not None and number < block.first + block.documents else None
 
     def _put_block(self, block: Block) -> None:
         self._run("put_word_block", first=block.first, records=block.records, entries=block.entries)
@@ -139,7 +154,8 @@ class SqliteWrite(SqliteRead):
                 if block is not None:
                     self._put_block(block)
                 block = self._block_of(number)
-            block = change(block, number)
+            if block is not None:
+                block = change(block, number)
         if block is not None:
             self._put_block(block)
 
@@ -161,25 +177,28 @@ class SqliteWrite(SqliteRead):
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
         for item in ids:
             self._run("delete_message", id=item)
-            self._entomb(item, change_id, None)
-            self._run("forget_detail_of_source", id=item)
+            if self._connection.changes():
+                self._entomb(item, change_id, None)
+                self._run("forget_detail_of_source", id=item)
 
     def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
         for item in ids:
             self._run("delete_memory", id=item)
-            self._run("delete_sources", memory_id=item)
-            self._entomb(item, change_id, digests.get(item))
-            self._run("forget_detail_of_memory", id=item)
-            self._run("forget_detail_of_source", id=item)
+            if self._connection.changes():
+                self._run("delete_sources", memory_id=item)
+                self._entomb(item, change_id, digests.get(item))
+                self._run("forget_detail_of_memory", id=item)
+                self._run("forget_detail_of_source", id=item)
 
     def _entomb(self, item: str, change_id: str, digest: bytes | None) -> None:
         self._run("put_tombstone", id=item, at=micros(self.now), change_id=change_id, digest=digest)
 
     def drop_sources(self, ids: Sequence[str]) -> None:
         for item in ids:
-            self._run("delete_source", source_id=item)
+            self._run("blank_source", source_id=item)
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
+        self._own()
         self._run("put_due", kind=kind, ref=ref, due_at=micros(at), now=micros(self.now))
         self.woke = True
 

@@ -125,9 +125,10 @@ CREATE TABLE memory_source (
   namespace TEXT NOT NULL,
   user_id   TEXT NOT NULL,
   memory_id TEXT NOT NULL,
-  position  INTEGER NOT NULL,
+  since     INTEGER NOT NULL,               -- the revision from which on these are the sources
+  position  INTEGER NOT NULL,               -- -1: from here on there are none
   source_id TEXT NOT NULL,
-  PRIMARY KEY (namespace, user_id, memory_id, position)
+  PRIMARY KEY (namespace, user_id, memory_id, since, position)
 ) WITHOUT ROWID;
 CREATE INDEX memory_source_of ON memory_source (namespace, user_id, source_id, memory_id);
 

@@ -1,0 +1,193 @@
+"""The reading verbs of a scope. Each reads one consistent snapshot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from holdfast.answers import Page, Query, Recall, Residue, Status
+from holdfast.errors import InvalidInput, NotFound
+from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
+from holdfast.pipeline.history import get, history
+from holdfast.pipeline.recall import checked, recall
+from holdfast.pipeline.remember import labels
+from holdfast.pipeline.status import status
+from holdfast.runtime import Runtime
+from holdfast.transaction import Listing, ReadTx
+
+__all__ = ["ScopeReads", "as_tuple"]
+
+T = TypeVar("T")
+MAX_MESSAGES = 10_000
+MAX_PAGE = 1000
+
+
+class ScopeReads:
+    """What a scope answers, without changing anything."""
+
+    def __init__(self, runtime: Runtime, scope: Scope) -> None:
+        self._runtime = runtime
+        self._scope = scope
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory this is."""
+        return self._scope
+
+    async def _read(self, work: Callable[[ReadTx], T]) -> T:
+        self._runtime.guard()
+        return await self._runtime.store.read(self._scope, work)
+
+    async def recall(
+        self,
+        query: str | Query = "",
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        kinds: Sequence[HitKind] | None = None,
+        states: Sequence[State] | None = None,
+        tiers: Sequence[Tier] | None = None,
+        roles: Sequence[str] | None = None,
+        session: str | None = None,
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        include_superseded: bool = False,
+    ) -> Recall:
+        """Find messages and current memories; an empty question lists the newest.
+
+        Looks across all sessions of the scope's user unless `session` narrows it. Filters only narrow. `as_of` answers
+        with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
+        by their state.
+
+        Raises:
+            InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is.
+        """
+        if isinstance(query, str):
+            query = Query(
+                text=query,
+                limit=limit,
+                offset=offset,
+                kinds=as_tuple(kinds),
+                states=as_tuple(states),
+                tiers=as_tuple(tiers),
+                roles=as_tuple(roles),
+                session=session,
+                topics=labels("topics", topics),
+                entities=labels("entities", entities),
+                metadata=dict(metadata or {}),
+                since=since,
+                until=until,
+                as_of=as_of,
+                known_at=known_at,
+                include_superseded=include_superseded,
+            )
+        asked = checked(query)
+        return await self._read(lambda tx: recall(tx, asked))
+
+    async def get(self, item_id: str) -> Message | Memory:
+        """The message or memory of that id.
+
+        Raises:
+            NotFound: there is none in this scope.
+            WrongKind: the id names a change or a session.
+        """
+        return await self._read(lambda tx: get(tx, item_id))
+
+    async def list(
+        self,
+        kinds: Sequence[Kind] | None = None,
+        states: Sequence[State] | None = ("active",),
+        *,
+        session: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        """Memories, oldest first, a page at a time; `states=None` lists every state.
+
+        Raises:
+            InvalidInput: an unknown kind or state, a limit outside 1 to 1000, or a cursor that is not of this listing.
+        """
+        listing = _listing(kinds, states, self._scope.agent, session, limit, cursor)
+        found = await self._read(lambda tx: tx.list_memories(listing))
+        more = len(found) > limit
+        page = tuple(found[:limit])
+        return Page(items=page, cursor=f"n{page[-1].number}" if more else None)
+
+    async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
+        """Messages of the scope's session (the unnamed one where none is given) with `seq > after`, oldest first."""
+        if not 1 <= limit <= MAX_MESSAGES:
+            raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_MESSAGES}")
+        name = self._scope.session or ""
+        return tuple(await self._read(lambda tx: tx.messages(name, after=after, limit=limit)))
+
+    async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
+        """Part of a message's text, from a character offset: how a huge one is read whole, piece by piece.
+
+        Raises:
+            NotFound: no such message in this scope.
+        """
+        found = await self._read(lambda tx: tx.find_messages([message_id]))
+        if not found:
+            raise NotFound(f"no message {message_id!r:.80} in this scope", id=message_id)
+        return found[0].text[offset : offset + limit]
+
+    async def history(self, item_id: str) -> tuple[Change, ...]:
+        """Every change that touched it, oldest first, with before and after; of a fact, the story of its attribute.
+
+        Raises:
+            NotFound: the id was never in this scope.
+        """
+        return await self._read(lambda tx: history(tx, item_id))
+
+    async def residue(self, text: str) -> Residue:
+        """Where the bytes of a text still stand in the store's files: proof that forgetting is real.
+
+        Raises:
+            InvalidInput: the text is shorter than 4 characters, or the store keeps no files of its own.
+        """
+        self._runtime.guard()
+        return await asyncio.to_thread(self._runtime.residue, text)
+
+    async def status(self) -> Status:
+        """What the scope's user has here, and what is still to be done for it."""
+        facts = self._runtime.store.facts
+        return await self._read(lambda tx: status(tx, facts))
+
+
+def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
+    """A list as a tuple; a lone string is a mistake, not a list of letters."""
+    if isinstance(values, str):
+        raise InvalidInput(f"{values!r:.40} is one string; pass a list")
+    return None if values is None else tuple(values)
+
+
+def _listing(
+    kinds: Sequence[Kind] | None,
+    states: Sequence[State] | None,
+    agent: str | None,
+    session: str | None,
+    limit: int,
+    cursor: str | None,
+) -> Listing:
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_PAGE}")
+    unknown = (set(as_tuple(kinds) or ()) - set(KINDS)) | (set(as_tuple(states) or ()) - set(STATES))
+    if unknown:
+        raise InvalidInput(f"unknown kinds or states: {sorted(unknown)}; known are {', '.join((*KINDS, *STATES))}")
+    if cursor is not None and not (cursor[:1] == "n" and cursor[1:].isdecimal()):
+        raise InvalidInput(f"{cursor!r:.40} is not a cursor of this listing; pass the one that the last page gave")
+    return Listing(
+        kinds=as_tuple(kinds),
+        states=as_tuple(states),
+        agent=agent,
+        session=session,
+        after=-1 if cursor is None else int(cursor[1:]),
+        limit=limit + 1,
+    )
