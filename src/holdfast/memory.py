@@ -6,6 +6,7 @@ import asyncio
 from types import TracebackType
 from typing import Self
 
+from holdfast.admin import Admin
 from holdfast.model import Scope
 from holdfast.runtime import Runtime
 from holdfast.scope import AsyncScope
@@ -18,6 +19,11 @@ class OpenStore:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+
+    @property
+    def admin(self) -> Admin:
+        """The verbs that look after the whole store, across scopes."""
+        return Admin(self._runtime)
 
     def scope(
         self,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import WrongLoop
+from holdfast.keeping import Keeper
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
 from holdfast.upkeep.worker import Worker
@@ -37,6 +38,7 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
+    keeper: Keeper | None = None
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def guard(self) -> None:

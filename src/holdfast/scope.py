@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from holdfast.answers import Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
 from holdfast.model import Author, Importance, Kind
+from holdfast.moving import Exported, ExportFormat, Progress, Report, export_to, import_from
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
@@ -19,7 +21,6 @@ from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import append, ensure_session, prepare
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
 from holdfast.pipeline.undo import undo
-from holdfast.ports import Priority
 from holdfast.scope_reads import ScopeReads, as_tuple
 from holdfast.transaction import WriteTx
 
@@ -38,12 +39,12 @@ class AsyncScope(ScopeReads):
     `NotFound`, exactly as one that never was.
     """
 
-    async def _write(self, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE) -> T:
+    async def _write(self, work: Callable[[WriteTx], T]) -> T:
         self._runtime.guard()
-        return await self._runtime.store.write(self._scope, work, priority=priority)
+        return await self._runtime.store.write(self._scope, work)
 
-    def _once(self, verb: str, key: str | None, supplied: Any, *, for_ever: bool = False) -> Idempotency | None:
-        kept_for = None if for_ever else timedelta(days=self._runtime.settings.idempotency_days)
+    def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
+        kept_for = timedelta(days=self._runtime.settings.idempotency_days)
         secret = self._runtime.store.facts.secret
         return Idempotency.of(verb, key, supplied, secret=secret, kept_for=kept_for)
 
@@ -68,19 +69,9 @@ class AsyncScope(ScopeReads):
             InvalidMessage, TooLarge, NaiveTime: a message cannot be taken; `index` says which, and nothing was stored.
             IdempotencyConflict: the key came before with other messages.
         """
-        return await self._add(messages, idempotency_key=idempotency_key, author=USER, imported=False)
-
-    async def _add(
-        self,
-        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        *,
-        idempotency_key: str | None,
-        author: Author,
-        imported: bool,
-    ) -> Receipt:
         runtime = self._runtime
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        once = self._once("add", idempotency_key, [messages, self._scope.session], for_ever=imported)
+        once = self._once("add", idempotency_key, [messages, self._scope.session])
         if len(drafts) <= PREPARED_INLINE:
             prepared = prepare(drafts, runtime.redactor)
         else:
@@ -89,11 +80,11 @@ class AsyncScope(ScopeReads):
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
                 session = self._scope.session or ""
-                return append(tx, prepared, session=session, agent=self._scope.agent, author=author, ids=runtime.ids)
+                return append(tx, prepared, session=session, agent=self._scope.agent, author=USER, ids=runtime.ids)
 
             return run() if once is None else once.once(tx, run)
 
-        return await self._write(work, priority=Priority.IMPORT if imported else Priority.INTERACTIVE)
+        return await self._write(work)
 
     async def remember(
         self,
@@ -255,6 +246,48 @@ class AsyncScope(ScopeReads):
         if holding is None:
             await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
         return replace(done, erased=holding is None, waiting_for=holding)
+
+    async def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Bring a file of messages into this scope, in bounded memory; `format` is found out where it is not named.
+
+        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
+        was, and what was forgotten stays so. `zone` is the zone of times that name none. Writes of others go first.
+
+        Raises:
+            UnreadableImport: the file cannot be read from some line on; what stands before it was imported. With
+                `on_error="skip"` such entries are counted and left out.
+            InvalidSetting: there is no such format.
+        """
+        return await import_from(
+            self._runtime,
+            self._scope,
+            path,
+            format_name=format,
+            zone=zone,
+            session_prefix=session_prefix,
+            on_error=on_error,
+            progress=progress,
+        )
+
+    async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """Write what this scope holds at one moment, beside readers and writers.
+
+        "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file` reads back;
+        "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people. Files have mode 0600 and appear whole.
+
+        Raises:
+            StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
+        """
+        return await export_to(self._runtime, self._scope, path, format_name=format)
 
     async def end_session(self) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.

@@ -28,7 +28,8 @@ class Item:
     """One message of an import, in the form that `add` takes.
 
     `key` names it for ever: the same message of the same conversation has the same key in every run, however far the
-    file has grown since. `source_id` is what the other system calls it.
+    file has grown since. `source_id` is what the other system calls it; where
+    the other system is Holdfast (`own`), the message keeps it.
     """
 
     session: str
@@ -37,6 +38,7 @@ class Item:
     key: str
     size: int
     agent: str | None = None
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Batch:
     keys: tuple[str, ...]
     source_ids: tuple[str, ...]
     position: int
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +76,7 @@ def make_item(
     source_id: str,
     line: int | None,
     agent: str | None = None,
+    own: bool = False,
 ) -> Item | None:
     """The message as an item, or None when it is not well formed (`source` was told).
 
@@ -86,7 +90,7 @@ def make_item(
         return None
     body = {name: value for name, value in message.items() if name not in OWN_KEYS}
     key = fingerprint(kind, conversation, source_id, body_json(body))
-    return Item(session=session, message=message, source_id=source_id, key=key, size=draft.size, agent=agent)
+    return Item(session=session, message=message, source_id=source_id, key=key, size=draft.size, agent=agent, own=own)
 
 
 def fingerprint(*parts: str) -> str:
@@ -136,6 +140,7 @@ def _batch(held: list[Item], source: Source) -> Batch:
         keys=tuple(item.key for item in held),
         source_ids=tuple(item.source_id for item in held),
         position=source.position,
+        own=held[0].own,
     )
 
 
