@@ -27,6 +27,8 @@ MAX_DEPTH = 100
 
 _MAX_BITS = 12_900  # about 3,880 digits; Python reads at most 4,300 back (sys.int_info)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_UNESCAPED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_ESCAPED = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
@@ -89,10 +91,10 @@ def body_json(body: Mapping[str, Any]) -> str:
     Raises:
         ValueError: the body holds NaN or an infinity (`json_copy` refuses those before).
     """
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _UNESCAPED.encode(body)
     if text.isascii() or not _SURROGATE.search(text):
         return text
-    return json.dumps(body, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return _ESCAPED.encode(body)
 
 
 def body_from_json(text: str) -> dict[str, Any]:

@@ -35,8 +35,8 @@ PREPARED_INLINE = 64
 class AsyncScope(ScopeReads):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
-    A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope is
-    `NotFound`, exactly as one that never was.
+    A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
+    is `NotFound`, exactly as one that never was.
     """
 
     async def _write(self, work: Callable[[WriteTx], T]) -> T:

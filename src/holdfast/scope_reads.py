@@ -89,7 +89,8 @@ class ScopeReads:
                 include_superseded=include_superseded,
             )
         asked = checked(query)
-        return await self._read(lambda tx: recall(tx, asked))
+        indexes = self._runtime.indexes
+        return await self._read(lambda tx: recall(tx, asked, indexes))
 
     async def get(self, item_id: str) -> Message | Memory:
         """The message or memory of that id.

@@ -163,6 +163,10 @@ class ReadTx(Protocol):
         """The words index of the scope: its blocks in order of `first` (see `holdfast.packed`)."""
         ...
 
+    def index_rev(self) -> int:
+        """A number that changes with every change of the scope's words index: equal numbers, equal blocks."""
+        ...
+
     def agents(self) -> Mapping[str, int]:
         """The number that stands for each agent of the scope in the words index, from 1."""
         ...

@@ -88,6 +88,11 @@ class DecodedIndex:
         return len(self.numbers)
 
     @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        return int(self.columns.nbytes + self.numbers.nbytes + self._entries.nbytes)
+
+    @property
     def living(self) -> NDArray[np.bool_]:
         """True for each row that was not removed."""
         gone: NDArray[np.bool_] = (self.columns["flags"] & REMOVED) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -23,7 +23,7 @@ from holdfast.system import SystemClock, TimeOrderedIds
 from holdfast.upkeep.steps import steps
 from holdfast.upkeep.worker import Worker
 
-__all__ = ["build", "data_files", "examine_file", "restore", "sqlite_path"]
+__all__ = ["assemble", "build", "data_files", "examine_file", "restore", "sqlite_path"]
 
 SQLITE = "sqlite:///"
 
@@ -46,14 +46,13 @@ def data_files(path: str) -> list[Path]:
     return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
 
 
-def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[Store, Any, Keeper | None]:
+def _store(
+    location: str, settings: Settings, clock: Clock, ids: Ids
+) -> tuple[Store, Callable[[str], Residue], Keeper | None]:
     if location == "memory://":
         from holdfast.storage.inmemory.store import InMemoryStore
 
-        def no_files(text: str) -> Residue:
-            raise InvalidInput(f"a store in memory keeps no files to look for {len(text)} characters in")
-
-        return InMemoryStore(clock, ids), no_files, None
+        return InMemoryStore(clock, ids), _no_files, None
     from holdfast.storage.residue import scan
     from holdfast.storage.sqlite.keeper import SqliteKeeper
     from holdfast.storage.sqlite.store import SqliteStore
@@ -100,18 +99,31 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
     )
 
 
-async def build(
-    location: str, given: Mapping[str, Any], *, clock: Clock | None = None, ids: Ids | None = None
-) -> Runtime:
+async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
-    `clock` and `ids` may stand among the settings too: tests pass their own.
+    `clock` and `ids` may stand among the settings: tests pass their own.
     """
     rest = dict(given)
-    clock = rest.pop("clock", None) or clock or SystemClock()
-    ids = rest.pop("ids", None) or ids or TimeOrderedIds()
+    clock: Clock = rest.pop("clock", None) or SystemClock()
+    ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     settings = load_settings(rest)
     store, residue, keeper = _store(location, settings, clock, ids)
+    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper)
+
+
+def assemble(
+    store: Store,
+    *,
+    clock: Clock,
+    ids: Ids | None = None,
+    settings: Settings | None = None,
+    residue: Callable[[str], Residue] | None = None,
+    keeper: Keeper | None = None,
+) -> Runtime:
+    """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
+    ids = ids or TimeOrderedIds()
+    settings = settings or Settings()
     worker = Worker(
         store,
         steps(store, ids),
@@ -122,14 +134,17 @@ async def build(
     )
     if settings.worker:
         worker.start()
-    limits = Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages)
     return Runtime(
         store=store,
         clock=clock,
         ids=ids,
         settings=RuntimeSettings(idempotency_days=settings.idempotency_days, raw_chars=settings.raw_chars),
         worker=worker,
-        limits=limits,
-        residue=residue,
+        limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
+        residue=residue or _no_files,
         keeper=keeper,
     )
+
+
+def _no_files(text: str) -> Residue:
+    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in")

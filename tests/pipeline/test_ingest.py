@@ -353,6 +353,13 @@ def test_what_is_no_list_is_refused(raw):
         parse_messages(raw, now=NOW)
 
 
+def test_an_empty_message_can_be_told_from_a_malformed_one():
+    for message, empty in (({"role": "user", "content": " "}, True), ({"role": "ghost", "content": "x"}, None)):
+        with pytest.raises(InvalidMessage) as caught:
+            one(message)
+        assert caught.value.values.get("empty") is empty
+
+
 def test_a_result_without_its_call_is_accepted():
     assert one({"role": "tool", "tool_call_id": "gone", "content": "42"}).text == "42"
     block = {"type": "tool_result", "tool_use_id": "gone", "content": ""}

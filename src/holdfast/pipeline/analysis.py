@@ -154,8 +154,12 @@ def analyse_query(text: str) -> tuple[QueryWord, ...]:
     """Give the words of a question, in its order, each once, with the terms that may stand for it in the index.
 
     A word of a question whose language shows is looked up under that language's stem (and the English one, under which
+    <<<<<<< HEAD
     short texts without function words are indexed); where nothing shows the language, under the stems of every
     language.
+    =======
+    short texts without function words are indexed); where nothing shows the language, under stems of every language.
+    >>>>>>> words
     """
     tokens = _tokens(text)
     language = _language(tokens)
@@ -213,7 +217,7 @@ def _remember(cache: dict[str, _Analysed], token: str, language: str) -> _Analys
     if _UNSPACED.match(token):
         return tuple(_grams(token)), len(token)
     extras, parts = _pieces(token)
-    analysed = (*extras, *(_stem(part, language) for part in parts)), max(len(parts), 1)
+    analysed = (*extras, *(_stem(part, language) for part in parts)), len(parts) or len(extras)
     if len(token) <= _LONGEST_STEM:
         cache[token] = analysed
     return analysed
@@ -251,7 +255,7 @@ def _alternatives(part: str, language: str | None) -> tuple[str, ...]:
     for other in FUNCTION_WORDS:
         stem = _stem(part, other)
         # A stem of another language that is much shorter than the word finds strangers.
-        if len(stem) > len(part) // 2 and len(stem) > 2:
+        if len(stem) > len(part) // 2:
             stems.setdefault(stem)
     return tuple(stems)
 
@@ -263,7 +267,7 @@ def _is_weak(surface: str, language: str | None) -> bool:
 def _pieces(token: str) -> tuple[tuple[str, ...], list[str]]:
     """Split a token into whole forms (not stemmed) and parts (folded, to be stemmed)."""
     if token.isalpha() and (token.islower() or token.istitle() or token.isupper() or not token.isascii()):
-        return (), [_fold(token)]
+        return (), [part for part in (_fold(token),) if part]
     raw = [token] if token.isalnum() else _PIECE.findall(token)
     if not raw:
         return (token,), []
@@ -280,11 +284,12 @@ def _pieces(token: str) -> tuple[tuple[str, ...], list[str]]:
             parts.append(_fold(piece))
     if len(raw) > 1 or folded.endswith(("+", "#")):
         extras.update(dict.fromkeys(_wholes(folded)))
-    return tuple(extra for extra in extras if extra not in parts), parts
+    # A mark without a letter folds to nothing.
+    return tuple(extra for extra in extras if extra and extra not in parts), [part for part in parts if part]
 
 
 def _wholes(folded: str) -> Iterator[str]:
-    """Give the whole forms of a compound: `user_id`, `user-id` and `userId` share one; paths give segments too."""
+    """Give the whole forms of a compound: `user_id`, `user-id` and `userId` share one; paths give segments."""
     letters = folded.replace("-", "").replace("_", "")
     if letters.isalnum() and not letters.isdecimal():
         yield letters

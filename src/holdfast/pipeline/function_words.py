@@ -27,8 +27,8 @@ _LISTS = {
         "quelle qui quoi s sa se ses si son sont suis sur t ta te tes toi ton tu un une vos votre vous y"
     ),
     "spanish": (
-        "a al como con cual cuando de del desde donde e el ella ellos en entre era es esa ese eso esta estaba este "
-        "esto estoy fue ha hay he la las le les lo los mas me mi mis muy no nos o para pero por porque que quien se "
+        "a al como con cual cuando de del desde donde e el ella ellos en entre era esa ese eso esta estaba estan este "
+        "es esto estoy fue ha hay he la las le les lo los mas me mi mis muy no nos o para pero por porque que quien se "
         "ser si sin sobre son soy su sus te tengo tiene tu un una unos y ya yo"
     ),
     "portuguese": (

@@ -70,7 +70,7 @@ def parse_messages(
 
     Raises:
         InvalidMessage: a message is malformed, empty, has an unknown role, an id that stood before in this batch, or a
-            time in the future; `index` says which one.
+            time in the future; `index` says which one, and `empty` is true where there is nothing in it.
         NaiveTime: an `event_time` has no zone; `index` says which one.
         TooLarge: a message or the batch is over a limit; `size`, `limit`, and `index` for a message.
     """
@@ -119,7 +119,7 @@ def _draft(message: object, index: int, now: datetime, limits: Limits) -> Draft:
     except TooLarge:
         raise
     except InvalidInput as error:
-        raise _invalid(index, str(error)) from None
+        raise _invalid(index, str(error), **error.values) from None
     embed = message.get("embed", True)
     if not isinstance(embed, bool):
         raise _invalid(index, "embed must be true or false")
@@ -163,8 +163,8 @@ def _size(body: Mapping[str, Any]) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
-def _invalid(index: int, why: str) -> InvalidMessage:
-    return InvalidMessage(f"message {index}: {why}", index=index)
+def _invalid(index: int, why: str, **values: Any) -> InvalidMessage:
+    return InvalidMessage(f"message {index}: {why}", **(values | {"index": index}))
 
 
 def _too_large(what: str, size: int, limit: int, index: int | None) -> TooLarge:

@@ -11,9 +11,10 @@ from holdfast.errors import InvalidInput, TooLarge
 from holdfast.model import HitKind, Memory, Message, micros
 from holdfast.pipeline.analysis import analyse_query
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
+from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.words import WordScores, score_words
 from holdfast.transaction import ReadTx
-from holdfast.unpacked import DecodedIndex, decode
+from holdfast.unpacked import DecodedIndex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,13 +60,13 @@ class _Candidate:
     why: tuple[Reason, ...]
 
 
-def recall(tx: ReadTx, query: Query) -> Recall:
+def recall(tx: ReadTx, query: Query, indexes: IndexCache) -> Recall:
     """Answer a query from one snapshot.
 
     With words: what holds one of them in itself or in the turns around it, by score. Without any (an empty question):
     everything that passes the filters, newest first. `total` counts all of it, also beyond this page.
     """
-    index = decode(tx.blocks())
+    index = indexes.index(tx)
     held = _held(tx, query)
     allowed = _allowed(tx, index, query, held)
     candidates: Sequence[_Candidate] | _Ranked

@@ -44,7 +44,7 @@ def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
     in it is not, save for a tool result: many tools rightly print nothing.
 
     Raises:
-        InvalidMessage: the message is of neither shape, or there is nothing in it.
+        InvalidMessage: the message is of neither shape, or there is nothing in it (`empty` is true then).
     """
     role = body.get("role")
     if not isinstance(role, str) or role not in ROLES:
@@ -54,7 +54,7 @@ def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
     pieces = list(_openai(body, role) if shape == "openai" else _anthropic(role, blocks))
     text = _clean("\n".join(piece for piece in pieces if piece.strip()))
     if not text and not _is_result(body, role, blocks):
-        raise InvalidMessage("there is nothing in it: pass text, parts or tool calls")
+        raise InvalidMessage("there is nothing in it: pass text, parts or tool calls", empty=True)
     name = body.get("name")
     if text and isinstance(name, str) and name.strip():
         text = _clean(f"{name}: {text}")

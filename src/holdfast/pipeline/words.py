@@ -13,13 +13,14 @@ is that of de Kretser and Moffat, "Effective Document Presentation with a Locali
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.packed import DocumentKind, term_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.pipeline.analysis import QueryWord
     from holdfast.unpacked import DecodedIndex
 
-    Floats: TypeAlias = NDArray[np.float64]
+    Floats: TypeAlias = NDArray[np.float32]
     Integers: TypeAlias = NDArray[np.int64]
     Mask: TypeAlias = NDArray[np.bool_]
 
@@ -36,7 +37,7 @@ __all__ = ["SCORING", "Scoring", "WordHit", "WordScores", "score_words"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
-    """The constants of the score; few, and none is sharp: halving or doubling one moves recall at 10 by about .01.
+    """The constants of the score; few, and none is sharp.
 
     Chosen on one half of the conversations of a public benchmark and confirmed on the other half and on a second
     benchmark (docs/decisions/0003-words-score.md).
@@ -53,7 +54,7 @@ class Scoring:
         brief: the length, in words, at which a message borrows half of its window's and session's score.
     """
 
-    own: float = 0.5
+    own: float = 0.35
     window: float = 1.0
     session: float = 0.5
     before: int = 4
@@ -109,6 +110,7 @@ class WordScores:
         *,
         rows: Integers,
         numbers: Integers,
+        score: Floats,
         parts: tuple[Floats, Floats, Floats],
         words: Sequence[str],
         present: Mask,
@@ -117,7 +119,7 @@ class WordScores:
         self.rows = rows
         self.numbers = numbers
         self.own, self.window, self.session = parts
-        self.score: Floats = self.own + self.window + self.session
+        self.score = score
         self._words = words
         self._present = present
         self._nearby = nearby
@@ -162,119 +164,143 @@ def score_words(
     import numpy as np
 
     counts = _counts(query, index)
-    weights = [scoring.weak if word.weak else 1.0 for word in query]
+    turns = _Turns(index, scoring)
+    lengths = index.columns["length"].astype(np.float32)
     living = index.living
-    lengths = index.columns["length"].astype(np.float64)
-    turns = _Turns(index)
-    text = _bm25(counts, lengths, int(living.sum()), weights, scoring)
-    near_counts, near_lengths = turns.windows(counts, lengths, scoring)
-    near = _bm25(near_counts, near_lengths, len(turns.rows), weights, scoring)
-    all_counts, all_lengths = turns.sessions(counts, lengths)
-    around = _bm25(all_counts, all_lengths, turns.count, weights, scoring)
-    said = lengths[turns.rows] / (lengths[turns.rows] + scoring.brief)
-    own = text * (scoring.own + scoring.window + scoring.session)
-    own[turns.rows] = text[turns.rows] * scoring.own
-    window = np.zeros(len(index))
-    window[turns.rows] = near * said * scoring.window
-    session = np.zeros(len(index))
-    session[turns.rows] = around[turns.session] * said * scoring.session
-    present = counts > 0
-    nearby = present.copy()
-    nearby[:, turns.rows] = near_counts > 0
-    strong = np.array([not word.weak for word in query], dtype=np.bool_)
-    telling = nearby[strong] if strong.any() else nearby
-    hit = telling.any(axis=0) & living
+    text = _Bm25(lengths, int(np.count_nonzero(living)), scoring)
+    near = _Bm25(turns.window(lengths[turns.pick]), turns.size, scoring)
+    around = _Bm25(turns.whole(lengths[turns.pick]), turns.count, scoring)
+    nearby = counts > 0
+    present = nearby.copy()
+    for place, (word, count) in enumerate(zip(query, counts, strict=True)):
+        weight = scoring.weak if word.weak else 1.0
+        said = count[turns.pick]
+        window = turns.window(said)
+        text.add(count, weight)
+        near.add(window, weight)
+        around.add(turns.whole(said), weight)
+        nearby[place, turns.pick] = window > 0
+    brief = lengths[turns.pick]
+    borrowed = brief / np.maximum(brief + np.float32(scoring.brief), np.float32(1.0))
+    own = text.score * np.float32(scoring.own + scoring.window + scoring.session)
+    own[turns.pick] = text.score[turns.pick] * np.float32(scoring.own)
+    window_part, session_part = np.zeros_like(own), np.zeros_like(own)
+    window_part[turns.pick] = near.score * borrowed * np.float32(scoring.window)
+    session_part[turns.pick] = around.score[turns.session] * borrowed * np.float32(scoring.session)
+    score = own + window_part + session_part
+    strong = [place for place, word in enumerate(query) if not word.weak]
+    hit = nearby[strong].any(axis=0) if strong else nearby.any(axis=0)
     if allowed is not None:
         hit &= allowed
     rows = np.flatnonzero(hit)
-    order = np.lexsort((-rows, -(own + window + session)[rows]))
-    rows = rows[order]
+    # The bits of floats that are not negative sort as the floats do; with the row below them each key is unique.
+    order = score[rows].view(np.int32).astype(np.int64) << 32 | rows
+    rows = np.sort(order)[::-1] & _SEQ
     return WordScores(
         rows=rows,
         numbers=index.numbers[rows],
-        parts=(own[rows], window[rows], session[rows]),
+        score=score[rows],
+        parts=(own[rows], window_part[rows], session_part[rows]),
         words=[word.word for word in query],
         present=present,
         nearby=nearby,
     )
 
 
-def _bm25(counts: Floats, lengths: Floats, total: int, weights: Sequence[float], scoring: Scoring) -> Floats:
-    """Score each column of `counts` (words, texts), of which `total` are living texts."""
-    import numpy as np
+class _Bm25:
+    """The sum over words for many texts at once; word by word, so that equal texts get equal scores to the last bit."""
 
-    average = lengths.sum() / max(total, 1)
-    norm = scoring.k1 * (1 - scoring.b + scoring.b * lengths / max(average, 1.0))
-    score = np.zeros(len(lengths))
-    # Word by word, not as a matrix product: BLAS may round equal columns differently, and ties must stay ties.
-    for row, weight in zip(counts, weights, strict=True):
-        frequency = np.count_nonzero(row)
-        idf = np.log1p((total - frequency + 0.5) / (frequency + 0.5)) * weight
-        score += idf * (scoring.k1 + 1) * row / (row + norm)
-    return score
+    def __init__(self, lengths: Floats, total: int, scoring: Scoring) -> None:
+        import numpy as np
+
+        average = float(lengths.sum(dtype=np.float64)) / max(total, 1)
+        ratio = lengths * np.float32(scoring.b / max(average, 1.0))
+        self._norm: Floats = (ratio + np.float32(1 - scoring.b)) * np.float32(scoring.k1)
+        self._gain = scoring.k1 + 1
+        self._total = total
+        self.score: Floats = np.zeros_like(lengths)
+
+    def add(self, counts: Floats, weight: float) -> None:
+        import numpy as np
+
+        frequency = int(np.count_nonzero(counts))
+        if frequency:
+            idf = math.log1p((self._total - frequency + 0.5) / (frequency + 0.5)) * weight
+            part = counts / (counts + self._norm)
+            part *= np.float32(idf * self._gain)
+            self.score += part
 
 
 class _Turns:
-    """Messages in order of session and seq, so that windows and sessions are ranges."""
+    """Messages in order of session and seq, so that windows are shifts and sessions are ranges."""
 
-    def __init__(self, index: DecodedIndex) -> None:
+    def __init__(self, index: DecodedIndex, scoring: Scoring) -> None:
         import numpy as np
 
         columns = index.columns
         rows = np.flatnonzero((columns["kind"] == DocumentKind.MESSAGE) & index.living)
         at = columns["session"][rows].astype(np.int64) << 32 | columns["seq"][rows]
-        if len(at) and bool((np.diff(at) < 0).any()):
+        ordered = not bool((at[1:] < at[:-1]).any())
+        if not ordered:
             order = np.argsort(at, kind="stable")
             rows, at = rows[order], at[order]
-        self.rows: Integers = rows
-        self.at: Integers = at
-        ids = at >> 32
-        fresh = np.append(True, ids[1:] != ids[:-1]) if len(at) else np.zeros(0, dtype=np.bool_)
-        self.starts = np.flatnonzero(fresh)
+        self.size = len(rows)
+        # A view where a view will do: most scopes hold messages in order.
+        self.pick: Integers | slice = slice(None) if ordered and self.size == len(index) else rows
+        fresh = np.ones(self.size, dtype=np.bool_)
+        np.not_equal(at[1:] >> 32, at[:-1] >> 32, out=fresh[1:])
+        self._starts = np.flatnonzero(fresh)
         self.session: Integers = np.cumsum(fresh) - 1
-        self.count = len(self.starts)
+        self.count = len(self._starts)
+        self._kernel = list(self._weights(at, scoring))
 
-    def windows(self, counts: Floats, lengths: Floats, scoring: Scoring) -> tuple[Floats, Floats]:
-        """Give counts and lengths of each turn's window, neighbours weighted by their distance in `seq`."""
+    @staticmethod
+    def _weights(at: Integers, scoring: Scoring) -> Iterator[tuple[slice, slice, Floats]]:
+        """Give shifts: which turns take from which, and how much of each, by distance in `seq`."""
         import numpy as np
 
-        here, size = counts[:, self.rows], lengths[self.rows]
-        near, length = here.copy(), size.copy()
-        seq = self.at & _SEQ
-        for shift in range(1, max(scoring.before, scoring.after) + 1):
-            if shift >= len(seq):
-                break
-            same = self.session[shift:] == self.session[:-shift]
-            distance = seq[shift:] - seq[:-shift]
-            for reach, to, source in (
-                (scoring.before, slice(shift, None), slice(None, -shift)),
-                (scoring.after, slice(None, -shift), slice(shift, None)),
-            ):
-                weight = np.where(same, np.maximum(0.0, 1.0 - distance / (reach + 1)), 0.0)
-                near[:, to] += weight * here[:, source]
-                length[to] += weight * size[source]
-        return near, length
+        for shift in range(1, min(max(scoring.before, scoring.after), len(at) - 1) + 1):
+            earlier, later = slice(None, -shift), slice(shift, None)
+            distance = (at[later] & _SEQ) - (at[earlier] & _SEQ)
+            same = at[later] >> 32 == at[earlier] >> 32
+            for reach, to, source in ((scoring.before, later, earlier), (scoring.after, earlier, later)):
+                if shift <= reach:
+                    weight = np.maximum(0.0, 1.0 - distance / (reach + 1)) * same
+                    yield to, source, weight.astype(np.float32)
 
-    def sessions(self, counts: Floats, lengths: Floats) -> tuple[Floats, Floats]:
-        """Give counts and lengths of each session."""
+    def window(self, values: Floats) -> Floats:
+        """Sum values over each turn's window, neighbours weighted by their distance."""
+        near = values.copy()
+        if values.any():
+            for to, source, weight in self._kernel:
+                near[to] += values[source] * weight
+        return near
+
+    def whole(self, values: Floats) -> Floats:
+        """Sum values over each session."""
         import numpy as np
 
         if not self.count:
-            return np.zeros((len(counts), 0)), np.zeros(0)
-        whole: Floats = np.add.reduceat(counts[:, self.rows], self.starts, axis=1)
-        length: Floats = np.add.reduceat(lengths[self.rows], self.starts)
-        return whole, length
+            return values[:0]
+        sums: Floats = np.add.reduceat(values, self._starts)
+        return sums
 
 
 def _counts(query: Sequence[QueryWord], index: DecodedIndex) -> Floats:
     """Count each word of the question (its alternatives together) in each row; shape (words, rows)."""
     import numpy as np
 
-    pairs = sorted({(term_key(term), place) for place, word in enumerate(query) for term in word.terms})
-    keys = np.unique(np.array([key for key, _ in pairs], dtype=np.uint64))
+    keyed: dict[int, list[int]] = {}
+    for place, word in enumerate(query):
+        for key in {term_key(term) for term in word.terms}:
+            keyed.setdefault(key, []).append(place)
+    keys = np.array(sorted(keyed), dtype=np.uint64)
     found = index.find(keys)
-    counts = np.zeros((len(query), len(index)))
-    for key, place in pairs:
-        hits = found.key == int(np.searchsorted(keys, np.uint64(key)))
-        counts[place, found.row[hits]] += found.frequency[hits]
-    return counts
+    counts = np.zeros(len(query) * len(index), dtype=np.float32)
+    # One term can stand for several words of a question, so there is a round for each such word; mostly one.
+    for turn in range(max(map(len, keyed.values()), default=0)):
+        starts = np.array([places[turn] if turn < len(places) else -1 for _, places in sorted(keyed.items())])
+        cell = starts[found.key] * len(index) + found.row
+        chosen = cell >= 0 if turn else slice(None)
+        counts += np.bincount(cell[chosen], found.frequency[chosen], len(counts)).astype(np.float32)
+    return counts.reshape(len(query), len(index))

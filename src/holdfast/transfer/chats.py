@@ -15,7 +15,6 @@ __all__ = ["read_anthropic_json", "read_openai_jsonl"]
 
 _TIMES = ("event_time", "timestamp", "created_at", "create_time")
 _NAMES = ("session", "session_id", "conversation_id")
-_MESSAGES = frozenset({"messages"})
 
 
 def read_openai_jsonl(source: Source) -> Iterator[Item]:
@@ -75,7 +74,7 @@ def _top(source: Source) -> dict[str, Any]:
     found: dict[str, Any] = {}
     first = replace(source, on_error="skip", problems=[])
     with suppress(UnreadableImport):
-        for piece in first.pieces(stream=_MESSAGES):
+        for piece in first.pieces(stream=frozenset({"messages"})):
             if piece.key is None:
                 break
             if piece.index is None and piece.key != "messages":
@@ -86,9 +85,7 @@ def _top(source: Source) -> dict[str, Any]:
 def _with_system(source: Source, top: Mapping[str, Any]) -> Iterator[Piece]:
     if top.get("system"):
         yield Piece(index=-1, value={"role": "system", "content": top["system"]}, line=1)
-    for piece in source.pieces(stream=_MESSAGES):
-        if piece.index is not None:
-            yield piece
+    yield from source.elements("messages")
 
 
 def _conversation(source: Source, record: Mapping[str, Any], kind: str, conversation: str, line: int) -> Iterator[Item]:

@@ -102,7 +102,7 @@ def locomo_time(value: Any, zone: tzinfo) -> datetime:
         InvalidInput: it is written in another way.
     """
     found = _LOCOMO_TIME.fullmatch(value.strip().lower()) if isinstance(value, str) else None
-    if found is None or found[5] not in _MONTHS:
+    if found is None or found[5] not in _MONTHS or not 1 <= int(found[1]) <= 12:
         raise InvalidInput(f"{value!r:.60} is not a time such as '1:56 pm on 8 May, 2023'")
     hour = int(found[1]) % 12 + (12 if found[3] == "p" else 0)
     return _moment(zone, int(found[6]), _MONTHS.index(found[5]) + 1, int(found[4]), hour, int(found[2]))
@@ -113,9 +113,7 @@ def read_realmem(source: Source) -> Iterator[Item]:
 
     A turn's `query_id` and `is_query` become metadata; its `source_id` is the session's id and its place.
     """
-    for piece in source.pieces(stream=frozenset({"dialogues"})):
-        if piece.index is None:
-            continue
+    for piece in source.elements("dialogues"):
         session = piece.value
         turns = session.get("dialogue_turns") if isinstance(session, dict) else None
         if not isinstance(turns, list):

@@ -57,7 +57,7 @@ def detect(path: Path) -> str:
     opening = source.opening()
     if not opening:
         raise source.unreadable(None, "it is empty")
-    by_lines = _by_lines(source) if lines and opening == "{" else None
+    by_lines = _by_lines(source) if lines and opening != "[" else None
     first_is_whole = by_lines is not None and not (source.problems and source.problems[0].line == 1)
     found = by_lines if first_is_whole else _by_document(source, opening) or by_lines
     if found is None:

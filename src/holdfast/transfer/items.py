@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.errors import InvalidInput, UnreadableImport
 from holdfast.model import MAX_NAME, Memory, from_micros
-from holdfast.pipeline.ingest import OWN_KEYS, parse_messages
+from holdfast.pipeline.ingest import parse_messages
 from holdfast.plain import body_json
 from holdfast.transfer.source import Source
 
@@ -78,7 +78,10 @@ def make_item(
     agent: str | None = None,
     own: bool = False,
 ) -> Item | None:
-    """The message as an item, or None when it is not well formed (`source` was told).
+    """The message as an item; None when it is not well formed (`source` was told), or when there is nothing in it.
+
+    Other systems keep messages without content (an answer that was stopped, a picture that is gone): those hold nothing
+    to remember, and are counted as ignored, not as damage.
 
     Its key is made of the format, the conversation, its id there and its content; not of its time, so that naming
     another zone does not make it another message.
@@ -86,10 +89,12 @@ def make_item(
     try:
         (draft,) = parse_messages((message,), now=source.now, limits=source.limits)
     except InvalidInput as error:
-        source.bad(line, str(error).removeprefix("message 0: "))
+        if error.values.get("empty"):
+            source.ignored += 1
+        else:
+            source.bad(line, str(error).removeprefix("message 0: "))
         return None
-    body = {name: value for name, value in message.items() if name not in OWN_KEYS}
-    key = fingerprint(kind, conversation, source_id, body_json(body))
+    key = fingerprint(kind, conversation, source_id, body_json(draft.body))
     return Item(session=session, message=message, source_id=source_id, key=key, size=draft.size, agent=agent, own=own)
 
 

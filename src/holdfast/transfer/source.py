@@ -161,6 +161,19 @@ class Source:
             if document.peek():
                 raise self.unreadable(document.here(), "something stands after the end of the JSON document")
 
+    def elements(self, member: str) -> Iterator[Piece]:
+        """The elements of a document that is an array, or of the array that is this member of its object."""
+        others, found = False, False
+        for piece in self.pieces(stream=frozenset({member})):
+            if piece.index is not None:
+                yield piece
+            elif piece.key == member and piece.value is None:
+                found = True
+            else:
+                others = True
+        if others and not found:
+            self.bad(1, f"there is no list named {member!r} in it")
+
     def _open(self) -> _Opened:
         return _Opened(self)
 
@@ -237,6 +250,8 @@ class _Document:
             first = False
             line = self.here()
             key, _ = self._value()
+            if not isinstance(key, str):
+                raise self._source.unreadable(line, "it is not JSON: a member has no name")
             self._expect(":")
             if key in stream and self.peek() == "[":
                 yield Piece(key=key, line=line)
@@ -269,7 +284,7 @@ class _Document:
                     cut = "the file ends too early: it is cut" if self._ended and self._may_be_cut(error) else error
                     raise self._source.unreadable(self.here(), f"it is not JSON: {cut}") from None
             else:
-                if end < len(self._buffer) or self._ended:
+                if end + _NEAR_END < len(self._buffer) or self._ended:  # a cut number reads as a shorter one
                     clean = not _WRONG_BYTES.search(self._buffer, self._at, end)
                     self._at = end
                     return value, clean

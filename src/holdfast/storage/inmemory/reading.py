@@ -205,6 +205,10 @@ class InMemoryReadTx:
         """The words index of the scope, in order of `first`."""
         return sorted(self._rows.blocks.values(), key=lambda block: block.first)
 
+    def index_rev(self) -> int:
+        """A number that changes with every change of the words index; it grows also when the change is taken back."""
+        return self._rows.index_rev
+
     def agents(self) -> Mapping[str, int]:
         """The number that stands for each agent of the scope in the words index, from 1."""
         return dict(self._rows.agents.items())

@@ -184,6 +184,7 @@ class ScopeRows:
     tombstones: Shelf[str, Tombstone] = field(init=False)
     agents: Shelf[str, int] = field(init=False)
     blocks: Shelf[int, Block] = field(init=False)
+    index_rev: int = 0
 
     def __post_init__(self) -> None:
         self.counters = Shelf(self.log)

@@ -121,22 +121,26 @@ class InMemoryWriteTx(InMemoryReadTx):
         for entry in entries:
             tail = packed.append(tail, entry)
             self._rows.blocks.put(tail.first, tail)
+            self._rows.index_rev += 1
 
     def unindex(self, numbers: Sequence[int]) -> None:
         """Take documents out of the words index."""
         for number in numbers:
             if (block := self._block_of(number)) is not None:
                 self._rows.blocks.put(block.first, packed.remove(block, number))
+                self._rows.index_rev += 1
 
     def flag(self, numbers: Mapping[int, bool]) -> None:
         """Set whether each document is current (active) in its record."""
         for number, active in numbers.items():
             if (block := self._block_of(number)) is not None:
                 self._rows.blocks.put(block.first, packed.set_active(block, number, active=active))
+                self._rows.index_rev += 1
 
     def clear_index(self) -> None:
         """Empty the words index of the scope."""
         self._rows.blocks.clear()
+        self._rows.index_rev += 1
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
         """Hide messages and memories from every read, as the change's doing; what is hidden already stays with its."""

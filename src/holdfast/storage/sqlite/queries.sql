@@ -27,6 +27,12 @@ RETURNING sessions
 -- name: ensure_owner
 INSERT INTO owner (namespace, user_id) VALUES (:namespace, :user_id) ON CONFLICT (namespace, user_id) DO NOTHING
 
+-- name: move_index_rev
+UPDATE owner SET index_rev = index_rev + 1 WHERE namespace = :namespace AND user_id = :user_id
+
+-- name: read_index_rev
+SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
+
 -- name: take_numbers
 INSERT INTO owner (namespace, user_id, documents) VALUES (:namespace, :user_id, :count)
 ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count

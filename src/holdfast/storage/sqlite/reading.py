@@ -188,6 +188,10 @@ class SqliteRead:
         found = self._run("read_word_blocks")
         return [Block(first=first, records=records, entries=entries) for first, records, entries in found]
 
+    def index_rev(self) -> int:
+        row = self._first("read_index_rev")
+        return 0 if row is None else int(row[0])
+
     def agents(self) -> Mapping[str, int]:
         found: list[Any] = self._run("read_agents").fetchall()
         return dict(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import threading
@@ -156,5 +157,6 @@ class SqliteStore:
     def _close(self) -> None:
         self._readers.shutdown(wait=True)
         for connection in self._open_readers:
-            connection.close()
+            with contextlib.suppress(apsw.Error):
+                connection.close()
         self._writer.close()

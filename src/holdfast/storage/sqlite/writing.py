@@ -130,6 +130,7 @@ class SqliteWrite(SqliteRead):
         if block.records:
             name = "put_word_block" if opened else "append_word_block"
             self._run(name, first=block.first, records=block.records, entries=block.entries)
+            self._run("move_index_rev")
 
     def _block_of(self, number: int) -> Block | None:
         """The block that holds a document; None where it is not in the index."""
@@ -139,6 +140,7 @@ class SqliteWrite(SqliteRead):
 
     def _put_block(self, block: Block) -> None:
         self._run("put_word_block", first=block.first, records=block.records, entries=block.entries)
+        self._run("move_index_rev")
 
     def unindex(self, numbers: Sequence[int]) -> None:
         self._patch(numbers, packed.remove)
@@ -161,6 +163,7 @@ class SqliteWrite(SqliteRead):
 
     def clear_index(self) -> None:
         self._run("clear_word_blocks")
+        self._run("move_index_rev")
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
         for item in ids:

@@ -25,6 +25,7 @@ CREATE TABLE owner (
   user_id     TEXT NOT NULL,
   documents   INTEGER NOT NULL DEFAULT 0,   -- document numbers taken so far
   sessions    INTEGER NOT NULL DEFAULT 0,   -- session numbers taken so far
+  index_rev   INTEGER NOT NULL DEFAULT 0,   -- counts the changes of the words index
   PRIMARY KEY (namespace, user_id)
 ) WITHOUT ROWID;
 

@@ -1,0 +1,55 @@
+"""A process with concurrent writers that dies at its nth disk operation; it prints each acknowledgement first.
+
+Run by test_crash.py: `python crash_child.py PATH DIES_AT SEED`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from random import Random
+
+from holdfast.model import Scope
+from holdfast.scope import AsyncScope
+from holdfast.storage.sqlite.store import SqliteStore
+from holdfast.system import SystemClock
+from holdfast.testing.disk import FaultyDisk
+from holdfast.wiring import assemble
+
+WRITERS = 4
+ROUNDS = 12
+
+
+async def main(path: str, dies_at: int, seed: int) -> None:
+    def on(operation: str, count: int) -> None:
+        if operation in {"write", "sync"} and count >= dies_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    disk = FaultyDisk(on=on, volatile=False)
+    clock = SystemClock()
+    runtime = assemble(SqliteStore(path, clock=clock, vfs=disk.name), clock=clock)
+    random = Random(seed)
+
+    async def writer(number: int) -> None:
+        for turn in range(ROUNDS):
+            scope = AsyncScope(runtime, Scope(user=f"u{number % 2}", session=f"s{number}"))
+            kind = random.choice(("add", "note", "fact", "end"))
+            mark = f"w{number}t{turn}"
+            if kind == "add":
+                batch = [{"role": "user", "content": f"{mark} part {part}"} for part in range(3)]
+                receipt = await scope.add(batch, idempotency_key=mark)
+            elif kind == "note":
+                receipt = (await scope.remember(f"{mark} note")).receipt
+            elif kind == "fact":
+                receipt = (await scope.remember(attribute="favorite number", value=mark)).receipt
+            else:
+                receipt = await scope.end_session()
+            print(kind, number % 2, mark, *receipt.ids, flush=True)
+
+    await asyncio.gather(*(writer(number) for number in range(WRITERS)))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
