@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "inference": VALUES,
     "transaction": VALUES,
     "ports": VALUES | {"transaction"},
+    "keeping": VALUES | {"transaction"},
     "system": CORE,
     "settings": {"errors"},
     "pipeline": CORE,
