@@ -24,11 +24,11 @@ from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx, WriteTx
 from holdfast.transfer.export import write_export
 from holdfast.transfer.importing import Progress, Report, import_file
-from holdfast.transfer.items import Batch, Restored
+from holdfast.transfer.items import BATCH_MESSAGES, Batch, Restored
 from holdfast.transfer.markdown import history_markdown, memory_markdown
 from holdfast.transfer.source import OnError
 
-__all__ = ["ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from"]
+__all__ = ["BATCH_MESSAGES", "ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from"]
 
 Item = TypeVar("Item", Message, Memory)
 ExportFormat = Literal["jsonl", "markdown"]
@@ -91,6 +91,7 @@ async def import_from(
     zone: tzinfo = UTC,
     session_prefix: str = "",
     on_error: OnError = "stop",
+    batch: int = BATCH_MESSAGES,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Bring a file into a scope; see `AsyncScope.import_file`."""
@@ -103,6 +104,7 @@ async def import_from(
         zone=zone,
         on_error=on_error,
         limits=runtime.limits,
+        batch=batch,
         progress=progress,
     )
 

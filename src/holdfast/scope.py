@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 from holdfast.answers import Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
 from holdfast.model import Author, Importance, Kind
-from holdfast.moving import Exported, ExportFormat, Progress, Report, export_to, import_from
+from holdfast.moving import BATCH_MESSAGES, Exported, ExportFormat, Progress, Report, export_to, import_from
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
@@ -255,12 +255,14 @@ class AsyncScope(ScopeReads):
         zone: tzinfo = UTC,
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
+        batch: int = BATCH_MESSAGES,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Bring a file of messages into this scope, in bounded memory; `format` is found out where it is not named.
 
         Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
-        was, and what was forgotten stays so. `zone` is the zone of times that name none. Writes of others go first.
+        was, and what was forgotten stays so. `zone` is the zone of times that name none, `batch` the most messages of
+        one transaction. Writes of others go first.
 
         Raises:
             UnreadableImport: the file cannot be read from some line on; what stands before it was imported. With
@@ -275,6 +277,7 @@ class AsyncScope(ScopeReads):
             zone=zone,
             session_prefix=session_prefix,
             on_error=on_error,
+            batch=batch,
             progress=progress,
         )
 

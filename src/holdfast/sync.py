@@ -17,7 +17,7 @@ from holdfast.errors import ForkedProcess, StoreClosed
 from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
 from holdfast.memory import OpenStore
 from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
-from holdfast.moving import Exported, ExportFormat, Report
+from holdfast.moving import BATCH_MESSAGES, Exported, ExportFormat, Report
 from holdfast.moving import Progress as ImportProgress
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
@@ -322,6 +322,7 @@ class SyncScope:
         zone: tzinfo = UTC,
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
+        batch: int = BATCH_MESSAGES,
         progress: Callable[[ImportProgress], None] | None = None,
     ) -> Report:
         """See `AsyncScope.import_file`; `progress` is called on another thread."""
@@ -332,6 +333,7 @@ class SyncScope:
                 zone=zone,
                 session_prefix=session_prefix,
                 on_error=on_error,
+                batch=batch,
                 progress=progress,
             )
         )

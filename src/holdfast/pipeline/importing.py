@@ -122,9 +122,17 @@ def restore_memory(tx: WriteTx, revisions: Sequence[Memory], key: str, *, secret
         return False
     content = memory_digest(secret, current) if current.kind in {"fact", "note"} else None
     number = tx.take_numbers(1)
+    # An export of a part may name sources that it did not carry.
+    known = tx.known([source for revision in revisions for source in revision.sources])
     for place, revision in enumerate(revisions, start=1):
         tx.put_memory(
-            replace(revision, rev=place, number=number, unrecorded_at=None),
+            replace(
+                revision,
+                rev=place,
+                number=number,
+                unrecorded_at=None,
+                sources=tuple(source for source in revision.sources if source in known),
+            ),
             digest=content or keyed_digest(secret, current.kind, current.id),
         )
     last = replace(current, rev=len(revisions), number=number)

@@ -15,9 +15,20 @@ from holdfast.pipeline.ingest import parse_messages
 from holdfast.plain import body_json
 from holdfast.transfer.source import Source
 
-__all__ = ["Batch", "Item", "Restored", "any_time", "batched", "fingerprint", "make_item", "session_name"]
+__all__ = [
+    "BATCH_MESSAGES",
+    "Batch",
+    "Item",
+    "Restored",
+    "any_time",
+    "batched",
+    "fingerprint",
+    "make_item",
+    "session_name",
+]
 
-_BATCH_MESSAGES = 128
+BATCH_MESSAGES = 128
+"""Most messages of one transaction of an import."""
 _BATCH_BYTES = 1024 * 1024
 _EPOCH_MILLIS = 10**11  # as seconds this is the year 5138, as milliseconds 1973
 _UNUSABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]+")
@@ -107,8 +118,10 @@ def fingerprint(*parts: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def batched(items: Iterable[Item | Restored], source: Source) -> Iterator[Batch | Restored]:
-    """The items in batches of at most 128 messages and about 1 MiB, each of one session and agent, order kept.
+def batched(
+    items: Iterable[Item | Restored], source: Source, *, most: int = BATCH_MESSAGES
+) -> Iterator[Batch | Restored]:
+    """The items in batches of at most `most` messages and about 1 MiB, each of one session and agent, order kept.
 
     When reading fails, what was read before is yielded first, then the error is raised.
     """
@@ -116,7 +129,7 @@ def batched(items: Iterable[Item | Restored], source: Source) -> Iterator[Batch 
     size = 0
     try:
         for item in items:
-            full = len(held) == _BATCH_MESSAGES or size > _BATCH_BYTES
+            full = len(held) >= most or size > _BATCH_BYTES
             if held and (full or not _joins(held[-1], item)):
                 yield _batch(held, source)
                 held, size = [], 0

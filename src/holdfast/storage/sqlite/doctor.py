@@ -29,7 +29,6 @@ _ORPHANS = {
     "lost_sources": ("memories name sources that are neither there nor marked as forgotten", _RESTORE),
     "sources_of_nothing": ("sources belong to memories that are not there", _RESTORE),
     "effects_of_nothing": ("changes touched memories that are neither there nor forgotten", _RESTORE),
-    "lost_successors": ("memories are superseded by ones that are neither there nor forgotten", _RESTORE),
     "broken_revisions": ("memories have a gap in their revisions, or not exactly one current", _RESTORE),
     "changes_of_messages_lost": ("messages name a change that is not there", _RESTORE),
     "session_counters_behind": ("sessions count fewer messages than they have", _RESTORE),
@@ -134,6 +133,10 @@ def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Fi
         if ids:
             shown = ", ".join(sorted(set(ids))[:_SHOWN])
             yield _wrong("orphans", f"{len(ids)} {what}: {shown}", advice, path)
+    left = [str(row[0]) for row in connection.execute(KEEPING["lost_successors"])]
+    if left:
+        what = f"{len(left)} replaced memories name a successor that is not here"
+        yield _note("orphans", what, "nothing, where they came from an export; it had been forgotten there", path)
 
 
 def _clock(connection: apsw.Connection, path: str, now: datetime) -> Iterator[Finding]:
