@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from holdfast.answers import Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
 from holdfast.model import Author, Importance, Kind
-from holdfast.moving import BATCH_MESSAGES, Exported, ExportFormat, Progress, Report, export_to, import_from
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
@@ -23,6 +22,9 @@ from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remem
 from holdfast.pipeline.undo import undo
 from holdfast.scope_reads import ScopeReads, as_tuple
 from holdfast.transaction import WriteTx
+
+if TYPE_CHECKING:
+    from holdfast.moving import Exported, ExportFormat, Progress, Report
 
 __all__ = ["AsyncScope"]
 
@@ -255,7 +257,7 @@ class AsyncScope(ScopeReads):
         zone: tzinfo = UTC,
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
-        batch: int = BATCH_MESSAGES,
+        batch: int = 128,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Bring a file of messages into this scope, in bounded memory; `format` is found out where it is not named.
@@ -269,6 +271,8 @@ class AsyncScope(ScopeReads):
                 `on_error="skip"` such entries are counted and left out.
             InvalidSetting: there is no such format.
         """
+        from holdfast.moving import import_from
+
         return await import_from(
             self._runtime,
             self._scope,
@@ -290,6 +294,8 @@ class AsyncScope(ScopeReads):
         Raises:
             StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
         """
+        from holdfast.moving import export_to
+
         return await export_to(self._runtime, self._scope, path, format_name=format)
 
     async def end_session(self) -> Receipt:

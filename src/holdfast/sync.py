@@ -9,18 +9,20 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-from holdfast.admin import Admin, Progress
 from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import ForkedProcess, StoreClosed
-from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
 from holdfast.memory import OpenStore
 from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
-from holdfast.moving import BATCH_MESSAGES, Exported, ExportFormat, Report
-from holdfast.moving import Progress as ImportProgress
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
+
+if TYPE_CHECKING:
+    from holdfast.admin import Admin, Progress
+    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.moving import Exported, ExportFormat, Report
+    from holdfast.moving import Progress as ImportProgress
 
 __all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
@@ -322,7 +324,7 @@ class SyncScope:
         zone: tzinfo = UTC,
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
-        batch: int = BATCH_MESSAGES,
+        batch: int = 128,
         progress: Callable[[ImportProgress], None] | None = None,
     ) -> Report:
         """See `AsyncScope.import_file`; `progress` is called on another thread."""

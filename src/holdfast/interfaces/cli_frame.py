@@ -111,7 +111,7 @@ def frame_of(ctx: click.Context, options: Mapping[str, Any]) -> Frame:
         base = Frame(
             db=default_db(), namespace="default", user=None, agent=None, session=None, as_json=False, debug=False
         )
-    given = {name: value for name, value in options.items() if value}
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
     # What stands in the environment was taken by the group; a command's own option must come from its line.
     if ctx.parent is not None:
         line = click.core.ParameterSource.COMMANDLINE
