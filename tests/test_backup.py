@@ -145,6 +145,14 @@ def test_a_damaged_backup_is_refused_and_changes_nothing(db: Path, tmp_path: Pat
     assert not (tmp_path / "new.db").exists()
 
 
+def test_a_place_that_cannot_be_written_is_a_clear_error(db: Path, tmp_path: Path) -> None:
+    with opened(db) as hf:
+        hf.admin.backup(tmp_path / "b")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StoreReadOnly, match="left as it was"):
+        Holdfast.restore(tmp_path / "b", str(tmp_path / "file" / "memory.db"))
+
+
 def test_a_restore_brings_everything_back(db: Path, tmp_path: Path) -> None:
     with opened(db) as hf:
         hf.admin.backup(tmp_path / "b")

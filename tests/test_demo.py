@@ -35,7 +35,9 @@ def test_it_says_what_it_does_and_why(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("KILLED_AFTER", 10_000), ("NEEDLE", "harbour")], ids=["nobody is killed", "more is left"]
+    ("name", "value"),
+    [("KILLED_AFTER", 10_000), ("NEEDLE", "nothing says this")],
+    ids=["nobody is killed", "nothing goes"],
 )
 def test_it_fails_where_a_promise_does_not_hold(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, value: object

@@ -6,7 +6,7 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from functools import partial
@@ -214,4 +214,5 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         kind = StoreFull if error.errno in {28, 122} else StoreReadOnly
         raise kind(f"{path} cannot be written: {error.strerror}") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)

@@ -61,7 +61,8 @@ def restore_backup(
         raise kind(f"{target} cannot be restored: {error.strerror}; it was left as it was") from error
     finally:
         for rest in (part, *_beside(part)):
-            rest.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                rest.unlink(missing_ok=True)
     with translated(target):
         connection = connect(target, busy_timeout=_BUSY_SECONDS)
         try:
