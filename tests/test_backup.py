@@ -176,29 +176,29 @@ def test_a_restore_brings_everything_back(db: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ledger_is", ["there", "made by the restore itself"])
 def test_a_restore_never_brings_back_what_was_forgotten(db: Path, tmp_path: Path, ledger_is: str) -> None:
-    secret = "petrichor"
+    word = "petrichor"
     with opened(db) as hf:
         alice = hf.scope(user="alice", session="s2")
-        alice.add([{"role": "user", "content": f"my word is {secret}"}, {"role": "user", "content": "stays here"}])
+        alice.add([{"role": "user", "content": f"my word is {word}"}, {"role": "user", "content": "stays here"}])
         alice.end_session()
-        note = alice.remember(f"the word is {secret} again").memory
+        note = alice.remember(f"the word is {word} again").memory
         hf.admin.backup(tmp_path / "b")
         assert note is not None
-        message = next(hit.id for hit in alice.recall(secret, kinds=["message"]).hits if secret in hit.text)
+        message = next(hit.id for hit in alice.recall(word, kinds=["message"]).hits if word in hit.text)
         alice.forget(message)
         alice.forget(note.id)
         assert hf.settle()
     if ledger_is != "there":
         # As after a crash between the commit and the ledger: the tombstones of the store itself still say it.
         ledger.ledger_path(str(db)).unlink()
-    assert secret.encode() in (tmp_path / "b" / "memory.db").read_bytes()
+    assert word.encode() in (tmp_path / "b" / "memory.db").read_bytes()
     done = Holdfast.restore(tmp_path / "b", str(db), force=True)
     assert done.forgotten == 3  # the message, the window that held it, the note
     with opened(db) as hf:
         alice = hf.scope(user="alice", session="s2")
         assert hf.settle()
-        assert alice.residue(secret).found == {}
-        assert [hit for hit in alice.recall(secret, limit=100).hits if secret in hit.text] == []
+        assert alice.residue(word).found == {}
+        assert [hit for hit in alice.recall(word, limit=100).hits if word in hit.text] == []
         # What the forgotten window also held is kept raw again.
         (raw,) = [m for m in alice.list(kinds=["raw"]).items if m.session == "s2"]
         assert "stays here" in raw.text

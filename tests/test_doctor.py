@@ -182,7 +182,7 @@ def test_a_ledger_that_lags_is_found(db: Path) -> None:
 
 @pytest.mark.parametrize(("free", "severity"), [(1024, "wrong"), (100 * 1024 * 1024, None)])
 def test_room_on_the_disk(db: Path, monkeypatch: pytest.MonkeyPatch, free: int, severity: str | None) -> None:
-    usage = namedtuple("usage", "total used free")  # noqa: PYI024 - as shutil gives it
+    usage = namedtuple("usage", "total used free")
     look: Callable[[object], object] = lambda _: usage(10**12, 0, free)  # noqa: E731
     monkeypatch.setattr(shutil, "disk_usage", look)
     assert [finding.severity for finding in examine_file(str(db))] == ([severity] if severity else [])

@@ -196,7 +196,10 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What a scope holds and what is still to be done for it; counts by kind, tier and state."""
+    """What a scope holds and what is still to be done for it; counts by kind, tier and state.
+
+    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping.
+    """
 
     messages: int
     sessions: int
@@ -204,6 +207,7 @@ class Status:
     tiers: Mapping[str, int]
     states: Mapping[str, int]
     due: Mapping[str, int]
+    waiting: Mapping[str, int]
     leased: int
     raw: int
     oldest_due_at: datetime | None

@@ -24,6 +24,10 @@
     │   ├── NotAStore                    the path is not a Holdfast file
     │   ├── NewerStore                   written by a newer Holdfast; `found`, `supported`
     │   └── ReadTimeout                  a read took longer than `read_timeout`
+    ├── ModelError                       a call to a model failed; `model`, `cls`, `status`, `code`, `cause`
+    │   ├── ModelDamaged                 a file of a local model is not what was shipped; `path`, `expected`, `found`
+    │   ├── ModelResting                 the link was not asked: it rests after earlier failures; `retry_after`
+    │   └── ChainFailed                  no link of a chain gave an answer; `attempts`, `advice`
     ├── BackupDamaged                    a backup that does not agree with its manifest
     ├── WrongLoop                        an AsyncHoldfast used from another event loop
     └── ForkedProcess                    a store used after a fork; open it again in the child
@@ -34,14 +38,18 @@ The message says what to do; the attributes carry the values that let a caller a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "Attempt",
     "BackupDamaged",
+    "ChainFailed",
     "Conflict",
+    "FailureClass",
     "Forgotten",
     "ForkedProcess",
     "HoldfastError",
@@ -50,6 +58,9 @@ __all__ = [
     "InvalidMessage",
     "InvalidScope",
     "InvalidSetting",
+    "ModelDamaged",
+    "ModelError",
+    "ModelResting",
     "NaiveTime",
     "NewerStore",
     "NotAStore",
@@ -204,6 +215,68 @@ class NewerStore(StoreError):
 
 class ReadTimeout(StoreError):
     """A read took longer than the setting `read_timeout` and was stopped."""
+
+
+FailureClass = Literal["retry", "resample", "next", "park", "shorten", "poison", "auth"]
+"""What a failed call means for the work: see the table of classes in docs/models.md."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One call to one model, plain data: what is kept of a failure. `cls` is None when the model answered."""
+
+    model: str
+    cls: FailureClass | None
+    status: int | None = None
+    code: str | None = None
+    reason: str = ""
+    seconds: float = 0.0
+    number: int = 1
+    refused: bool = False
+    retry_after: float | None = None
+
+
+class ModelError(HoldfastError):
+    """A call to a model failed. It tells the shape of the failure and never the provider's or the user's words.
+
+    `cls` says what to do, `retry_after` how many seconds the provider asked for, `rule` which line of the classifier's
+    table decided, `slow` whether the model took too long, `refused` whether it would not speak about this content,
+    and `cause` the type of the exception underneath. `attempts` are the calls that were made on the same model.
+    """
+
+    model: str
+    cls: FailureClass
+    status: int | None = None
+    code: str | None = None
+    retry_after: float | None = None
+    rule: str = ""
+    reason: str = ""
+    slow: bool = False
+    refused: bool = False
+    cause: str | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+
+class ModelDamaged(ModelError):
+    """A file of a local model is missing or not what was shipped; reinstall the package, or name another model."""
+
+    path: str
+    expected: str
+    found: str
+
+
+class ModelResting(ModelError):
+    """The link was not asked: it rests for `retry_after` more seconds (None: until its key changes)."""
+
+
+class ChainFailed(ModelError):
+    """No link of a chain gave an answer. `attempts` holds every call in order; `advice` is what the work should do.
+
+    `retry`: try the whole chain later. `park`: every link rests, wait for `retry_after` or a new key. `shorten`: ask
+    again with less. `poison`: no model can, set the work aside. `refused`: three different models would not.
+    """
+
+    advice: Literal["retry", "park", "shorten", "poison", "refused"]
 
 
 class BackupDamaged(HoldfastError):

@@ -18,7 +18,9 @@ from holdfast._version import __version__
 from holdfast.errors import InvalidInput, StoreFull, StoreReadOnly
 from holdfast.keeping import given_path
 from holdfast.model import Change, Memory, Message, Scope
-from holdfast.pipeline.importing import append_new, arriving, restore_memory
+from holdfast.pipeline.imported import import_memory, import_messages
+from holdfast.pipeline.ingest import parse_messages
+from holdfast.pipeline.journal import Prepared, prepare
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx, WriteTx
@@ -53,31 +55,32 @@ class _Arrivals:
 
     async def add(self, batch: Batch) -> int:
         runtime = self._runtime
-        kept = [item if batch.own else None for item in batch.source_ids]
-        arrival = await asyncio.to_thread(
-            arriving,
-            batch.messages,
-            session=f"{self._prefix}{batch.session}",
-            agent=batch.agent or self._scope.agent,
-            keys=batch.keys,
-            ids=kept,
-            secret=runtime.store.facts.secret,
-            clock=runtime.clock,
-            limits=runtime.limits,
-            redactor=runtime.redactor,
-        )
+        prepared = await asyncio.to_thread(self._prepared, batch)
 
         def work(tx: WriteTx) -> int:
-            return append_new(tx, arrival, ids=runtime.ids).added
+            return import_messages(
+                tx,
+                prepared,
+                keys=batch.keys,
+                own_ids=batch.source_ids if batch.own else [None] * len(batch.keys),
+                session=f"{self._prefix}{batch.session}",
+                agent=batch.agent or self._scope.agent,
+                secret=runtime.store.facts.secret,
+                ids=runtime.ids,
+            )
 
         return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
+
+    def _prepared(self, batch: Batch) -> Prepared:
+        runtime = self._runtime
+        return prepare(parse_messages(batch.messages, now=runtime.clock.now(), limits=runtime.limits), runtime.redactor)
 
     async def restore(self, restored: Restored) -> int:
         runtime = self._runtime
         secret = runtime.store.facts.secret
 
         def work(tx: WriteTx) -> int:
-            return int(restore_memory(tx, restored.revisions, restored.key, secret=secret, ids=runtime.ids))
+            return import_memory(tx, restored.revisions, key=restored.key, secret=secret, ids=runtime.ids)
 
         return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
 

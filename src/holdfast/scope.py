@@ -17,7 +17,7 @@ from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.ingest import parse_messages
-from holdfast.pipeline.journal import append, ensure_session, prepare
+from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
 from holdfast.pipeline.undo import undo
 from holdfast.scope_reads import ScopeReads, as_tuple
@@ -71,22 +71,24 @@ class AsyncScope(ScopeReads):
             InvalidMessage, TooLarge, NaiveTime: a message cannot be taken; `index` says which, and nothing was stored.
             IdempotencyConflict: the key came before with other messages.
         """
-        runtime = self._runtime
-        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        once = self._once("add", idempotency_key, [messages, self._scope.session])
-        if len(drafts) <= PREPARED_INLINE:
-            prepared = prepare(drafts, runtime.redactor)
-        else:
-            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor)
+        runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
+        prepared = await self._prepare(messages)
+        once = self._once("add", idempotency_key, [messages, session])
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
-                session = self._scope.session or ""
-                return append(tx, prepared, session=session, agent=self._scope.agent, author=USER, ids=runtime.ids)
+                return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids)
 
             return run() if once is None else once.once(tx, run)
 
         return await self._write(work)
+
+    async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
+        runtime = self._runtime
+        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        if len(drafts) <= PREPARED_INLINE:
+            return prepare(drafts, runtime.redactor)
+        return await asyncio.to_thread(prepare, drafts, runtime.redactor)
 
     async def remember(
         self,

@@ -228,6 +228,10 @@ class WriteTx(ReadTx, Protocol):
         """Keep an idempotency key with its fingerprint and receipt."""
         ...
 
+    def drop_expired_keys(self) -> datetime | None:
+        """Remove the idempotency keys that have expired; returns when the next one does."""
+        ...
+
     def agent_number(self, agent: str | None) -> int:
         """The number that stands for an agent in the words index, taken now if it has none; 0 for no agent."""
         ...

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from holdfast.bench.measure import Row
+from holdfast.bench.measure import Row, percentile, side_by_side
 from holdfast.open import AsyncHoldfast
 from holdfast.storage.sqlite.connection import connect
 from holdfast.storage.sqlite.reading import QUERIES
@@ -38,57 +41,63 @@ def sentences(random: Random, count: int) -> Iterator[str]:
         yield " ".join(random.choices(words, weights, k=random.randint(10, 30)))
 
 
-def recording(path: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """The statements and parameters that one add of one message makes, as the store makes them."""
-    from holdfast.storage.sqlite.writing import SqliteWrite
+Statement = tuple[str, Mapping[str, Any]]
 
-    made: list[tuple[str, Mapping[str, Any]]] = []
-    run = SqliteWrite._run  # noqa: SLF001 - the bench looks into the store to compare like with like
 
-    def noted(self: SqliteWrite, name: str, **params: Any) -> apsw.Cursor:
-        made.append((name, {**params, **self._bound}))
-        return run(self, name, **params)
+def recording(path: str) -> list[Statement]:
+    """The statements and parameters of one add of one message, as SQLite sees them."""
+    made: list[Statement] = []
+
+    def trace(_: apsw.Cursor, sql: str, bindings: Any) -> bool:
+        made.append((sql, bindings if isinstance(bindings, dict) else {}))
+        return True
+
+    def hook(connection: apsw.Connection) -> None:
+        connection.exec_trace = trace
 
     async def once() -> None:
         async with AsyncHoldfast.open(path, worker=False) as holdfast:
             scope = holdfast.scope(user="bench", session="s")
             await scope.add([{"role": "user", "content": next(sentences(Random(2), 1))}])
-            SqliteWrite._run = noted  # type: ignore[method-assign]  # noqa: SLF001
-            try:
-                await scope.add([{"role": "user", "content": next(sentences(Random(3), 1))}])
-            finally:
-                SqliteWrite._run = run  # type: ignore[method-assign]  # noqa: SLF001
+            made.clear()
+            await scope.add([{"role": "user", "content": next(sentences(Random(3), 1))}])
+            end = next(at for at, (sql, _) in enumerate(made) if sql == "COMMIT")
+            del made[end + 1 :]
 
-    asyncio.run(once())
-    return made
+    apsw.connection_hooks.append(hook)
+    try:
+        asyncio.run(once())
+    finally:
+        apsw.connection_hooks.remove(hook)
+    return [entry for entry in made if "SAVEPOINT" not in entry[0] and not entry[0].startswith("RELEASE")]
 
 
-def bare_add(connection: apsw.Connection, made: Sequence[tuple[str, Mapping[str, Any]]]) -> Callable[[], None]:
+def bare_add(connection: apsw.Connection, made: Sequence[Statement]) -> Callable[[], None]:
     """A transaction on the calling thread that writes the same rows into the same tables, with nothing around it."""
     turn = 1000
-    message = next((params for name, params in made if name == "insert_message"), None)
 
     def add() -> None:
         nonlocal turn
         turn += 1
-        connection.execute("BEGIN IMMEDIATE")
-        for name, params in made:
-            if name == "append_word_block" and turn % 128 == 0:
-                params = {**params, "first": turn}  # noqa: PLW2901 - a block closes as often as in the store
-                name = "put_word_block"  # noqa: PLW2901
-            fresh = {"number": turn, "seq": turn, "id": f"x{turn:036d}"}
-            changed = {key: fresh[key] for key in params.keys() & fresh.keys() if name.startswith("insert_")}
-            connection.execute(QUERIES[name], {**params, **changed}).fetchall()
-        connection.execute("COMMIT")
+        fresh = {"number": turn, "seq": turn, "id": f"x{turn:036d}"}
+        for sql, params in made:
+            if sql.startswith(("INSERT INTO message ", "INSERT INTO change ")):
+                params = {**params, **{name: value for name, value in fresh.items() if name in params}}  # noqa: PLW2901
+            if "first" in params and turn % 128 == 0:
+                # A block closes as often as in the store.
+                block = {**params, "first": turn}
+                connection.execute(QUERIES["put_word_block"], block).fetchall()
+                continue
+            if "first" in params:
+                params = {**params, "first": max(turn // 128 * 128, params["first"])}  # noqa: PLW2901
+            connection.execute(sql, params).fetchall()
 
-    assert message is None or "body" in message  # noqa: S101 - executemany writes it below
     return add
 
 
 async def durable_add(folder: Path, rounds: int) -> list[Row]:
     """One durable add against a bare transaction that writes the same rows."""
     made = await asyncio.to_thread(recording, str(folder / "recorded.db"))
-    made = [*made, *await asyncio.to_thread(message_insert, str(folder / "recorded.db"))]
     bare_path = folder / "bare.db"
     async with AsyncHoldfast.open(str(bare_path), worker=False) as holdfast:
         await holdfast.scope(user="bench", session="s").add([{"role": "user", "content": "first"}])
@@ -130,21 +139,10 @@ async def durable_add(folder: Path, rounds: int) -> list[Row]:
     ]
 
 
-def message_insert(path: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """The journal row of the last add, as parameters of its insert."""
-    connection = connect(path, busy_timeout=1, readonly=True)
-    cursor = connection.execute("SELECT * FROM message ORDER BY number DESC LIMIT 1")
-    names = [column[0] for column in cursor.description]
-    row = dict(zip(names, cursor.fetchone() or (), strict=True))
-    connection.close()
-    row.pop("hidden_by")
-    return [("insert_message", row)]
-
-
 def single_insert(folder: Path) -> Callable[[], None]:
     """One row into a table of one column, FULL commit: the floor of this disk."""
     connection = apsw.Connection(str(folder / "floor.db"))
-    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)")
+    connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x TEXT)").fetchall()
 
     def insert() -> None:
         connection.execute("INSERT INTO t VALUES ('x')")
@@ -180,3 +178,119 @@ async def many_adders(folder: Path, rounds: int) -> list[Row]:
             at_most=False,
         )
     ]
+
+
+def fill_fts(path: Path, texts: Sequence[str]) -> apsw.Connection:
+    """The same texts in a bare FTS5 table."""
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61')")
+    with connection:
+        connection.executemany("INSERT INTO words VALUES (?)", ((text,) for text in texts))
+    return connection
+
+
+async def fill(path: str, users: Sequence[str], texts: Sequence[str], each: int) -> None:
+    """Give each user that many of the texts, in batches."""
+    async with AsyncHoldfast.open(path, worker=False) as holdfast:
+        for number, user in enumerate(users):
+            own = [texts[(number * 17 + at) % len(texts)] for at in range(each)]
+            for start in range(0, each, 1000):
+                batch = [{"role": "user", "content": text} for text in own[start : start + 1000]]
+                await holdfast.scope(user=user, session=f"s{start // 1000 % 10}").add(batch)
+
+
+async def recall_by_words(folder: Path, rounds: int, foreign: int) -> list[Row]:
+    """Recall with 10,000 messages in scope: against bare FTS5, and beside messages of other users."""
+    random = Random(6)
+    texts = list(sentences(random, IN_SCOPE))
+    alone, beside = folder / "alone.db", folder / "beside.db"
+    await fill(str(alone), ["alice"], texts, IN_SCOPE)
+    await fill(str(beside), ["alice"], texts, IN_SCOPE)
+    await fill(str(beside), [f"u{number}" for number in range(foreign // 1000)], texts, 1000)
+    words, weights = vocabulary(Random(1))
+    rows = []
+    for count in (3, 8):
+        questions = [" ".join(random.choices(words, weights, k=count)) for _ in range(rounds)]
+        rows += await _asked(folder, alone, beside, texts, questions, foreign)
+    return rows
+
+
+async def _asked(
+    folder: Path, alone: Path, beside: Path, texts: Sequence[str], questions: Sequence[str], foreign: int
+) -> list[Row]:
+    count = len(questions[0].split())
+    times: dict[str, list[float]] = {"bare": [], "alone": [], "beside": []}
+    connection = fill_fts(folder / f"fts{count}.db", texts)
+    sql = "SELECT rowid, text, bm25(words) FROM words WHERE words MATCH ? ORDER BY rank LIMIT 10"
+    same = True
+    async with (
+        AsyncHoldfast.open(str(alone), worker=False) as one,
+        AsyncHoldfast.open(str(beside), worker=False) as other,
+    ):
+        mine, theirs = one.scope(user="alice"), other.scope(user="alice")
+        for question in questions:
+            asked = " OR ".join(question.split())
+            began = time.perf_counter()
+            connection.execute(sql, (asked,)).fetchall()
+            times["bare"].append(time.perf_counter() - began)
+            answers = []
+            for name, scope in (("alone", mine), ("beside", theirs)):
+                began = time.perf_counter()
+                answers.append(await scope.recall(question))
+                times[name].append(time.perf_counter() - began)
+            pairs = [[(hit.text, hit.score) for hit in answer.hits] for answer in answers]
+            same = same and pairs[0] == pairs[1]
+    connection.close()
+    bare, ours, crowded = (percentile(times[name], 0.95) for name in ("bare", "alone", "beside"))
+    return [
+        Row(
+            name=f"recall, {count} words, {IN_SCOPE:,} in scope, p95",
+            value=f"{ours * 1e3:.1f} ms",
+            against=f"bare FTS5 of that scope {bare * 1e3:.1f} ms",
+            ratio=ours / bare,
+            bar=5.0,
+        ),
+        Row(
+            name=f"the same beside {foreign:,} of others, p95",
+            value=f"{crowded * 1e3:.1f} ms, {'same' if same else 'OTHER'} order and scores",
+            against=f"alone {ours * 1e3:.1f} ms",
+            ratio=crowded / ours if same else float("inf"),
+            bar=2.5,
+        ),
+    ]
+
+
+def start_up(folder: Path, rounds: int) -> list[Row]:
+    """What importing, opening and asking for help cost over the bare interpreter."""
+    path = folder / "start.db"
+    asyncio.run(fill(str(path), ["alice"], ["hello"], 1))
+    programs = {
+        "import holdfast": ("import holdfast", 60),
+        "open an existing file": (f"from holdfast import Holdfast; Holdfast.open({str(path)!r}).close()", 200),
+        "holdfast --help": (
+            "import sys; sys.argv[1:] = ['--help']; from holdfast.interfaces.cli import main; main()",
+            250,
+        ),
+    }
+    rows = []
+    for name, (program, bar) in programs.items():
+        ours, bare = side_by_side(lambda p=program: _python(p), lambda: _python("pass"), rounds)  # type: ignore[misc]
+        over = (statistics.median(ours) - statistics.median(bare)) * 1e3
+        rows.append(Row(name=name, value=f"{over:.0f} ms over the bare interpreter", ratio=over, bar=bar))
+    return rows
+
+
+def _python(program: str) -> None:
+    subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Every row of the table; `quick` makes it small enough for a test."""
+    rounds, foreign = (20, 2000) if quick else (300, 1_000_000)
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
+        folder = Path(name)
+        rows = asyncio.run(durable_add(folder, rounds))
+        rows += asyncio.run(many_adders(folder, max(5, rounds // 15)))
+        rows += start_up(folder, max(3, rounds // 20))
+        rows += asyncio.run(recall_by_words(folder, rounds, foreign))
+    return rows

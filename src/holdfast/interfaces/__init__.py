@@ -1,1 +1,1 @@
-"""How people and programs reach a store: the command line (servers and adapters stand beside it)."""
+"""What people and programs talk to."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 
-from holdfast.model import Memory, Message, micros
+from holdfast.model import Memory, Message
 from holdfast.packed import (
     RECORD_BYTES,
     Block,
     CorruptIndex,
-    DocumentKind,
-    DocumentRecord,
-    DocumentRole,
     Entry,
     Place,
     encode,
@@ -21,7 +19,7 @@ from holdfast.packed import (
 )
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.archive import uncovered
-from holdfast.pipeline.documents import KIND_OF, ROLE_OF
+from holdfast.pipeline.documents import memory_entry, message_entry
 from holdfast.transaction import Listing, ReadTx, WriteTx
 from holdfast.unpacked import verify
 
@@ -49,19 +47,14 @@ def _entry(
     agents: Mapping[str, int],
 ) -> Entry:
     """A message or memory as it should stand in the words index."""
-    message = item if isinstance(item, Message) else None
-    kind = DocumentKind.MESSAGE if isinstance(item, Message) else KIND_OF[item.kind]
-    record = DocumentRecord(
-        kind=kind,
-        role=DocumentRole.NONE if message is None else ROLE_OF.get(message.role, DocumentRole.NONE),
-        length=terms.length,
-        session=0 if item.session is None else sessions.get(item.session, 0),
-        seq=0 if message is None else message.seq,
-        event_time=micros(item.event_time),
-        agent=0 if item.agent is None else agents.get(item.agent, 0),
-        active=not hidden and (isinstance(item, Message) or item.state == "active"),
+    session = 0 if item.session is None else sessions.get(item.session, 0)
+    agent = 0 if item.agent is None else agents.get(item.agent, 0)
+    made = (
+        message_entry(item, terms, session=session, agent=agent)
+        if isinstance(item, Message)
+        else memory_entry(item, terms, session=session, agent=agent)
     )
-    return Entry(number=item.number, record=record, terms=terms.counts)
+    return replace(made, record=replace(made.record, active=False)) if hidden else made
 
 
 def _sessions(tx: ReadTx) -> Mapping[str, int]:

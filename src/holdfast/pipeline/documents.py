@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from holdfast.model import HitKind, Kind, Memory, micros
+from holdfast.model import HitKind, Kind, Memory, Message, micros
 from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
 from holdfast.pipeline.analysis import Terms, analyse
-from holdfast.pipeline.ingest import Draft
 from holdfast.transaction import WriteTx
 
-__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "message_entry"]
+__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "memory_entry", "message_entry"]
 
 KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
     {
@@ -34,37 +33,41 @@ ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
 )
 
 
-def message_entry(
-    draft: Draft, terms: Terms, *, number: int, session: int, seq: int, event_time: int, agent: int
-) -> Entry:
-    """A message as a document: its terms, and where and when it was said."""
+def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -> Entry:
+    """A message as a document: its terms, and where and when it was said; `session` and `agent` are their numbers."""
     record = DocumentRecord(
         kind=DocumentKind.MESSAGE,
-        role=ROLE_OF.get(draft.role, DocumentRole.NONE),
+        role=ROLE_OF.get(message.role, DocumentRole.NONE),
         length=terms.length,
         session=session,
-        seq=seq,
-        event_time=event_time,
+        seq=message.seq,
+        event_time=micros(message.event_time),
         agent=agent,
     )
-    return Entry(number=number, record=record, terms=terms.counts)
+    return Entry(number=message.number, record=record, terms=terms.counts)
+
+
+def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> Entry:
+    """A memory as a document: its terms, and from when and where it is; `session` and `agent` are their numbers."""
+    record = DocumentRecord(
+        kind=KIND_OF[_kind(memory.kind)],
+        length=terms.length,
+        session=session,
+        event_time=micros(memory.event_time),
+        agent=agent,
+        active=memory.state == "active",
+    )
+    return Entry(number=memory.number, record=record, terms=terms.counts)
 
 
 def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
     """Put new memories into the words index, in the transaction that stores them."""
     entries = []
     for memory in sorted(memories, key=lambda memory: memory.number):
-        terms = analyse(memory.text)
         session = None if memory.session is None else tx.session(memory.session)
-        record = DocumentRecord(
-            kind=KIND_OF[_kind(memory.kind)],
-            length=terms.length,
-            session=0 if session is None else session.number,
-            event_time=micros(memory.event_time),
-            agent=tx.agent_number(memory.agent),
-            active=memory.state == "active",
-        )
-        entries.append(Entry(number=memory.number, record=record, terms=terms.counts))
+        number = 0 if session is None else session.number
+        agent = tx.agent_number(memory.agent)
+        entries.append(memory_entry(memory, analyse(memory.text), session=number, agent=agent))
     tx.index(entries)
 
 

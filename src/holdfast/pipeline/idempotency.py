@@ -77,6 +77,8 @@ class Idempotency:
         if seen is None:
             receipt = run()
             expires = None if self.kept_for is None else tx.now + self.kept_for
+            if expires is not None:
+                tx.put_due("keys", "expired", expires)
             tx.remember_key(
                 self.verb, self.key_digest, Replay(fingerprint=self.fingerprint, receipt=receipt, expires_at=expires)
             )

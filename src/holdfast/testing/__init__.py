@@ -1,5 +1,8 @@
 """What ships for your own tests: doubles that behave, and the suites that a store of your own must pass.
 
+- `ChaosServer`: a model server over real HTTP that answers sensibly and fails as real ones do; `check_openai` and
+  `check_anthropic` are the message rules that it enforces. More of it in `holdfast.testing.chaos`.
+- `ScriptedChat`, `ScriptedEmbedding`, `HashEmbedding`: models in the process that answer by script, or sensibly.
 - `FakeClock`: time that moves only when the test says so, with sleepers that wake in order.
 - `SeededIds`: ids that are the same in every run.
 - `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`. It needs
@@ -14,16 +17,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holdfast.testing.chaos import ChaosServer, check_anthropic, check_openai
     from holdfast.testing.clock import FakeClock
     from holdfast.testing.ids import SeededIds
+    from holdfast.testing.scripted import HashEmbedding, ScriptedChat, ScriptedEmbedding
     from holdfast.testing.store_suite import StoreSuite
 
-__all__ = ["FakeClock", "SeededIds", "StoreSuite"]
+__all__ = [
+    "ChaosServer",
+    "FakeClock",
+    "HashEmbedding",
+    "ScriptedChat",
+    "ScriptedEmbedding",
+    "SeededIds",
+    "StoreSuite",
+    "check_anthropic",
+    "check_openai",
+]
 
 _HOME = {
+    "ChaosServer": "holdfast.testing.chaos",
     "FakeClock": "holdfast.testing.clock",
+    "HashEmbedding": "holdfast.testing.scripted",
+    "ScriptedChat": "holdfast.testing.scripted",
+    "ScriptedEmbedding": "holdfast.testing.scripted",
     "SeededIds": "holdfast.testing.ids",
     "StoreSuite": "holdfast.testing.store_suite",
+    "check_anthropic": "holdfast.testing.chaos",
+    "check_openai": "holdfast.testing.chaos",
 }
 
 

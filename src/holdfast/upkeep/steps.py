@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from types import MappingProxyType
 
 from holdfast.model import Author, Change, Scope
@@ -34,11 +35,22 @@ def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
     async def scrub(_: Lease) -> float | None:
         return None if await store.upkeep.scrub() is None else READER_RETRY_SECONDS
 
-    return MappingProxyType({"consolidate": consolidate, "expire": expire, "scrub": scrub})
+    async def keys(lease: Lease) -> float | None:
+        await store.write(_scope(lease), _drop_expired_keys, priority=Priority.WORKER)
+        return None
+
+    return MappingProxyType({"consolidate": consolidate, "expire": expire, "keys": keys, "scrub": scrub})
 
 
 def _scope(lease: Lease) -> Scope:
     return Scope(namespace=lease.due.namespace, user=lease.due.user)
+
+
+def _drop_expired_keys(tx: WriteTx) -> None:
+    """Keys that nobody may send again any more; the next look is a day on, so that keys go in lots."""
+    soonest = tx.drop_expired_keys()
+    if soonest is not None:
+        tx.put_due("keys", "expired", max(soonest, tx.now + timedelta(days=1)))
 
 
 def _expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:

@@ -104,6 +104,14 @@ class InMemoryWriteTx(InMemoryReadTx):
         """Keep an idempotency key with its fingerprint and receipt."""
         self._rows.keys.put((verb, key_digest), replay)
 
+    def drop_expired_keys(self) -> datetime | None:
+        """Remove the idempotency keys that have expired; returns when the next one does."""
+        times = {key: kept.expires_at for key, kept in self._rows.keys.items() if kept.expires_at is not None}
+        for key, moment in times.items():
+            if micros(moment) <= self._now:
+                self._rows.keys.drop(key)
+        return min((moment for moment in times.values() if micros(moment) > self._now), default=None)
+
     def agent_number(self, agent: str | None) -> int:
         """The number that stands for an agent in the words index, taken now if it has none; 0 for no agent."""
         if agent is None:

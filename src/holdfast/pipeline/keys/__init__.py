@@ -1,0 +1,40 @@
+"""Keys of facts: when two of them are the same concept, and what a new value does to the old one. Pure."""
+
+from holdfast.pipeline.keys.cardinality import Cardinality, Decision, Operation, Wording, cardinality, decide, wording
+from holdfast.pipeline.keys.compare import GREY_BAND, KEYS_VERSION, Aliases, Key, Verdict, canonical, compare, pair_of
+from holdfast.pipeline.keys.lexicon import LANGUAGES
+from holdfast.pipeline.keys.measure import (
+    Judged,
+    Pair,
+    Report,
+    SafeThreshold,
+    lowest_safe_threshold,
+    measure,
+    pairs_from,
+)
+
+__all__ = [
+    "GREY_BAND",
+    "KEYS_VERSION",
+    "LANGUAGES",
+    "Aliases",
+    "Cardinality",
+    "Decision",
+    "Judged",
+    "Key",
+    "Operation",
+    "Pair",
+    "Report",
+    "SafeThreshold",
+    "Verdict",
+    "Wording",
+    "canonical",
+    "cardinality",
+    "compare",
+    "decide",
+    "lowest_safe_threshold",
+    "measure",
+    "pair_of",
+    "pairs_from",
+    "wording",
+]

@@ -1,0 +1,1 @@
+"""Embedding models: OpenAI-compatible APIs, Ollama, and a model directory on this machine."""

@@ -1,0 +1,139 @@
+"""One entry of the catalog, and what its URL and model tell: the protocol, the endpoint, whether it is local."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+from urllib.parse import urlsplit
+
+__all__ = ["PROTOCOLS", "Entry", "Protocol", "endpoint", "guess_protocol", "host_of", "is_local", "looks_embedding"]
+
+Protocol = Literal[
+    "openai-chat",
+    "anthropic-messages",
+    "ollama-chat",
+    "pydantic-ai",
+    "rules",
+    "openai-embeddings",
+    "ollama-embeddings",
+    "local-embeddings",
+    "builtin-embeddings",
+]
+PROTOCOLS: Final[tuple[str, ...]] = get_args(Protocol)
+
+_VERSION = re.compile(r"/v\d+[a-z0-9]*(?=/|$)")
+_EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jina-e|arctic-e", re.IGNORECASE)
+_HOSTED_SECONDS: Final = 30.0  # a hosted model that takes longer is stuck
+_LOCAL_SECONDS: Final = 180.0  # a local one may be loading: 5 to 19 s for 8B, minutes for larger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One model as the catalog describes it. Prices are USD per million tokens, `speed` tokens a second, times seconds.
+
+    `options` are further fields of the request's body; `headers` go with every request to this link and to no other.
+    """
+
+    name: str
+    protocol: Protocol
+    model: str
+    label: str = ""
+    description: str = ""
+    base_url: str | None = None
+    api_key_env: str | None = None
+    fallback: str | None = None
+    hidden: bool = False
+    tier: str = "standard"
+    context_window: int | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    speed: float | None = None
+    timeout: float | None = None
+    local: bool | None = None
+    stream: bool = True
+    headers: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def embeds(self) -> bool:
+        """Whether the entry is an embedding model."""
+        return self.protocol.endswith("-embeddings")
+
+    @property
+    def served_locally(self) -> bool:
+        """Whether the server is on this machine or network: slow to load, and one answer at a time."""
+        return self.local if self.local is not None else is_local(self.base_url)
+
+    @property
+    def deadline(self) -> float:
+        """How many seconds one call may take: the entry's own, else 180 for a local server and 30 for a hosted one."""
+        if self.timeout is not None:
+            return self.timeout
+        return _LOCAL_SECONDS if self.served_locally else _HOSTED_SECONDS
+
+    def cost(self, input_tokens: int | None, output_tokens: int | None) -> float | None:
+        """USD for a number of tokens; None where a needed price is not known."""
+        if (input_tokens and self.price_in is None) or (output_tokens and self.price_out is None):
+            return None
+        return ((input_tokens or 0) * (self.price_in or 0.0) + (output_tokens or 0) * (self.price_out or 0.0)) / 1e6
+
+
+def host_of(base_url: str | None) -> str:
+    """Host and port of a base URL, lower case; "" for none. Calls to one host share its limit."""
+    try:
+        parts = urlsplit(base_url or "")
+        port = f":{parts.port}" if parts.port else ""
+        return f"{(parts.hostname or '').lower()}{port}"
+    except ValueError:
+        return ""
+
+
+def is_local(base_url: str | None) -> bool:
+    """Whether a URL names this machine or a private network (RFC 1918, RFC 4193, `.local`)."""
+    try:
+        name = (urlsplit(base_url or "").hostname or "").lower()
+    except ValueError:
+        return False
+    if name == "localhost" or name.endswith((".local", ".localhost", ".internal", ".lan")):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_private
+
+
+def looks_embedding(model: str) -> bool:
+    """Whether a model's name is that of an embedding model, as far as names tell."""
+    return _EMBEDDING_MODEL.search(model) is not None
+
+
+def guess_protocol(base_url: str | None, model: str) -> Protocol | None:
+    """The protocol that a URL and a model point to; None where nothing does."""
+    embeds = looks_embedding(model)
+    if not base_url:
+        return "anthropic-messages" if model.startswith("claude") else None
+    host = host_of(base_url)
+    if host.endswith("anthropic.com") or "/anthropic" in urlsplit(base_url).path:
+        return "anthropic-messages"
+    if host.endswith(":11434") and not _VERSION.search(urlsplit(base_url).path):
+        return "ollama-embeddings" if embeds else "ollama-chat"
+    return "openai-embeddings" if embeds else "openai-chat"
+
+
+def endpoint(base_url: str, path: str, *, version: str = "/v1") -> str:
+    """The URL of `path` (such as `/chat/completions`) at a base URL that may or may not end in its version.
+
+    `https://x`, `https://x/v1`, `https://x/v1/` and `https://x/v1/chat/completions` give the same; a base URL that has
+    another version (`/v1beta/openai`, `/api/v3`) or names an Azure deployment is taken as it is. A query is kept.
+    """
+    parts = urlsplit(base_url.strip())
+    base = parts.path.rstrip("/").removesuffix(path.rstrip("/"))
+    if version and not _VERSION.search(base) and "/deployments/" not in base:
+        base += version
+    if not version:
+        base = re.sub(r"/(?:v1|api)$", "", base)
+    return parts._replace(path=base + path).geturl()

@@ -1,0 +1,1 @@
+"""Models that are read from the package: no download, no service."""

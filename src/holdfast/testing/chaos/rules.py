@@ -1,0 +1,344 @@
+"""What OpenAI and Anthropic refuse in a list of messages, as pure checks that give the providers' own texts.
+
+Written from the documented rules (OpenAI: Chat Completions reference and the function calling guide; Anthropic:
+Messages reference and the tool use guide). Both pair tool calls with their results by adjacency: ids may repeat from
+turn to turn.
+
+`check_openai` and `check_anthropic` give the texts; `openai_violations` and `anthropic_violations` also give the place,
+in the form in which the provider's error names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "Violation",
+    "anthropic_violations",
+    "check_anthropic",
+    "check_openai",
+    "openai_violations",
+]
+
+_OPENAI_ROLES = ("system", "assistant", "user", "function", "tool", "developer")
+_ANTHROPIC_ID = re.compile(r"[a-zA-Z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One broken rule: the provider's text, the parameter it names, and its code where it has one."""
+
+    text: str
+    param: str
+    code: str | None = None
+
+
+def check_openai(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The rules of OpenAI chat completions that these messages break, as its 400 words them; [] when valid."""
+    return [violation.text for violation in openai_violations(messages)]
+
+
+def check_anthropic(messages: Sequence[Mapping[str, Any]], system: Any = None) -> list[str]:
+    """The rules of Anthropic messages that these messages break, as the provider's 400 words them; [] when valid.
+
+    Strict: consecutive messages of one role are a violation, as the API had it; it has since merged them.
+    """
+    return [violation.text for violation in anthropic_violations(messages, system)]
+
+
+# --------------------------------------------------------------------------------------------- OpenAI
+
+
+def openai_violations(messages: Sequence[Mapping[str, Any]]) -> list[Violation]:
+    """Every broken rule of an OpenAI chat request's messages, in their order."""
+    if not messages:
+        return [_empty_array("messages")]
+    found: list[Violation] = []
+    waiting: list[str] = []  # ids of the nearest assistant message that have no result yet
+    known: set[str] = set()
+    caller = -1
+    for index, message in enumerate(messages):
+        role = message.get("role")
+        if role == "tool":
+            found.extend(_openai_result(message, index, known, caller))
+            identity = message.get("tool_call_id")
+            waiting = [one for one in waiting if one != identity]
+            continue
+        found.extend(_openai_unanswered(waiting, index))
+        waiting, known, caller = [], set(), -1
+        if role not in _OPENAI_ROLES:
+            supported = ", ".join(f"'{one}'" for one in _OPENAI_ROLES[:-1]) + f", and '{_OPENAI_ROLES[-1]}'"
+            text = f"Invalid value: '{role}'. Supported values are: {supported}."
+            found.append(Violation(text=text, param=f"messages[{index}].role", code="invalid_value"))
+            continue
+        found.extend(_openai_content(message, index))
+        if role == "assistant" and message.get("tool_calls") is not None:
+            found.extend(_openai_calls(message["tool_calls"], index))
+            waiting = [call["id"] for call in _mappings(message["tool_calls"]) if isinstance(call.get("id"), str)]
+            known, caller = set(waiting), index
+    found.extend(_openai_unanswered(waiting, len(messages)))
+    return found
+
+
+def _openai_unanswered(waiting: Sequence[str], index: int) -> list[Violation]:
+    if not waiting:
+        return []
+    text = (
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+        f"The following tool_call_ids did not have response messages: {', '.join(waiting)}"
+    )
+    return [Violation(text=text, param=f"messages.[{index}].role")]
+
+
+def _openai_result(message: Mapping[str, Any], index: int, known: set[str], caller: int) -> Iterator[Violation]:
+    identity = message.get("tool_call_id")
+    if caller < 0:
+        yield Violation(
+            text="Invalid parameter: messages with role 'tool' must be a response to a preceeding message "
+            "with 'tool_calls'.",
+            param=f"messages.[{index}].role",
+        )
+    elif not isinstance(identity, str):
+        yield Violation(
+            text=f"Missing required parameter: 'messages[{index}].tool_call_id'.",
+            param=f"messages[{index}].tool_call_id",
+            code="missing_required_parameter",
+        )
+    elif identity not in known:
+        yield Violation(
+            text=f"Invalid parameter: 'tool_call_id' of '{identity}' not found in 'tool_calls' of previous message.",
+            param=f"messages.[{index}].tool_call_id",
+        )
+    yield from _openai_content(message, index)
+
+
+def _openai_content(message: Mapping[str, Any], index: int) -> Iterator[Violation]:
+    content = message.get("content")
+    param = f"messages.[{index}].content"
+    if content is None:
+        free = message.get("role") == "assistant" and any(
+            message.get(name) for name in ("tool_calls", "function_call", "refusal", "audio")
+        )
+        if not free:
+            yield Violation(text="Invalid value for 'content': expected a string, got null.", param=param)
+        return
+    if isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        kind = "an object" if isinstance(content, Mapping) else "a number"
+        text = (
+            f"Invalid type for 'messages[{index}].content': expected one of a string or array of objects, "
+            f"but got {kind} instead."
+        )
+        yield Violation(text=text, param=f"messages[{index}].content", code="invalid_type")
+        return
+    if not content:
+        yield _empty_array(f"messages[{index}].content")
+    for number, part in enumerate(content):
+        if not isinstance(part, Mapping) or not isinstance(part.get("type"), str):
+            place = f"messages[{index}].content[{number}].type"
+            yield Violation(
+                text=f"Missing required parameter: '{place}'.", param=place, code="missing_required_parameter"
+            )
+
+
+def _openai_calls(calls: Any, index: int) -> Iterator[Violation]:
+    place = f"messages[{index}].tool_calls"
+    if not isinstance(calls, list) or not calls:
+        yield _empty_array(place)
+        return
+    seen: set[str] = set()
+    for number, call in enumerate(calls):
+        function = call.get("function") if isinstance(call, Mapping) else None
+        identity = call.get("id") if isinstance(call, Mapping) else None
+        if not isinstance(identity, str):
+            name = f"{place}[{number}].id"
+            yield Violation(
+                text=f"Missing required parameter: '{name}'.", param=name, code="missing_required_parameter"
+            )
+        elif identity in seen:
+            text = f"Invalid '{place}[{number}].id': duplicate value '{identity}'."
+            yield Violation(text=text, param=f"{place}[{number}].id", code="invalid_value")
+        else:
+            seen.add(identity)
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:
+            name = f"{place}[{number}].function.name"
+            yield Violation(
+                text=f"Missing required parameter: '{name}'.", param=name, code="missing_required_parameter"
+            )
+        elif not isinstance(function.get("arguments"), str):
+            name = f"{place}[{number}].function.arguments"
+            text = f"Invalid type for '{name}': expected a string, but got an object instead."
+            yield Violation(text=text, param=name, code="invalid_type")
+
+
+def _empty_array(place: str) -> Violation:
+    text = f"Invalid '{place}': empty array. Expected an array with minimum length 1, but got an empty array instead."
+    return Violation(text=text, param=place, code="empty_array")
+
+
+# --------------------------------------------------------------------------------------------- Anthropic
+
+
+def anthropic_violations(messages: Sequence[Mapping[str, Any]], system: Any = None) -> list[Violation]:
+    """Every broken rule of an Anthropic messages request, in the order of its messages."""
+    found = list(_anthropic_system(system))
+    if not messages:
+        return [*found, _said("messages: at least one message is required", "messages")]
+    previous: Mapping[str, Any] = {}
+    for index, message in enumerate(messages):
+        role = message.get("role")
+        if role not in {"user", "assistant"}:
+            found.append(_anthropic_role(role, index))
+        elif index == 0 and role != "user":
+            found.append(_said('messages: first message must use the "user" role', "messages"))
+        elif role == previous.get("role"):
+            text = (
+                'messages: roles must alternate between "user" and "assistant", '
+                f'but found multiple "{role}" roles in a row'
+            )
+            found.append(_said(text, "messages"))
+        found.extend(_anthropic_content(message, index, final=index == len(messages) - 1))
+        found.extend(_anthropic_blocks(message, index))
+        found.extend(_anthropic_results(message, index, previous))
+        following = messages[index + 1] if index + 1 < len(messages) else {}
+        found.extend(_anthropic_unanswered(message, index, following))
+        previous = message
+    return found
+
+
+def _said(text: str, param: str) -> Violation:
+    return Violation(text=text, param=param)
+
+
+def _anthropic_role(role: Any, index: int) -> Violation:
+    if role == "system":
+        text = (
+            'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, '
+            'not "system" as an input message role.'
+        )
+    else:
+        text = f"messages.{index}.role: Input should be 'user' or 'assistant'"
+    return _said(text, f"messages.{index}.role")
+
+
+def _anthropic_system(system: Any) -> Iterator[Violation]:
+    if isinstance(system, list):
+        for block in _mappings(system):
+            if block.get("type") == "text" and not block.get("text"):
+                yield _said("system: text content blocks must be non-empty", "system")
+
+
+def _anthropic_content(message: Mapping[str, Any], index: int, *, final: bool) -> Iterator[Violation]:
+    content = message.get("content")
+    place = f"messages.{index}.content"
+    assistant_end = final and message.get("role") == "assistant"
+    if content is None:
+        yield _said(f"{place}: Field required", place)
+        return
+    if not isinstance(content, str | list):
+        yield _said(f"{place}: Input should be a valid list", place)
+        return
+    if not content:
+        if not assistant_end:
+            text = (
+                f"messages.{index}: all messages must have non-empty content "
+                "except for the optional final assistant message"
+            )
+            yield _said(text, place)
+        return
+    texts = [content] if isinstance(content, str) else _texts(content)
+    if any(not text for text in texts):
+        yield _said("messages: text content blocks must be non-empty", place)
+    elif any(not text.strip() for text in texts):
+        yield _said("messages: text content blocks must contain non-whitespace text", place)
+    elif assistant_end and texts and texts[-1] != texts[-1].rstrip() and not _uses(message):
+        yield _said("messages: final assistant content cannot end with trailing whitespace", place)
+
+
+def _anthropic_blocks(message: Mapping[str, Any], index: int) -> Iterator[Violation]:
+    content = message.get("content")
+    role = message.get("role")
+    seen: set[str] = set()
+    for number, block in enumerate(content if isinstance(content, list) else ()):
+        place = f"messages.{index}.content.{number}"
+        kind = block.get("type") if isinstance(block, Mapping) else None
+        if not isinstance(kind, str):
+            yield _said(f"{place}.type: Field required", place)
+        elif kind == "tool_use":
+            identity = str(block.get("id", ""))
+            if role != "assistant":
+                yield _said(f"{place}: `tool_use` blocks can only be in `assistant` messages", place)
+            if not _ANTHROPIC_ID.fullmatch(identity):
+                yield _said(f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", place)
+            if identity in seen:
+                yield _said(f"{place}: `tool_use` ids must be unique", place)
+            if not isinstance(block.get("input"), Mapping):
+                yield _said(f"{place}.tool_use.input: Input should be a valid dictionary", place)
+            seen.add(identity)
+        elif kind == "tool_result" and role != "user":
+            yield _said(f"{place}: `tool_result` blocks can only be in `user` messages", place)
+
+
+def _anthropic_results(message: Mapping[str, Any], index: int, previous: Mapping[str, Any]) -> Iterator[Violation]:
+    asked = set(_uses(previous)) if previous.get("role") == "assistant" else set()
+    seen: set[str] = set()
+    content = message.get("content")
+    for number, block in enumerate(content if isinstance(content, list) else ()):
+        if not isinstance(block, Mapping) or block.get("type") != "tool_result":
+            continue
+        place = f"messages.{index}.content.{number}"
+        identity = str(block.get("tool_use_id", ""))
+        if identity not in asked:
+            yield _said(
+                f"{place}: unexpected `tool_use_id` found in `tool_result` blocks: {identity}. Each `tool_result` "
+                "block must have a corresponding `tool_use` block in the previous message.",
+                place,
+            )
+        elif identity in seen:
+            text = (
+                f"{place}: each tool_use must have a single result. "
+                f"Found multiple `tool_result` blocks with id: {identity}"
+            )
+            yield _said(text, place)
+        seen.add(identity)
+
+
+def _anthropic_unanswered(message: Mapping[str, Any], index: int, following: Mapping[str, Any]) -> Iterator[Violation]:
+    if message.get("role") != "assistant":
+        return
+    answered = set(_leading_results(following)) if following.get("role") == "user" else set()
+    missing = [identity for identity in _uses(message) if identity not in answered]
+    if missing:
+        yield _said(
+            f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: "
+            f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in the "
+            "next message.",
+            f"messages.{index}",
+        )
+
+
+def _leading_results(message: Mapping[str, Any]) -> Iterator[str]:
+    """Ids answered before anything else is said: the guide demands that results come first in the content."""
+    content = message.get("content")
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, Mapping) or block.get("type") != "tool_result":
+            return
+        yield str(block.get("tool_use_id", ""))
+
+
+def _uses(message: Mapping[str, Any]) -> list[str]:
+    content = message.get("content")
+    blocks = _mappings(content) if isinstance(content, list) else []
+    return [str(block.get("id", "")) for block in blocks if block.get("type") == "tool_use"]
+
+
+def _texts(content: list[Any]) -> list[str]:
+    return [str(block.get("text") or "") for block in _mappings(content) if block.get("type") == "text"]
+
+
+def _mappings(values: Any) -> list[Mapping[str, Any]]:
+    return [value for value in values if isinstance(value, Mapping)] if isinstance(values, list) else []

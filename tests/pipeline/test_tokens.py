@@ -1,0 +1,103 @@
+"""The token estimate: never under the real count, not far over it, and what it promises for any text.
+
+`token_counts.json` holds texts that no weight was fitted on, with their counts by the vocabularies of o200k and cl100k
+(data folder of the gpt-tokenizer repository), Claude 2 (anthropic-tokenizer-typescript), and Tekken and the 32k
+SentencePiece v3 of the mistral-common package.
+"""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.pipeline.tokens import IMAGE, MESSAGE, estimate_message, estimate_tokens
+
+CASES = json.loads((Path(__file__).parent / "token_counts.json").read_text(encoding="utf-8"))
+TEXTS = {name: case["text"] for name, case in CASES.items()}
+COUNTS = {name: case["counts"] for name, case in CASES.items()}
+any_text = st.text(st.characters(), max_size=60)
+
+
+def test_every_text_has_its_counts_of_five_tokenizers():
+    assert len(TEXTS) >= 25
+    assert {tuple(counts) for counts in COUNTS.values()} == {("o200k", "cl100k", "claude2", "tekken", "sp32k")}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_estimate_is_never_under_any_tokenizer(name):
+    assert estimate_tokens(TEXTS[name]) >= max(COUNTS[name].values())
+
+
+def test_the_average_excess_over_the_largest_count_is_small():
+    estimated = sum(estimate_tokens(text) for text in TEXTS.values())
+    real = sum(max(counts.values()) for counts in COUNTS.values())
+    print(f"average excess over the largest of five tokenizers: {estimated / real - 1:.1%}")
+    assert estimated <= 1.35 * real
+
+
+@settings(deadline=None, max_examples=300, derandomize=True)
+@given(any_text, any_text)
+def test_a_prefix_never_costs_more_and_bytes_bound_everything(text, more):
+    assert estimate_tokens(text) <= estimate_tokens(text + more)
+    assert 0 <= estimate_tokens(text) <= len(text.encode("utf-8", "surrogatepass")) + 1
+    assert estimate_tokens(text) == estimate_tokens(str(text))
+    assert (estimate_tokens(text) == 0) == (text == "")
+
+
+@settings(deadline=None, max_examples=300, derandomize=True)
+@given(st.text("aB3 .\n", max_size=80))
+def test_plain_ascii_costs_the_same_on_both_ways_of_reading_it(text):
+    assert estimate_tokens(text) <= estimate_tokens(text + "é") <= estimate_tokens(text) + 10
+
+
+def test_a_megabyte_takes_less_than_50_ms():
+    text = "".join(TEXTS.values())
+    text = (text * (1_000_000 // len(text) + 1))[:1_000_000]
+    estimate_tokens(text)
+    best = min(timed(text) for _ in range(7))
+    assert best < 0.05
+
+
+def timed(text):
+    begin = time.thread_time()
+    estimate_tokens(text)
+    return time.thread_time() - begin
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "hello"},
+        {"role": "user", "content": [{"type": "text", "text": "hello"}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "x", "name": "hello", "input": {"a": "hello"}}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "x", "function": {"name": "hello", "arguments": "{}"}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "hello"}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "x", "content": [{"type": "text", "text": "hello"}]}],
+        },
+        {"role": "user", "content": [{"type": "document", "source": {"type": "text", "data": "hello"}}]},
+    ],
+)
+def test_a_message_costs_its_frame_and_everything_in_it(message):
+    assert estimate_message(message) >= MESSAGE + 2
+    grown = json.loads(json.dumps(message).replace("hello", "hello there, " * 40))
+    assert estimate_message(grown) >= estimate_message(message) + 100
+
+
+def test_images_and_encoded_files_do_not_cost_their_base64_as_text():
+    data = "aGVsbG8" * 9_000
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+    assert estimate_message({"role": "user", "content": [image]}) == MESSAGE + IMAGE
+    within = {"type": "tool_result", "tool_use_id": "x", "content": [image]}
+    assert IMAGE < estimate_message({"role": "user", "content": [within]}) < IMAGE + 60
+    document = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": data}}
+    assert 1_000 < estimate_message({"role": "user", "content": [document]}) < 10_000
+    assert estimate_message({"role": "assistant", "content": None}) == MESSAGE

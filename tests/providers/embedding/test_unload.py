@@ -1,0 +1,153 @@
+"""A model that is unloaded while it is asked: how often, how long, and what comes out in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+from collections import Counter
+
+import cloudpickle
+import pytest
+
+from holdfast.errors import InvalidInput, ModelError
+from holdfast.providers.embedding.openai import OpenAIEmbedding
+from holdfast.system import SystemClock
+from holdfast.testing import ChaosServer, FakeClock
+from holdfast.testing.chaos import OK, Machine, answer
+
+UNLOADED = '{"error":"Model was unloaded while the request was still in queue.."}'
+CANCELED = '{"error":"Failed to load model \\"e\\". Error: Operation canceled."}'
+LINE = "embedding-provider model-unload detected, retrying"
+
+
+@pytest.fixture
+async def server():
+    async with ChaosServer() as made:
+        yield made
+
+
+@pytest.fixture
+async def model(server):
+    made = []
+
+    def make(**more):
+        settings = {"model": "e", "base_url": server.url, "unload_retry_delay_ms": 0, "clock": SystemClock(), **more}
+        made.append(OpenAIEmbedding(**settings))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.close()
+
+
+async def test_the_first_call_works(server, model):
+    assert (await model().embed(["x"], purpose="document")).shape == (1, 64)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("body", [UNLOADED, CANCELED])
+async def test_the_first_fails_and_the_second_works(server, model, body):
+    server.script([answer(400, body), OK])
+    assert (await model().embed(["x"], purpose="document")).shape == (1, 64)
+    assert len(server.requests) == 2
+
+
+async def test_it_fails_for_ever_and_the_first_error_is_raised(server, model):
+    server.script([answer(400, UNLOADED), answer(400, CANCELED), answer(400, CANCELED)])
+    with pytest.raises(ModelError) as caught:
+        await model(unload_retry_count=2).embed(["x"], purpose="document")
+    error = caught.value
+    assert len(server.requests) == 3
+    assert (error.status, error.body, error.cls, error.rule) == (400, UNLOADED, "retry", "unload")
+    assert [(one.number, one.status, one.cls) for one in error.attempts] == [(n, 400, "retry") for n in (1, 2, 3)]
+    for module in (pickle, cloudpickle):
+        copy = module.loads(module.dumps(error))
+        assert (str(copy), copy.values) == (str(error), error.values)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"error":"Failed to load model \\"e\\". Error: Model does not exist."}',
+        '{"error":{"message":"invalid input","type":"invalid_request_error"}}',
+        '{"error":"Operation canceled."}',
+        "",
+    ],
+)
+async def test_any_other_400_is_one_request(server, model, body):
+    server.always(answer(400, body))
+    with pytest.raises(ModelError) as caught:
+        await model().embed(["x"], purpose="document")
+    assert len(server.requests) == 1
+    assert caught.value.status == 400
+    assert len(caught.value.attempts) == 1
+    assert "body" not in caught.value.values
+
+
+async def test_none_is_none(server, model):
+    server.always(answer(400, UNLOADED))
+    with pytest.raises(ModelError, match="HTTP 400"):
+        await model(unload_retry_count=0).embed(["x"], purpose="document")
+    assert len(server.requests) == 1
+
+
+async def test_another_failure_after_an_unload_is_the_one_that_counts(server, model):
+    server.script([answer(400, UNLOADED), answer(401, '{"error":{"message":"no","code":"invalid_api_key"}}')])
+    with pytest.raises(ModelError) as caught:
+        await model().embed(["x"], purpose="document")
+    assert (caught.value.status, caught.value.cls, len(caught.value.attempts)) == (401, "auth", 2)
+    assert len(server.requests) == 2
+
+
+async def test_the_delay_is_constant(server, model):
+    clock = FakeClock()
+    server.always(answer(400, UNLOADED))
+    start = clock.now()
+    task = asyncio.create_task(model(unload_retry_delay_ms=500, clock=clock).embed(["x"], purpose="document"))
+    woken = []
+    while not task.done():
+        if clock.sleepers:
+            before = len(server.requests)
+            clock.advance(0.499)
+            await asyncio.sleep(0.002)
+            assert len(server.requests) == before
+            clock.advance(0.001)
+            woken.append((clock.now() - start).total_seconds())
+        await asyncio.sleep(0.001)
+    assert woken == [0.5, 1.0, 1.5]
+    assert len(server.requests) == 4
+    assert isinstance(task.exception(), ModelError)
+
+
+async def test_the_log_line_and_the_counter(server, model, caplog):
+    server.script([answer(400, UNLOADED), answer(400, UNLOADED), OK])
+    unloads = Counter()
+    with caplog.at_level(logging.WARNING, logger="holdfast.providers.embedding"):
+        await model(unloads=unloads).embed(["secret words"], purpose="document")
+    host = server.url.removeprefix("http://")
+    said = [one.getMessage() for one in caplog.records if LINE in one.getMessage()]
+    assert said == [f"{LINE} (attempt {n} of 3, model e, host {host})" for n in (1, 2)]
+    assert unloads == {("e", host): 2}
+    assert "secret" not in caplog.text
+
+
+async def test_a_machine_that_unloads_when_idle_is_waited_for():
+    clock = FakeClock()
+    async with ChaosServer(clock=clock, machine=Machine(idle_unload=60, warm_up=1)) as server:
+        made = OpenAIEmbedding(model="e", base_url=server.url, clock=clock)
+        await made.embed(["x"], purpose="document")
+        clock.advance(120)
+        task = asyncio.create_task(made.embed(["x"], purpose="document"))
+        while not task.done():
+            clock.advance(0.5 if clock.sleepers else 0)
+            await asyncio.sleep(0.001)
+        assert task.result().shape == (1, 64)
+        assert len(server.requests) == 4
+        await made.close()
+
+
+@pytest.mark.parametrize("setting", ["unload_retry_count", "unload_retry_delay_ms"])
+def test_settings_below_zero_are_refused(setting):
+    with pytest.raises(InvalidInput):
+        OpenAIEmbedding(model="e", base_url="http://127.0.0.1:1", clock=FakeClock(), **{setting: -1})
