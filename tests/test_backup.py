@@ -274,19 +274,31 @@ def test_a_store_that_is_open_is_not_replaced(db: Path, tmp_path: Path, monkeypa
         assert hf.scope(user="alice").status().messages == 20
 
 
-def test_a_damaged_store_can_be_replaced_and_its_log_is_not_played_into_the_new_one(db: Path, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_can_be_replaced(db: Path, tmp_path: Path) -> None:
     with opened(db) as hf:
         hf.admin.backup(tmp_path / "b")
-        hf.scope(user="alice").add({"role": "user", "content": "in the log"})
-        log = Path(f"{db}-wal").read_bytes()
-    data = bytearray(db.read_bytes())
-    data[:100] = b"\0" * 100
-    db.write_bytes(bytes(data))
-    Path(f"{db}-wal").write_bytes(log)
+    db.write_bytes(b"\0" * db.stat().st_size)
     Holdfast.restore(tmp_path / "b", str(db), force=True)
     with opened(db) as hf:
         assert hf.scope(user="alice").status().messages == 20
         assert hf.admin.doctor() == ()
+
+
+def test_a_log_of_the_old_store_is_not_played_into_the_new_one(
+    db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(db) as hf:
+        hf.admin.backup(tmp_path / "b")
+        hf.scope(user="alice").add({"role": "user", "content": "in the log"})
+        log = Path(f"{db}-wal").read_bytes()
+    Path(f"{db}-wal").write_bytes(log)
+    # As where the old file is damaged, so that its log could not be folded in.
+    monkeypatch.setattr(restore, "_quiet", lambda _: None)
+    Holdfast.restore(tmp_path / "b", str(db), force=True)
+    with opened(db) as hf:
+        assert hf.scope(user="alice").status().messages == 20
+        assert hf.admin.doctor() == ()
+    assert [path.name for path in tmp_path.iterdir() if "before" in path.name] == []
 
 
 def test_a_restore_that_fails_late_puts_the_store_back(
