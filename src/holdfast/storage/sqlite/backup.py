@@ -6,6 +6,7 @@ all of it was written, read back and found equal, so a folder of that name is a 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -72,7 +73,7 @@ def write_backup(
         part.rename(target)
         sync_folder(target.parent)
     except OSError as error:
-        full = error.errno in {28, 122}
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         kind = StoreFull if full else StoreReadOnly
         raise kind(f"the backup {target} cannot be written: {error.strerror}; nothing is left there") from error
     finally:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import apsw
 
-from holdfast.errors import ForkedProcess, StoreClosed
+from holdfast.errors import ForkedProcess, StoreClosed, StoreError
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
 from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
@@ -65,7 +65,7 @@ class SqliteStore:
             self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake)
             reader = self._connect()
             secret = reader.execute("SELECT value FROM store WHERE name = 'secret'").get
-            self._note(reader)
+            self._note_at_open(reader)
             reader.close()
         self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="holdfast-reader")
@@ -131,6 +131,13 @@ class SqliteStore:
         """Bring the ledger of what was forgotten up to date; a file system of a test has none."""
         if self._vfs is None:
             reconcile(connection, self._path)
+
+    def _note_at_open(self, reader: apsw.Connection) -> None:
+        try:
+            self._note(reader)
+        except StoreError as error:
+            # The store itself is fine: the next forget tries again, and doctor tells.
+            log.warning("the ledger of what was forgotten lags: %s", error)
 
     def on_due(self, wake: Callable[[], None]) -> None:
         self._wakes.append(wake)
