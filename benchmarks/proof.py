@@ -1,7 +1,7 @@
 """Run every proof in full and write docs/proof.md; stopped in the middle, it goes on where it was.
 
-A proof is a test marked `proof`. It is done once for a state of the source: what passed is kept in `.proof/`, under a hash of
-`src/` and `tests/proofs`, and is not run again until one of them changes.
+A proof is a test marked `proof`. It is done once for a state of the source: what passed is kept in `.proof/`, under a
+hash of `src/` and `tests/proofs`, and is not run again until one of them changes.
 """
 
 from __future__ import annotations
