@@ -194,6 +194,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int) -
         for row in rows:
             click.echo("\t".join(row))
         return
+    if not rows:
+        return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
