@@ -51,9 +51,19 @@ async def say(story: Story, scope: AsyncScope) -> None:
     marks: list[list[str]] = []
     for _ in range(story.random.choice((1, 1, 2, 9))):
         content, name, meta, argument = (story.mark(what) for what in ("content", "name", "meta", "arg"))
-        call = {"id": story.mark("call"), "type": "function", "function": {"name": "f", "arguments": f'{{"q": "{argument}"}}'}}
+        call = {
+            "id": story.mark("call"),
+            "type": "function",
+            "function": {"name": "f", "arguments": f'{{"q": "{argument}"}}'},
+        }
         batch.append(
-            {"role": "assistant", "name": name, "content": story.text(content), "metadata": {meta: meta}, "tool_calls": [call]}
+            {
+                "role": "assistant",
+                "name": name,
+                "content": story.text(content),
+                "metadata": {meta: meta},
+                "tool_calls": [call],
+            }
         )
         marks.append([content, name, meta, argument, call["id"]])
     key = story.mark("key")
@@ -72,7 +82,9 @@ async def tell(story: Story, scope: AsyncScope) -> None:
         subject, attribute = story.mark("subject"), story.mark("attribute")
         marks += [subject, attribute]
         named = {"subject": subject, "attribute": attribute, "value": text}
-        told = await scope.remember(**named, topics=[topic], entities=[entity], metadata={"m": meta}, idempotency_key=key)
+        told = await scope.remember(
+            **named, topics=[topic], entities=[entity], metadata={"m": meta}, idempotency_key=key
+        )
     assert told.memory is not None
     story.keep(told.memory.id, marks)
 
@@ -119,7 +131,9 @@ async def test_a_byte_scan_finds_nothing(tmp_path: Path, runs: Callable[[int, in
         folder = tmp_path / str(seed)
         story, other = Story(random, "A"), Story(random, "B")
         async with AsyncHoldfast.open(str(folder / "memory.db"), worker=False) as hf:
-            alice = [hf.scope(user="alice", session=name or None, agent=agent) for name in SESSIONS for agent in (None, "a")]
+            alice = [
+                hf.scope(user="alice", session=name or None, agent=agent) for name in SESSIONS for agent in (None, "a")
+            ]
             bob = [hf.scope(user="bob", session="alpha")]
             everyone = hf.scope(user="alice")
             for _ in range(4):
@@ -145,7 +159,10 @@ async def test_a_byte_scan_finds_nothing(tmp_path: Path, runs: Callable[[int, in
             await live(story, [named], 6)
             await named.end_session()
             report = await everyone.forget(session=ended)
-            marks = [ended, *(mark for item in (*report.messages, *report.memories) for mark in story.marks.get(item, []))]
+            marks = [
+                ended,
+                *(mark for item in (*report.messages, *report.memories) for mark in story.marks.get(item, [])),
+            ]
             assert residue(folder, marks) == [], f"seed {seed}"
             story.items = [item for item in story.items if item not in {*report.messages, *report.memories}]
             await everyone.forget(everything=True)
