@@ -120,7 +120,14 @@ class Model:
         memory.revisions.append({**memory.now, **changed, "recorded": at})
 
     def create(self, done: Done, memory: Held, at: datetime, **labels: Any) -> None:
-        first = {"state": "active", "valid_to": None, "superseded_by": None, "pinned": False, "topics": (), "recorded": at}
+        first = {
+            "state": "active",
+            "valid_to": None,
+            "superseded_by": None,
+            "pinned": False,
+            "topics": (),
+            "recorded": at,
+        }
         memory.revisions.append({**first, **labels})
         memory.token = next(_TOKENS)
         done.before[memory.id] = None
@@ -136,8 +143,12 @@ class Model:
     def tell(self, done: Done, new: Held, *, at: datetime, now: datetime, operation: str) -> None:
         """What a statement about one attribute does to the others, and to itself."""
         others = self.timeline(new.key)
-        holding = [m for m in others if m.now["valid_from"] <= at and (m.now["valid_to"] is None or m.now["valid_to"] > at)]
-        same = next((m for m in sorted(holding, key=lambda m: (m.now["valid_from"], m.number)) if m.value == new.value), None)
+        holding = [
+            m for m in others if m.now["valid_from"] <= at and (m.now["valid_to"] is None or m.now["valid_to"] > at)
+        ]
+        same = next(
+            (m for m in sorted(holding, key=lambda m: (m.now["valid_from"], m.number)) if m.value == new.value), None
+        )
         if operation == "remove":
             for memory in holding:
                 if memory.value == new.value:
@@ -191,7 +202,9 @@ class Model:
         for row in self.revealed(done):
             if row in self.memories:
                 after[row] = self.memories[row].now
-        touched = {row for row in done.before if row in self.memories} | {r for r in self.revealed(done) if r in self.memories}
+        touched = {row for row in done.before if row in self.memories} | {
+            r for r in self.revealed(done) if r in self.memories
+        }
         for row, before in done.before.items():
             if row in self.memories:
                 after[row] = {**self.memories[row].now, "state": "retracted"} if before is None else before

@@ -37,9 +37,13 @@ def sqlite_path(location: str) -> str:
 
 
 def data_files(path: str) -> list[Path]:
-    """Every file that a SQLite store keeps: the file and what stands beside it under its name."""
+    """Every file that a SQLite store keeps content in: the file and what stands beside it under its name.
+
+    Not the shared memory of the log: it holds frame numbers, and reading it would let go of SQLite's locks.
+    """
     target = Path(path)
-    return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
+    found = (entry for entry in target.parent.iterdir() if entry.name.startswith(target.name) and entry.is_file())
+    return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
 
 
 def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[Store, Callable[[str], Residue]]:
@@ -48,6 +52,7 @@ def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[S
 
         return InMemoryStore(clock, ids), _no_files
     from holdfast.storage.residue import scan
+    from holdfast.storage.sqlite.raw import chunks
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -58,7 +63,7 @@ def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[S
         read_timeout=settings.read_timeout,
         close_timeout=settings.close_timeout,
     )
-    return store, lambda text: scan(data_files(path), text)
+    return store, lambda text: scan(data_files(path), text, chunks=chunks)
 
 
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
@@ -107,4 +112,6 @@ def assemble(
 
 
 def _no_files(text: str) -> Residue:
-    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that")
+    raise InvalidInput(
+        f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
+    )
