@@ -48,9 +48,13 @@ def sqlite_path(location: str) -> str:
 
 
 def data_files(path: str) -> list[Path]:
-    """Every file that a SQLite store keeps: the file and what stands beside it under its name."""
+    """Every file that a SQLite store keeps content in: the file and what stands beside it under its name.
+
+    Not the shared memory of the log: it holds frame numbers, and reading it would let go of SQLite's locks.
+    """
     target = Path(path)
-    return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
+    found = (entry for entry in target.parent.iterdir() if entry.name.startswith(target.name) and entry.is_file())
+    return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
 
 
 def _store(
@@ -61,7 +65,11 @@ def _store(
 
         return InMemoryStore(clock, ids), _no_files, None
     from holdfast.storage.residue import scan
+<<<<<<< HEAD
     from holdfast.storage.sqlite.keeper import SqliteKeeper
+=======
+    from holdfast.storage.sqlite.raw import chunks
+>>>>>>> verbs
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -72,6 +80,7 @@ def _store(
         read_timeout=settings.read_timeout,
         close_timeout=settings.close_timeout,
     )
+<<<<<<< HEAD
     schema = store.facts.schema
     keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
     return store, lambda text: scan(data_files(path), text), keeper
@@ -110,6 +119,9 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
         force=force,
         forget_again=lambda copy, lost: asyncio.run(forgotten(copy, lost)),
     )
+=======
+    return store, lambda text: scan(data_files(path), text, chunks=chunks)
+>>>>>>> verbs
 
 
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
@@ -163,6 +175,7 @@ def _no_files(text: str) -> Residue:
     raise InvalidInput(
         f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
     )
+<<<<<<< HEAD
 
 
 def catalog(folder: Path | None = None) -> Catalog:
@@ -198,3 +211,5 @@ def _usage_kept(location: str, since: date | None) -> list[Tally]:
             await store.close()
 
     return asyncio.run(read())
+=======
+>>>>>>> verbs
