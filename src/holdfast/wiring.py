@@ -65,11 +65,8 @@ def _store(
 
         return InMemoryStore(clock, ids), _no_files, None
     from holdfast.storage.residue import scan
-<<<<<<< HEAD
     from holdfast.storage.sqlite.keeper import SqliteKeeper
-=======
     from holdfast.storage.sqlite.raw import chunks
->>>>>>> verbs
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -80,10 +77,9 @@ def _store(
         read_timeout=settings.read_timeout,
         close_timeout=settings.close_timeout,
     )
-<<<<<<< HEAD
     schema = store.facts.schema
     keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
-    return store, lambda text: scan(data_files(path), text), keeper
+    return store, lambda text: scan(data_files(path), text, chunks=chunks), keeper
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:
@@ -119,9 +115,6 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
         force=force,
         forget_again=lambda copy, lost: asyncio.run(forgotten(copy, lost)),
     )
-=======
-    return store, lambda text: scan(data_files(path), text, chunks=chunks)
->>>>>>> verbs
 
 
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
@@ -175,7 +168,6 @@ def _no_files(text: str) -> Residue:
     raise InvalidInput(
         f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
     )
-<<<<<<< HEAD
 
 
 def catalog(folder: Path | None = None) -> Catalog:
@@ -211,5 +203,3 @@ def _usage_kept(location: str, since: date | None) -> list[Tally]:
             await store.close()
 
     return asyncio.run(read())
-=======
->>>>>>> verbs

@@ -139,24 +139,16 @@ class SqliteUpkeep:
         found: list[Scope] = await self._read(look)
         return found
 
-<<<<<<< HEAD
-    async def scrub(self) -> str | None:
-        """Copy the write-ahead log into the file and empty it: freed pages are zeroed, old log frames are gone.
-
-        Before that what was forgotten goes into the ledger: the scrub stays due until both are done.
-        """
-
-        def checkpoint(connection: apsw.Connection) -> str | None:
-            self._note(connection)
-=======
     async def scrub(self, *, briefly: bool = False) -> str | None:
         """Copy the write-ahead log into the file and empty it: freed pages are zeroed, old log frames are gone.
 
         Where moving cells has left copies of them in unused bytes, the file is written anew (VACUUM). That takes about a
-        second for 100 MB, so a large one waits for due work when this should end `briefly`.
+        second for 100 MB, so a large one waits for due work when this should end `briefly`. Before all that, what was
+        forgotten goes into the ledger: the scrub stays due until everything is done.
         """
 
         def work(connection: apsw.Connection) -> str | None:
+            self._note(connection)
             path = connection.filename
             if not _checkpointed(connection):
                 return "reader"
@@ -164,7 +156,6 @@ class SqliteUpkeep:
                 return None
             if briefly and connection.execute("PRAGMA page_count").get > BRIEF_PAGES:
                 return "rebuild"
->>>>>>> verbs
             try:
                 connection.execute("VACUUM")
             except apsw.BusyError:
