@@ -79,7 +79,7 @@ def with_signatures(text: str) -> str:
 def with_commands(text: str) -> str:
     """The page of the command line with every command and option as the code has it."""
     made = {"options": _options(cli.params), "commands": "\n".join(_commands())}
-    return _GENERATED.sub(lambda match: f"{match[1]}\n{made[match[2]]}\n{match[3]}", text)
+    return _GENERATED.sub(lambda match: f"{match[1]}\n{made[match[2]].strip()}\n\n{match[3]}", text)
 
 
 def _commands() -> Iterable[str]:
