@@ -16,6 +16,8 @@ _EXPORTS = {
     "holdfast._version": ("__version__",),
     "holdfast.open": ("AsyncHoldfast", "Holdfast"),
     "holdfast.model": ("Change", "Memory", "Message", "Scope"),
+    "holdfast.pipeline.tool_pairs": ("cut_window", "repair_window"),
+    "holdfast.pipeline.window": ("Window",),
     "holdfast.answers": ("Erasure", "Hit", "Page", "Query", "Recall", "Receipt", "Remembered", "Status"),
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
@@ -35,8 +37,11 @@ __all__ = [
     "Remembered",
     "Scope",
     "Status",
+    "Window",
     "__version__",
+    "cut_window",
     "errors",
+    "repair_window",
 ]
 
 

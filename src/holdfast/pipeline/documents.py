@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from holdfast.model import HitKind, Kind, Memory, micros
+from holdfast.model import HitKind, Kind, Memory, Message, micros
 from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
 from holdfast.pipeline.analysis import Terms, analyse
-from holdfast.pipeline.ingest import Draft
 from holdfast.transaction import WriteTx
 
 __all__ = ["KIND_OF", "ROLE_OF", "index_memories", "message_entry"]
@@ -34,20 +33,18 @@ ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
 )
 
 
-def message_entry(
-    draft: Draft, terms: Terms, *, number: int, session: int, seq: int, event_time: int, agent: int
-) -> Entry:
-    """A message as a document: its terms, and where and when it was said."""
+def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -> Entry:
+    """A message as a document: its terms, and where and when it was said; `session` and `agent` are their numbers."""
     record = DocumentRecord(
         kind=DocumentKind.MESSAGE,
-        role=ROLE_OF.get(draft.role, DocumentRole.NONE),
+        role=ROLE_OF.get(message.role, DocumentRole.NONE),
         length=terms.length,
         session=session,
-        seq=seq,
-        event_time=event_time,
+        seq=message.seq,
+        event_time=micros(message.event_time),
         agent=agent,
     )
-    return Entry(number=number, record=record, terms=terms.counts)
+    return Entry(number=message.number, record=record, terms=terms.counts)
 
 
 def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:

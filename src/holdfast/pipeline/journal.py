@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from holdfast.answers import Receipt, Visibility
-from holdfast.model import Author, Change, Message, Session, Span, micros
+from holdfast.model import Author, Change, Message, Session, Span
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.documents import message_entry
 from holdfast.pipeline.ingest import Draft
@@ -82,9 +83,8 @@ def append(
     if not prepared.drafts:
         return Receipt(ids=())
     held = ensure_session(tx, session, ids)
-    agent_number = tx.agent_number(agent)
-    first = tx.take_numbers(len(prepared.drafts))
     change_id = ids.new("chg")
+    first, agent_number = tx.take_numbers(len(prepared.drafts)), tx.agent_number(agent)
     messages, entries = [], []
     for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
         message = Message(
@@ -104,33 +104,12 @@ def append(
             metadata=draft.metadata,
         )
         messages.append(message)
-        entries.append(
-            message_entry(
-                draft,
-                terms,
-                number=message.number,
-                session=held.number,
-                seq=message.seq,
-                event_time=micros(message.event_time),
-                agent=agent_number,
-            )
-        )
+        entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
     last = messages[-1].seq
     tx.put_session(replace(held, last_seq=last, last_at=tx.now, ended_at=None))
     tx.add_messages(messages)
     tx.index(entries)
-    span = Span(session=held.id, first=held.last_seq + 1, last=last)
-    tx.add_change(
-        Change(
-            id=change_id,
-            seq=0,
-            verb="add",
-            reason="imported" if author.origin == "import" else "messages arrived",
-            by=author,
-            at=tx.now,
-            spans=(span,),
-        )
-    )
+    tx.add_change(_appended(change_id, author, tx.now, Span(session=held.id, first=held.last_seq + 1, last=last)))
     return Receipt(
         ids=tuple(message.id for message in messages),
         change_ids=(change_id,),
@@ -139,3 +118,8 @@ def append(
             meaning=None if any(message.embed for message in messages) else False, consolidated=False
         ),
     )
+
+
+def _appended(change_id: str, author: Author, at: datetime, span: Span) -> Change:
+    reason = "imported" if author.origin == "import" else "messages arrived"
+    return Change(id=change_id, seq=0, verb="add", reason=reason, by=author, at=at, spans=(span,))

@@ -30,9 +30,8 @@ __all__ = [
 Row = Sequence[Any]
 
 
-def dumps(value: Any) -> str:
-    """JSON without spaces, ASCII only: lone surrogates and NUL survive in text columns."""
-    return json.dumps(value, separators=(",", ":"))
+# One encoder for all: ASCII only, so that lone surrogates and NUL survive in text columns.
+dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def opt_micros(moment: datetime | None) -> int | None:
@@ -212,10 +211,10 @@ def change_params(change: Change) -> dict[str, Any]:
         "id": change.id,
         "verb": change.verb,
         "reason": change.reason,
-        "by": dumps(asdict(change.by)),
+        "by": dumps({"origin": change.by.origin, "name": change.by.name, "version": change.by.version}),
         "at": micros(change.at),
         "sources": dumps(change.sources),
-        "spans": dumps([asdict(span) for span in change.spans]),
+        "spans": dumps([{"session": s.session, "first": s.first, "last": s.last} for s in change.spans]),
         "detail": dumps(dict(change.detail)),
         "undoes": change.undoes,
     }

@@ -81,7 +81,7 @@ class SqliteStore:
         self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE
     ) -> T:
         self._guard()
-        return await asyncio.wrap_future(self._writer.submit(scope, work, priority))
+        return await self._writer.submit(scope, work, priority)
 
     async def read(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
         def unit(connection: apsw.Connection, now: datetime) -> T:

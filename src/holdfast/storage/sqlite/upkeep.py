@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -128,7 +127,8 @@ class SqliteUpkeep:
                 return "reader"
             return None if log <= 0 or log == done else "reader"
 
-        return await asyncio.wrap_future(self._call(checkpoint))
+        holding: str | None = await self._call(checkpoint)
+        return holding
 
     async def _transaction(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
         def unit(tx: SqliteWrite) -> T:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import heapq
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from holdfast.errors import StoreClosed
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority
 from holdfast.storage.sqlite.connection import translated
+from holdfast.storage.sqlite.gathered import Gathered
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
 from holdfast.transaction import WriteTx
@@ -35,7 +36,8 @@ class _Job:
     priority: int
     place: int
     work: Callable[[Any], Any] = field(compare=False)
-    future: Future[Any] = field(compare=False)
+    future: asyncio.Future[Any] = field(compare=False)
+    loop: asyncio.AbstractEventLoop = field(compare=False)
     scope: Scope | None = field(compare=False)
     """The scope of a unit of work; None for work on the bare connection, outside any transaction."""
 
@@ -63,21 +65,22 @@ class Writer:
         self._connection = connect()
         self._thread.start()
 
-    def submit(self, scope: Scope, work: Callable[[WriteTx], T], priority: Priority) -> Future[T]:
+    def submit(self, scope: Scope, work: Callable[[WriteTx], T], priority: Priority) -> asyncio.Future[T]:
         """Queue a unit of work; the future is done once it is durable or has failed."""
         return self._queue(scope, work, priority)
 
-    def call(self, work: Callable[[apsw.Connection], T]) -> Future[T]:
+    def call(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
         """Run something on the write connection outside any transaction: checkpoints and scrubs."""
         return self._queue(None, work, Priority.WORKER)
 
-    def _queue(self, scope: Scope | None, work: Callable[[Any], T], priority: Priority) -> Future[T]:
-        future: Future[T] = Future()
+    def _queue(self, scope: Scope | None, work: Callable[[Any], T], priority: Priority) -> asyncio.Future[T]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
         with self._waiting:
             if self._closed:
                 raise StoreClosed("the store is closed; open it again")
             self._places += 1
-            heapq.heappush(self._jobs, _Job(int(priority), self._places, work, future, scope))
+            heapq.heappush(self._jobs, _Job(int(priority), self._places, work, future, loop, scope))
             self._waiting.notify()
         return future
 
@@ -114,22 +117,23 @@ class Writer:
     def _group(self, job: _Job) -> _Job | None:
         """Run a write and those that wait with it in one transaction; returns a job that must run outside of it."""
         done: list[_Done] = []
-        follower: _Job | None = None
+        outside: _Job | None = None
         woke = False
         try:
             with translated(self._path):
                 self._connection.execute("BEGIN IMMEDIATE")
-                now = self._time()
+                gathered, now = Gathered(self._connection), self._time()
                 until = time.monotonic() + GROUP_SECONDS
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
-                    if current.future.running() or current.future.set_running_or_notify_cancel():
-                        result, error, due = self._one(current, current.scope, now)
+                    if not current.future.cancelled():
+                        gathered, result, error, due = self._one(current, current.scope, gathered, now)
                         woke = woke or due
                         done.append((current, result, error))
                     now = max(now, self._clock.now())
                     current = self._next(wait=False) if time.monotonic() < until else None
-                follower = current
+                outside = current
+                gathered.flush()
                 self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
                 self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
@@ -139,29 +143,34 @@ class Writer:
             _settle(done)
             if woke:
                 self._woke()
-        return follower
+        return outside
 
-    def _one(self, job: _Job, scope: Scope, now: datetime) -> tuple[Any, BaseException | None, bool]:
-        """Run one write in its savepoint: its result or its error, and whether it made work due.
+    def _one(
+        self, job: _Job, scope: Scope, gathered: Gathered, now: datetime
+    ) -> tuple[Gathered, Any, BaseException | None, bool]:
+        """Run one write in its savepoint: what is gathered after it, its result or its error, whether it made work due.
+
+        A write that fails leaves what was gathered before it.
 
         Raises:
             apsw.Error: SQLite gave up the whole transaction (no room, an I/O error); nothing of the group stands.
         """
-        tx = SqliteWrite(self._connection, scope, now)
+        before = gathered.copy()
+        tx = SqliteWrite(gathered, scope, now)
         self._connection.execute("SAVEPOINT one")
         try:
             with translated(self._path):
                 result = job.work(tx)
         except BaseException as error:
-            tx.end()
             if not self._connection.in_transaction:
                 raise
             self._connection.execute("ROLLBACK TO one")
             self._connection.execute("RELEASE one")
-            return None, error, False
-        tx.end()
+            return before, None, error, False
+        finally:
+            tx.end()
         self._connection.execute("RELEASE one")
-        return result, None, tx.woke
+        return gathered, result, None, tx.woke
 
     def _regroup(self, jobs: list[_Job], error: BaseException) -> None:
         """The transaction failed: try its writes once more, each alone; a lone one fails."""
@@ -177,7 +186,8 @@ class Writer:
             with translated(self._path):
                 self._connection.execute("BEGIN IMMEDIATE")
                 now = self._time()
-                result, error, woke = self._one(job, job.scope, now)
+                gathered, result, error, woke = self._one(job, job.scope, Gathered(self._connection), now)
+                gathered.flush()
                 self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
                 self._connection.execute("COMMIT")
         except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
@@ -208,13 +218,24 @@ _Done = tuple[_Job, Any, BaseException | None]
 
 
 def _settle(done: list[_Done]) -> None:
-    for job, result, error in done:
-        if job.future.cancelled():
+    """Hand results to their callers: one wake-up a loop, however many wait on it."""
+    loops: dict[asyncio.AbstractEventLoop, list[_Done]] = {}
+    for entry in done:
+        loops.setdefault(entry[0].loop, []).append(entry)
+    for loop, entries in loops.items():
+        # A loop that has closed has nobody left to tell.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(_resolve, entries)
+
+
+def _resolve(entries: list[_Done]) -> None:
+    for job, result, error in entries:
+        if job.future.done():
             continue
-        if error is None:
-            job.future.set_result(result)
-        elif isinstance(error, StopIteration):
+        if isinstance(error, StopIteration):
             # A future cannot carry it: asyncio would wait for ever.
             job.future.set_exception(RuntimeError("a unit of work raised StopIteration"))
-        else:
+        elif error is not None:
             job.future.set_exception(error)
+        else:
+            job.future.set_result(result)
