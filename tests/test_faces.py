@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import importlib
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
@@ -29,9 +32,20 @@ def properties(face: type) -> set[str]:
     return {name for name, _ in inspect.getmembers(face, lambda member: isinstance(member, property))}
 
 
+def namespace(verb: Callable[..., Any]) -> dict[str, Any]:
+    """What the annotations of a verb can name: its module, and what that imports for type checkers alone."""
+    module = sys.modules[verb.__module__]
+    found = dict(vars(module))
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, ast.ImportFrom):
+            home = importlib.import_module(node.module or "")
+            found |= {each.asname or each.name: getattr(home, each.name) for each in node.names if hasattr(home, each.name)}
+    return found
+
+
 def signature(verb: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
     parameters = inspect.signature(verb).parameters.values()
-    hints = get_type_hints(verb)
+    hints = get_type_hints(verb, namespace(verb))
     hints["return"] = TWINS.get(hints["return"], hints["return"])
     return [(p.name, p.kind, p.default) for p in parameters], hints
 
@@ -86,6 +100,9 @@ def test_the_sync_face_passes_on_every_argument(core: type, face: type, name: st
 
 
 def test_the_two_open_alike() -> None:
-    for name in ("open", "restore"):
+    named = set(verbs(AsyncHoldfast)) - set(verbs(OpenStore))
+    assert named >= {"restore"}
+    assert named == set(verbs(Holdfast)) - set(verbs(SyncStore))
+    for name in {"open", *named}:
         ours, theirs = (inspect.signature(getattr(face, name)) for face in (AsyncHoldfast, Holdfast))
         assert list(ours.parameters.values()) == list(theirs.parameters.values())
