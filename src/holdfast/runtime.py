@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import WrongLoop
+from holdfast.keeping import Keeper
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
@@ -38,6 +39,7 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
+    keeper: Keeper | None = None
     indexes: IndexCache = field(default_factory=IndexCache)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
