@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import errors
+from holdfast import Holdfast, errors
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
 from holdfast.settings import PREFIX, Settings, load_settings
@@ -149,6 +149,20 @@ def test_each_setting_is_read(tmp_path: Path) -> None:
     tree = ast.parse((ROOT / "src" / "holdfast" / "wiring.py").read_text("utf-8"))
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert {field.name for field in fields(Settings)} <= used
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["ended", "kept again"])
+def test_a_window_is_cut_where_raw_chars_says(again: bool) -> None:
+    with Holdfast.open("memory://", worker=False, raw_chars=100) as hf:
+        alice = hf.scope(user="alice", session="s")
+        alice.add([{"role": "user", "content": f"{turn} " + "x" * 60} for turn in range(6)])
+        kept = alice.end_session().ids
+        if again:
+            alice.forget(kept[0], sources="keep")
+            hf.settle()
+        texts = [memory.text for memory in alice.list(kinds=["raw"]).items]
+        assert len(texts) == 6
+        assert max(map(len, texts)) <= 100
 
 
 def test_the_settings_that_the_page_shows_are_accepted(tmp_path: Path) -> None:
