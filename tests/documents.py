@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,9 @@ def unfenced(path: Path) -> str:
 
 def links(path: Path) -> list[str]:
     """The targets of all links that stay within the project."""
-    return [target for target in _LINK.findall(unfenced(path)) if "://" not in target and not target.startswith("mailto:")]
+    return [
+        target for target in _LINK.findall(unfenced(path)) if "://" not in target and not target.startswith("mailto:")
+    ]
 
 
 def anchors(path: Path) -> set[str]:
@@ -60,7 +63,7 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def run_blocks(path: Path, folder: Path) -> int:
+def run_blocks(path: Path, folder: Path, *, languages: Collection[str] = ("python", "console")) -> int:
     """Run every `python` and `console` block of a page in order, in a folder; returns how many ran.
 
     Blocks share their variables. A `text` block after a `python` block is exactly what that one prints. In a `console`
@@ -78,10 +81,10 @@ def run_blocks(path: Path, folder: Path) -> int:
             printed = None
             if block.skipped is not None:
                 continue
-            if block.language == "python":
+            if block.language == "python" and "python" in languages:
                 printed = _python(path, block, names)
                 ran += 1
-            elif block.language == "console":
+            elif block.language == "console" and "console" in languages:
                 _console(path, block, environment)
                 ran += 1
     return ran
@@ -116,7 +119,12 @@ def _console(path: Path, block: Block, environment: dict[str, str]) -> None:
         expected = _EXIT.search(command)
         command = _EXIT.sub("", command)
         done = subprocess.run(
-            ["/bin/sh", "-c", _dry(command)], env=environment, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
+            ["/bin/sh", "-c", _dry(command)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
         )
         where = f"{path}:{block.line}: {command}"
         assert done.returncode == int(expected[1] if expected else 0), f"{where}\n{done.stdout}{done.stderr}"
@@ -127,7 +135,11 @@ def _console(path: Path, block: Block, environment: dict[str, str]) -> None:
 
 def _dry(command: str) -> str:
     """Make targets are the outer loop itself: that they are there is all that is looked at."""
-    return f"make -n -C {shlex.quote(str(ROOT))} {command.removeprefix('make ')}" if command.startswith("make ") else command
+    return (
+        f"make -n -C {shlex.quote(str(ROOT))} {command.removeprefix('make ')}"
+        if command.startswith("make ")
+        else command
+    )
 
 
 def _told(text: str) -> str:

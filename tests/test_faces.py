@@ -39,7 +39,9 @@ def namespace(verb: Callable[..., Any]) -> dict[str, Any]:
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.ImportFrom):
             home = importlib.import_module(node.module or "")
-            found |= {each.asname or each.name: getattr(home, each.name) for each in node.names if hasattr(home, each.name)}
+            found |= {
+                each.asname or each.name: getattr(home, each.name) for each in node.names if hasattr(home, each.name)
+            }
     return found
 
 
