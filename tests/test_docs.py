@@ -257,5 +257,5 @@ def test_the_changelog_tells_of_this_version() -> None:
     assert re.search(
         rf"^## \[.*\] {re.escape(__version__)}|^## \[{re.escape(__version__)}\]",
         (ROOT / "CHANGELOG.md").read_text("utf-8"),
-        re.M,
+        re.MULTILINE,
     )
