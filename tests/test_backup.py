@@ -251,6 +251,24 @@ def test_a_line_that_a_crash_cut_short_is_written_again(db: Path) -> None:
         assert {entry.tombstone.id for entry in ledger.read_ledger(str(db), store)} == whole
 
 
+def test_a_ledger_that_cannot_be_written_is_said_and_made_up_for(db: Path) -> None:
+    ledger.ledger_path(str(db)).mkdir()
+    with opened(db) as hf:
+        alice = hf.scope(user="alice")
+        item = alice.add({"role": "user", "content": "one"}).ids[0]
+        with pytest.raises(StoreReadOnly, match="forgotten"):
+            alice.forget(item)
+        assert item not in [message.id for message in alice.messages()]
+        assert alice.status().due == {"scrub": 1}
+        ledger.ledger_path(str(db)).rmdir()
+        assert hf.settle()
+        assert item in ledger.ledger_path(str(db)).read_text()
+    ledger.ledger_path(str(db)).unlink()
+    ledger.ledger_path(str(db)).mkdir()
+    with opened(db) as hf:
+        assert hf.scope(user="alice").status().messages == 20
+
+
 def test_a_ledger_of_another_store_is_kept_apart(db: Path, tmp_path: Path) -> None:
     with opened(db) as hf:
         alice = hf.scope(user="alice")

@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "answers": {"errors", "model"},
     "inference": VALUES,
     "transaction": VALUES,
-    "ports": VALUES | {"transaction"},
+    "ports": VALUES | {"transaction", "inference"},
     "keeping": VALUES | {"transaction"},
     "system": CORE,
     "settings": {"errors"},

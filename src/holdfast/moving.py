@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -214,7 +215,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(out.fileno())
         part.replace(path)
     except OSError as error:
-        kind = StoreFull if error.errno in {28, 122} else StoreReadOnly
+        kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
         raise kind(f"{path} cannot be written: {error.strerror}") from error
     finally:
         with suppress(OSError):

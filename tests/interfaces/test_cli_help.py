@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
 import subprocess
 import sys
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 
 import click
@@ -15,6 +19,7 @@ from holdfast.interfaces.cli import COMMANDS, cli, main
 
 from .conftest import CommandLine, process
 
+CONVERSATION = str(files("holdfast").joinpath("data/demo_conversation.jsonl"))
 LINES = {name: line for section in COMMANDS.values() for name, (_, line) in section.items()}
 
 
@@ -101,3 +106,29 @@ def test_as_a_process(tmp_path: Path) -> None:
     assert failed.returncode == 1
     assert failed.stderr.startswith("holdfast: nothing with the id")
     assert process("--version").stdout.startswith("holdfast, version")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["recall", "Lisbon"], "I moved to Lisbon"),
+        (["list", "--all"], "window seats"),
+        (["import", CONVERSATION], "75 new"),
+        (["doctor"], "nothing is wrong"),
+        (["reindex"], "of 1 scopes"),
+    ],
+)
+def test_on_a_terminal_there_are_tables_and_bars(run: CommandLine, arguments: list[str], shown: str) -> None:
+    run("add", "I moved to Lisbon")
+    run("remember", "likes window seats")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "holdfast", *arguments]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # how a terminal says that the other end is closed
+            while more := os.read(ours, 65536):
+                seen += more
+    os.close(ours)
+    assert child.returncode == 0
+    assert shown in seen.decode()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.answers import Recall
+from holdfast.interfaces import cli_forget
 from holdfast.sync import SyncScope
 
 from .conftest import CommandLine
@@ -95,6 +96,16 @@ def test_forget_asks_unless_told(run: CommandLine) -> None:
     assert gone["erased"]
     assert run("residue", "petrichor", "--json").json["found"] == {}
     assert run("get", item).code == 1
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("", 130)])
+def test_on_a_terminal_it_asks(run: CommandLine, answer: str, code: int) -> None:
+    item = run("add", "hello", "--json").json["ids"][0]
+    run.monkeypatch.setattr(cli_forget, "_at_terminal", lambda: True)
+    asked = run("forget", item, stdin=answer)
+    assert asked.code == code
+    assert "1 messages and 0 memories would go" in asked.out
+    assert run("get", item).code == (1 if code == 0 else 0)
 
 
 def test_forget_takes_a_session_as_a_filter(run: CommandLine) -> None:

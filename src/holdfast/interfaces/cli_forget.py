@@ -51,16 +51,22 @@ def forget_command(frame: Frame, item_id: str | None, *, dry_run: bool, yes: boo
             if dry_run:
                 frame.show(planned, lambda: _say(planned))
                 return
-            _ask(planned)
+            if not _confirmed(planned):
+                click.echo("nothing was forgotten", err=True)
+                raise click.exceptions.Exit(1)
         done = scope.forget(item_id, **target, wait=asked["wait"])
     frame.show(done, lambda: _say(done))
 
 
-def _ask(planned: Erasure) -> None:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+def _at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _confirmed(planned: Erasure) -> bool:
+    if not _at_terminal():
         raise click.UsageError("pass --yes to forget without being asked, or --dry-run to see what would go")
     _say(planned)
-    click.confirm("Forget this for good?" if planned.hard else "Hide this?", abort=True)
+    return click.confirm("Forget this for good?" if planned.hard else "Hide this?")
 
 
 def _say(erasure: Erasure) -> None:

@@ -186,20 +186,27 @@ def clean(text: str, limit: int | None = None) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int) -> None:
-    """Rows for people: a table on a terminal, lines with tabs elsewhere. Column `wide` takes what room is left."""
+    """Rows for people: a table on a terminal, lines with tabs elsewhere.
+
+    Column `wide` takes what room is left; on a terminal the columns after it stand below its text.
+    """
     if not sys.stdout.isatty():
         for row in rows:
             click.echo("\t".join(row))
+        return
+    if not rows:
         return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     drawn = Table(box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(columns):
+    for place, column in enumerate(columns[: wide + 1]):
         drawn.add_column(column, overflow="fold", no_wrap=place != wide, ratio=1 if place == wide else None)
     for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
+        below = " · ".join(cell for cell in row[wide + 1 :] if cell)
+        text = Text(row[wide]) + Text(f"\n{below}" if below else "", style="dim")
+        drawn.add_row(*(Text(cell) for cell in row[:wide]), text)
     Console().print(drawn)
 
 

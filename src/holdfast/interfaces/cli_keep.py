@@ -27,7 +27,7 @@ __all__ = [
 @command(
     "backup",
     example="holdfast backup /backups/2026-01-31 --db memory.db",
-    resume="Run it again: a backup that was stopped leaves nothing.",
+    resume="A backup is whole or is not there: look, and run it again for a new folder.",
 )
 @click.argument("folder", type=click.Path())
 def backup_command(frame: Frame, folder: str) -> None:
@@ -113,7 +113,7 @@ def usage_command(frame: Frame) -> None:
         found = hf.admin.usage()
     names = ("namespace", "users", "sessions", "messages", "memories", "changes", "bytes")
     rows = [tuple(str(getattr(usage, name)) for name in names) for usage in found]
-    frame.show({"usage": found}, lambda: table(names, rows, wide=0))
+    frame.show({"usage": found}, lambda: table(names, rows, wide=len(names) - 1))
 
 
 @command("settle", example="holdfast settle --timeout 60", resume="Run it again: what was done stays done.")

@@ -142,14 +142,14 @@ def rebuild_words(tx: WriteTx, terms: Mapping[str, Terms]) -> int:
     `terms` are those that were analysed before the transaction, by id; texts never change, so they still hold.
     """
     tx.clear_index()
-    sessions = _sessions(tx)
+    sessions, agents = _sessions(tx), dict(tx.agents())
     done = 0
     batch: list[Entry] = []
     for item, hidden in documents(tx):
-        if item.agent is not None:
-            tx.agent_number(item.agent)
+        if item.agent is not None and item.agent not in agents:
+            agents[item.agent] = tx.agent_number(item.agent)
         known = terms.get(item.id) or analyse(item.text)
-        batch.append(_entry(item, hidden=hidden, terms=known, sessions=sessions, agents=tx.agents()))
+        batch.append(_entry(item, hidden=hidden, terms=known, sessions=sessions, agents=agents))
         if len(batch) == _PAGE:
             tx.index(batch)
             done, batch = done + len(batch), []

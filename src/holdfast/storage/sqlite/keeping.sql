@@ -12,23 +12,9 @@ SELECT namespace, user_id, id, at, change_id, digest FROM tombstone WHERE at >= 
 -- scope: upkeep
 SELECT namespace, user_id FROM owner ORDER BY namespace, user_id
 
--- name: count_rows
+-- name: all_tables
 -- scope: upkeep
-SELECT 'store', count(*) FROM store
-UNION ALL SELECT 'migration', count(*) FROM migration
-UNION ALL SELECT 'namespace', count(*) FROM namespace
-UNION ALL SELECT 'owner', count(*) FROM owner
-UNION ALL SELECT 'agent', count(*) FROM agent
-UNION ALL SELECT 'session', count(*) FROM session
-UNION ALL SELECT 'message', count(*) FROM message
-UNION ALL SELECT 'memory', count(*) FROM memory
-UNION ALL SELECT 'memory_source', count(*) FROM memory_source
-UNION ALL SELECT 'change', count(*) FROM change
-UNION ALL SELECT 'change_effect', count(*) FROM change_effect
-UNION ALL SELECT 'idempotency', count(*) FROM idempotency
-UNION ALL SELECT 'tombstone', count(*) FROM tombstone
-UNION ALL SELECT 'due', count(*) FROM due
-UNION ALL SELECT 'word_block', count(*) FROM word_block
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name
 
 -- name: usage
 -- scope: upkeep

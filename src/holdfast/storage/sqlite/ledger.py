@@ -7,6 +7,7 @@ itself be personal. The first line names the store that it belongs to.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import hmac
@@ -19,6 +20,7 @@ from typing import Any, BinaryIO
 
 import apsw
 
+from holdfast.errors import StoreFull, StoreReadOnly
 from holdfast.model import from_micros
 from holdfast.storage.sql import load
 from holdfast.transaction import Tombstone
@@ -68,22 +70,33 @@ def reconcile(connection: apsw.Connection, path: str) -> int:
     """Append the tombstones that the ledger does not have yet, durably; returns how many.
 
     Level-triggered: it compares the ledger with the table, so it may be called at any time and by several processes.
+
+    Raises:
+        StoreFull, StoreReadOnly: the ledger cannot be written.
     """
     if not connection.execute("SELECT EXISTS (SELECT 1 FROM tombstone)").get and not ledger_path(path).exists():
         return 0
     store = identity(connection)
-    _set_aside_another(path, store.id)
-    with _opened(ledger_path(path)) as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        since, there = _newest(file)
-        found: list[Any] = connection.execute(KEEPING["all_tombstones"], {"since": since}).fetchall()
-        fresh = [row for row in found if (scope_mark(store.secret, row[0], row[1]), row[2]) not in there]
-        lines = [] if file.tell() else [_header(store.id)]
-        lines += [_line(store.secret, row) for row in fresh]
-        if lines:
-            file.write(_break(file) + "".join(f"{line}\n" for line in lines).encode())
-            file.flush()
-            os.fsync(file.fileno())
+    try:
+        _set_aside_another(path, store.id)
+        with _opened(ledger_path(path)) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return _append(file, connection, store)
+    except OSError as error:
+        kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
+        raise kind(f"{ledger_path(path)} cannot be written: {error.strerror}; it is tried again") from error
+
+
+def _append(file: BinaryIO, connection: apsw.Connection, store: Identity) -> int:
+    since, there = _newest(file)
+    found: list[Any] = connection.execute(KEEPING["all_tombstones"], {"since": since}).fetchall()
+    fresh = [row for row in found if (scope_mark(store.secret, row[0], row[1]), row[2]) not in there]
+    lines = [] if file.seek(0, os.SEEK_END) else [_header(store.id)]
+    lines += [_line(store.secret, row) for row in fresh]
+    if lines:
+        file.write(_break(file) + "".join(f"{line}\n" for line in lines).encode())
+        file.flush()
+        os.fsync(file.fileno())
     return len(fresh)
 
 

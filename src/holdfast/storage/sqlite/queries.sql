@@ -395,3 +395,32 @@ SELECT min(max(due_at, ifnull(leased_until, 0))) FROM due WHERE instr(:kinds, ',
 -- name: read_scopes
 -- scope: upkeep
 SELECT namespace, user_id FROM owner ORDER BY namespace, user_id
+
+-- name: add_usage
+-- scope: upkeep
+INSERT INTO model_usage (day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds,
+  nanousd, unpriced, f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth)
+VALUES (:day, :model, :purpose, :calls, :answered, :retries, :input_tokens, :output_tokens, :milliseconds, :nanousd,
+  :unpriced, :f_retry, :f_resample, :f_next, :f_park, :f_shorten, :f_poison, :f_auth)
+ON CONFLICT (day, model, purpose) DO UPDATE SET
+  calls = calls + excluded.calls,
+  answered = answered + excluded.answered,
+  retries = retries + excluded.retries,
+  input_tokens = input_tokens + excluded.input_tokens,
+  output_tokens = output_tokens + excluded.output_tokens,
+  milliseconds = milliseconds + excluded.milliseconds,
+  nanousd = nanousd + excluded.nanousd,
+  unpriced = unpriced + excluded.unpriced,
+  f_retry = f_retry + excluded.f_retry,
+  f_resample = f_resample + excluded.f_resample,
+  f_next = f_next + excluded.f_next,
+  f_park = f_park + excluded.f_park,
+  f_shorten = f_shorten + excluded.f_shorten,
+  f_poison = f_poison + excluded.f_poison,
+  f_auth = f_auth + excluded.f_auth
+
+-- name: read_usage
+-- scope: upkeep
+SELECT day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds, nanousd, unpriced,
+  f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth
+FROM model_usage WHERE day >= :since ORDER BY day, model, purpose

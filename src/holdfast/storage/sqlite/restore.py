@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -57,7 +58,7 @@ def restore_backup(
         _check(part)
         _swap(part, place, replaces=replaces)
     except OSError as error:
-        kind = StoreFull if error.errno in {28, 122} else StoreReadOnly
+        kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
         raise kind(f"{target} cannot be restored: {error.strerror}; it was left as it was") from error
     finally:
         for rest in (part, *_beside(part)):
