@@ -58,7 +58,13 @@ def _store(
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
-    store = SqliteStore(path, clock=clock, busy_timeout=settings.busy_timeout, read_timeout=settings.read_timeout)
+    store = SqliteStore(
+        path,
+        clock=clock,
+        busy_timeout=settings.busy_timeout,
+        read_timeout=settings.read_timeout,
+        close_timeout=settings.close_timeout,
+    )
     schema = store.facts.schema
     keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
     return store, lambda text: scan(data_files(path), text), keeper
@@ -147,4 +153,6 @@ def assemble(
 
 
 def _no_files(text: str) -> Residue:
-    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in")
+    raise InvalidInput(
+        f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
+    )
