@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast import Holdfast, errors
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
@@ -56,6 +57,15 @@ def test_what_a_page_shows_can_be_run(page: Path, tmp_path: Path, monkeypatch: p
         if name.startswith(PREFIX):
             monkeypatch.delenv(name)
     assert run_blocks(page, tmp_path) > 0
+
+
+def test_the_example_of_the_package_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [line[4:] for line in (holdfast.__doc__ or "").splitlines() if line.startswith("    ")]
+    *setup, last = lines
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    exec("\n".join([*setup, f"    found = {last.strip()}"]), names)  # noqa: S102 - the example is ours
+    assert names["found"] == "I moved to Lisbon."
 
 
 def test_hardly_a_block_is_skipped() -> None:
