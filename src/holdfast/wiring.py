@@ -48,9 +48,13 @@ def sqlite_path(location: str) -> str:
 
 
 def data_files(path: str) -> list[Path]:
-    """Every file that a SQLite store keeps: the file and what stands beside it under its name."""
+    """Every file that a SQLite store keeps content in: the file and what stands beside it under its name.
+
+    Not the shared memory of the log: it holds frame numbers, and reading it would let go of SQLite's locks.
+    """
     target = Path(path)
-    return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
+    found = (entry for entry in target.parent.iterdir() if entry.name.startswith(target.name) and entry.is_file())
+    return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
 
 
 def _store(
@@ -62,6 +66,7 @@ def _store(
         return InMemoryStore(clock, ids), _no_files, None
     from holdfast.storage.residue import scan
     from holdfast.storage.sqlite.keeper import SqliteKeeper
+    from holdfast.storage.sqlite.raw import chunks
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -74,7 +79,7 @@ def _store(
     )
     schema = store.facts.schema
     keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
-    return store, lambda text: scan(data_files(path), text), keeper
+    return store, lambda text: scan(data_files(path), text, chunks=chunks), keeper
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:
