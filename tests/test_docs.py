@@ -25,6 +25,8 @@ DOCS = ROOT / "docs"
 RUN = [ROOT / "README.md", DOCS / "quickstart.md", *sorted((DOCS / "how-to").glob("*.md"))]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 MOST_SKIPPED = 2
+MADE = {"docs/proof.md"}
+"""Pages that a command writes: not there before it ran."""
 
 
 def name_of(path: Path) -> str:
@@ -108,10 +110,19 @@ def test_the_commands_that_prove_a_promise_select_tests() -> None:
 def _test_names(path: Path) -> set[str]:
     """Names that `-k` can meet in a test file: of its tests, their parameters' pages, and of the suites it subclasses."""
     text = path.read_text(encoding="utf-8")
-    if "VerbSuite" in text:
-        text += "".join(p.read_text("utf-8") for p in (ROOT / "src" / "holdfast" / "testing").glob("verb_suite_*.py"))
+    for suite in ("VerbSuite", "StoreSuite"):
+        if suite in text:
+            cases = (ROOT / "src" / "holdfast" / "testing").glob(f"{suite.removesuffix('Suite').lower()}_suite_*.py")
+            text += "".join(page.read_text("utf-8") for page in cases)
     names = set(re.findall(r"def (test_\w+)", text)) | {path.name}
     return names | ({name_of(page) for page in RUN} if path.name == "test_docs.py" else set())
+
+
+def test_the_numbers_of_the_proofs_are_those_that_run() -> None:
+    told = re.search(r"(\d+) kills, (\d+) power\s+cuts, (\d+) I/O\s+errors", (ROOT / "README.md").read_text("utf-8"))
+    assert told
+    for number, name in zip(told.groups(), ("test_crash", "test_power_cut", "test_disk_faults"), strict=True):
+        assert re.search(rf"runs\(\d+, {number}\)", (ROOT / "tests" / "proofs" / f"{name}.py").read_text("utf-8")), name
 
 
 def test_make_targets_that_are_named_are_there() -> None:
@@ -140,7 +151,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
             continue
         reached.add(page)
         ahead += [(page.parent / link.partition("#")[0]).resolve() for link in links(page) if not link.startswith("#")]
-    assert {name_of(page) for page in PAGES} <= {name_of(page) for page in reached}
+    assert {name_of(page) for page in PAGES} - MADE <= {name_of(page) for page in reached}
 
 
 def test_no_page_tells_of_the_machine_that_it_was_written_on() -> None:
