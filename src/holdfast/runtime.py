@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import ForkedProcess, WrongLoop
+from holdfast.keeping import Keeper
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
@@ -39,6 +40,7 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
+    keeper: Keeper | None = None
     indexes: IndexCache = field(default_factory=IndexCache)
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)

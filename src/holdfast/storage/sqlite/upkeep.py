@@ -48,10 +48,18 @@ def _checkpointed(connection: apsw.Connection) -> bool:
 class SqliteUpkeep:
     """`Upkeep` over a store's writer and readers; it touches due work, leases and scope names only."""
 
-    def __init__(self, *, write: Callable[..., Any], read: Callable[..., Any], call: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        *,
+        write: Callable[..., Any],
+        read: Callable[..., Any],
+        call: Callable[..., Any],
+        note: Callable[[apsw.Connection], object],
+    ) -> None:
         self._write = write
         self._read = read
         self._call = call
+        self._note = note
 
     async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
@@ -135,10 +143,12 @@ class SqliteUpkeep:
         """Copy the log into the file and empty it: freed pages are zeroed, old log frames are gone.
 
         Where moving cells has left copies of them in unused bytes, the file is written anew (VACUUM). That takes
-        about a second for 100 MB, so a large one waits for due work when this should end `briefly`.
+        about a second for 100 MB, so a large one waits for due work when this should end `briefly`. Before all that,
+        what was forgotten goes into the ledger: the scrub stays due until everything is done.
         """
 
         def work(connection: apsw.Connection) -> str | None:
+            self._note(connection)
             path = connection.filename
             if not _checkpointed(connection):
                 return "reader"
