@@ -59,7 +59,7 @@ def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
             session=0 if session is None else session.number,
             event_time=micros(memory.event_time),
             agent=tx.agent_number(memory.agent),
-            active=memory.state == "active",
+            active=memory.shown,
         )
         entries.append(Entry(number=memory.number, record=record, terms=terms.counts))
     tx.index(entries)

@@ -203,7 +203,7 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
 
 def _numbers(tx: ReadTx, ids: Sequence[str]) -> dict[int, bool]:
     messages = {message.number: True for message in tx.find_messages(ids)}
-    return messages | {memory.number: memory.state == "active" for memory in tx.find_memories(ids)}
+    return messages | {memory.number: memory.shown for memory in tx.find_memories(ids)}
 
 
 def _flag(tx: WriteTx, ids: Sequence[str]) -> None:
@@ -223,6 +223,6 @@ def _restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
         after = before
     after = replace(after, rev=current.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after)
-    if (after.state == "active") != (current.state == "active"):
-        tx.flag({current.number: after.state == "active"})
+    if after.shown != current.shown:
+        tx.flag({current.number: after.shown})
     return Effect(memory_id=current.id, rev_before=current.rev, rev_after=after.rev)

@@ -10,7 +10,7 @@ import apsw
 
 from holdfast import packed
 from holdfast.errors import RevisionConflict
-from holdfast.model import Change, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import Change, Evidence, Memory, Message, Scope, Session, Suspicion, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
@@ -80,6 +80,22 @@ class SqliteWrite(SqliteRead):
         if not self._owned:
             self._run("ensure_owner")
             self._owned = True
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        self._run(
+            "insert_evidence",
+            memory_id=evidence.memory_id,
+            turn=evidence.turn,
+            at=micros(evidence.at),
+            operation=evidence.operation,
+            change_id=evidence.change_id,
+        )
+
+    def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
+        self._run("count_evidence", id=memory_id, evidence=evidence, expires_at=rows.opt_micros(expires_at))
+
+    def put_suspicion(self, suspicion: Suspicion) -> None:
+        self._run("put_suspicion", **rows.suspicion_params(suspicion))
 
     def add_change(self, change: Change) -> Change:
         self._own()
@@ -205,6 +221,8 @@ class SqliteWrite(SqliteRead):
             self._run("delete_memory", id=item)
             if self._connection.changes():
                 self._run("delete_sources", memory_id=item)
+                self._run("delete_evidence", memory_id=item)
+                self._run("delete_suspicions", memory_id=item)
                 self._entomb(item, change_id, digests.get(item))
                 self._run("forget_detail_of_memory", id=item)
                 self._run("forget_detail_of_source", id=item)
