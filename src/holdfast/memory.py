@@ -40,6 +40,7 @@ class OpenStore:
         For tests and scripts: an open store does the same in the background.
         """
         self._runtime.guard()
+        await self._runtime.asked.written()
         try:
             async with asyncio.timeout(timeout):
                 return await self._runtime.worker.settle()
@@ -48,6 +49,7 @@ class OpenStore:
 
     async def close(self) -> None:
         """Finish acknowledged writes, give leases back and let go of the file. Idempotent."""
+        await self._runtime.asked.written()
         await self._runtime.worker.stop()
         await self._runtime.store.close()
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from holdfast.answers import Page, Query, Recall, Residue, Status
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
+from holdfast.pipeline.evidence import asked_for
 from holdfast.pipeline.history import get, history
 from holdfast.pipeline.recall import checked, recall
 from holdfast.pipeline.remember import labels
@@ -38,6 +39,7 @@ class ScopeReads:
 
     async def _read(self, work: Callable[[ReadTx], T]) -> T:
         self._runtime.guard()
+        await self._runtime.asked.written()
         return await self._runtime.store.read(self._scope, work)
 
     async def recall(
@@ -64,7 +66,7 @@ class ScopeReads:
 
         Looks across all sessions of the scope's user unless `session` narrows it. Filters only narrow. `as_of` answers
         with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
-        by their state.
+        by their state. A question is evidence for the facts it returned, counted behind the answer, once a turn.
 
         Raises:
             InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is.
@@ -90,7 +92,10 @@ class ScopeReads:
             )
         asked = checked(query)
         indexes = self._runtime.indexes
-        return await self._read(lambda tx: recall(tx, asked, indexes))
+        self._runtime.guard()
+        answer = await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, indexes))
+        self._runtime.asked.note(self._scope, asked_for(asked, answer))
+        return answer
 
     async def get(self, item_id: str) -> Message | Memory:
         """The message or memory of that id.

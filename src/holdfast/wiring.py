@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +17,7 @@ from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
+from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.steps import steps
 from holdfast.upkeep.worker import Worker
 
@@ -93,8 +95,13 @@ def assemble(
         store=store,
         clock=clock,
         ids=ids,
-        settings=RuntimeSettings(idempotency_days=settings.idempotency_days, raw_chars=settings.raw_chars),
+        settings=RuntimeSettings(
+            idempotency_days=settings.idempotency_days,
+            raw_chars=settings.raw_chars,
+            mid_tier_days=settings.mid_tier_days,
+        ),
         worker=worker,
+        asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
         residue=residue or _no_files,
     )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from holdfast.answers import Receipt, Remembered
 from holdfast.errors import InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
 from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
-from holdfast.pipeline.timeline import Placement, canonical_text, place
+from holdfast.pipeline.timeline import canonical_text
 from holdfast.ports import Ids
 from holdfast.transaction import WriteTx
 
-__all__ = ["MAX_TEXT", "Told", "correct", "fact_text", "labels", "memory_digest", "pin", "remember"]
+__all__ = ["MAX_TEXT", "Teller", "Told", "correct", "fact_text", "labels", "memory_digest", "pin", "relabelled", "remember", "revise"]
 
 MAX_TEXT = 100_000
 """Longest text or value of one memory, in characters; longer material belongs into the journal."""
@@ -33,7 +33,7 @@ class Told:
     subject: str = "user"
     attribute: str | None = None
     value: str | None = None
-    operation: Literal["set", "add", "remove"] = "set"
+    operation: Literal["set", "add", "remove"] | None = None
     event_time: datetime | None = None
     importance: Importance = "mid"
     pinned: bool = False
@@ -49,7 +49,7 @@ class Told:
             raise InvalidInput("a fact needs a value; pass value=...")
         if self.text is not None and self.value is not None:
             raise InvalidInput("a note has no value; pass attribute and value without a text")
-        if self.operation not in {"set", "add", "remove"}:
+        if self.operation not in {None, "set", "add", "remove"}:
             raise InvalidInput(f"operation is {self.operation!r:.40}; it must be 'set', 'add' or 'remove'")
         if self.importance not in {"low", "mid", "high"}:
             raise InvalidInput(f"importance is {self.importance!r:.40}; it must be 'low', 'mid' or 'high'")
@@ -113,47 +113,39 @@ class Teller:
     session: str | None = None
 
 
-def remember(tx: WriteTx, told: Told, *, key: str | None, teller: Teller) -> Receipt:
-    """Store a note or a fact; the receipt names the memory that now says it.
-
-    The same note again is the same memory; a fact takes its place in its attribute's timeline and supersedes what it
-    replaces.
-    """
-    fresh = _fresh(tx, told, key, teller)
+def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
+    """Store a note; the receipt names the memory that now says it. The same note again is the same memory."""
+    fresh = _note(tx, told, teller)
     digest = memory_digest(teller.secret, fresh)
-    if fresh.kind == "note":
-        same = tx.same_content(kind="note", digest=digest, agent=teller.agent)
-        placement = Placement(same=same)
-    else:
-        timeline = tx.facts(subject=fresh.subject or "", key=fresh.key or "", agent=teller.agent)
-        placement = place(
-            timeline,
-            value=fresh.value or "",
-            at=fresh.valid_from,
-            operation=told.operation,
-            origin=teller.author.origin,
-        )
-    return _apply(tx, told, fresh, digest, placement, teller)
+    held = tx.same_content(kind="note", digest=digest, agent=teller.agent)
+    if held is not None:
+        changed = relabelled(held, told)
+        if not changed:
+            return Receipt(ids=(held.id,))
+        change = _change(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], teller)
+        return Receipt(ids=(held.id,), change_ids=(change.id,))
+    memory = replace(fresh, number=tx.take_numbers(1))
+    tx.put_memory(memory, digest=digest)
+    index_memories(tx, [memory])
+    if memory.expires_at is not None:
+        tx.put_due("expire", memory.id, memory.expires_at)
+    effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
+    change = _change(tx, "remember", "told", [effect], teller)
+    return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
-def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
-    """The memory as it would be stored if nothing said it yet; its number is taken only then."""
+def _note(tx: WriteTx, told: Told, teller: Teller) -> Memory:
+    """The note as it would be stored if nothing said it yet; its number is taken only then."""
     at = told.event_time or tx.now
     tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
-    text = told.text if told.text is not None else fact_text(told.subject, told.attribute or "", told.value or "")
     return Memory(
         id=teller.ids.new("mem"),
         number=-1,
-        kind="note" if told.text is not None else "fact",
-        text=text,
+        kind="note",
+        text=told.text or "",
         tier=tier,
         agent=teller.agent,
         session=teller.session,
-        subject=None if told.text is not None else told.subject,
-        attribute=told.attribute,
-        value=told.value,
-        key=key,
-        operation="add" if told.operation == "add" else "set",
         topics=told.topics,
         entities=told.entities,
         metadata=told.metadata,
@@ -168,88 +160,50 @@ def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
     )
 
 
-def _apply(tx: WriteTx, told: Told, fresh: Memory, digest: bytes, placement: Placement, teller: Teller) -> Receipt:
-    effects = []
-    held = placement.same
-    stores = held is None and told.operation != "remove"
-    for ending in placement.endings:
-        successor = held.id if held else fresh.id
-        effects.append(
-            revise(
-                tx,
-                ending.memory,
-                state="superseded",
-                valid_to=ending.at,
-                superseded_by=successor if ending.replaced else None,
-            )
-        )
-    if stores:
-        late = placement.next is not None
-        held = replace(
-            fresh,
-            number=tx.take_numbers(1),
-            valid_to=placement.valid_to,
-            state="superseded" if late else "active",
-            superseded_by=placement.next.id if placement.next else None,
-        )
-        tx.put_memory(held, digest=digest)
-        index_memories(tx, [held])
-        if held.expires_at is not None and held.state == "active":
-            tx.put_due("expire", held.id, held.expires_at)
-        effects.append(Effect(memory_id=held.id, rev_before=0, rev_after=1))
-    elif held is not None:
-        effects += _relabel(tx, held, told)
-    ended = placement.endings[0].memory.id if told.operation == "remove" and placement.endings else None
-    kept = held.id if held else ended
-    receipt_ids = () if kept is None else (kept,)
-    if not effects:
-        return Receipt(ids=receipt_ids)
-    change = _change(tx, "remember", _reason(told, placement, stores=stores), effects, teller)
-    return Receipt(ids=receipt_ids, change_ids=(change.id,))
+class Labels(Protocol):
+    """What a memory told again may add to the one that is there."""
+
+    @property
+    def topics(self) -> tuple[str, ...]: ...
+    @property
+    def entities(self) -> tuple[str, ...]: ...
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+    @property
+    def pinned(self) -> bool: ...
+    @property
+    def importance(self) -> Importance: ...
 
 
-def _reason(told: Told, placement: Placement, *, stores: bool) -> str:
-    if told.operation == "remove":
-        return "told that it no longer holds"
-    if not stores:
-        return "told again with more labels"
-    if placement.next is not None:
-        return "told late: a newer value was known"
-    return "told; replaces an earlier value" if placement.endings else "told"
-
-
-def _relabel(tx: WriteTx, held: Memory, told: Told) -> list[Effect]:
-    """What the same content told again adds: labels, a pin, a higher importance."""
-    topics = tuple(dict.fromkeys((*held.topics, *told.topics)))
-    entities = tuple(dict.fromkeys((*held.entities, *told.entities)))
-    metadata = {**held.metadata, **told.metadata}
-    pinned = held.pinned or told.pinned
+def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
+    """What the same content told again changes: labels, a pin, a higher importance; empty when nothing."""
     order = ("low", "mid", "high")
     importance = max(held.importance, told.importance, key=order.index) if told.importance != "mid" else held.importance
-    new = (topics, entities, metadata, pinned, importance)
-    if new == (held.topics, held.entities, dict(held.metadata), held.pinned, held.importance):
-        return []
-    tier: Tier = "long" if pinned or importance == "high" else held.tier
-    return [
-        revise(
-            tx,
-            held,
-            topics=topics,
-            entities=entities,
-            metadata=metadata,
-            pinned=pinned,
-            importance=importance,
-            tier=tier,
-        )
-    ]
+    pinned = held.pinned or told.pinned
+    wanted: dict[str, Any] = {
+        "topics": _joined(held.topics, told.topics),
+        "entities": _joined(held.entities, told.entities),
+        "metadata": {**held.metadata, **told.metadata},
+        "pinned": pinned,
+        "importance": importance,
+    }
+    changed = {name: value for name, value in wanted.items() if value != getattr(held, name)}
+    if changed and (pinned or importance == "high") and held.tier != "long":
+        changed["tier"] = "long"
+    return changed
+
+
+def _joined(held: tuple[str, ...], told: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels once each, whatever their case; the wording that was there first stays."""
+    return tuple({label.casefold(): label for label in (*told[::-1], *held[::-1])}.values())[::-1]
 
 
 def revise(tx: WriteTx, memory: Memory, **changed: Any) -> Effect:
     """Write the next revision of a memory with some fields changed; returns what that did to it."""
     after = replace(memory, **changed, rev=memory.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after)
-    if (after.state == "active") != (memory.state == "active"):
-        tx.flag({memory.number: after.state == "active"})
+    if after.shown != memory.shown:
+        tx.flag({memory.number: after.shown})
     return Effect(memory_id=memory.id, rev_before=memory.rev, rev_after=after.rev)
 
 
