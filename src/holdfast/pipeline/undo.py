@@ -38,7 +38,13 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, ids: Ids, author: Author
         message = f"later changes stand on {change_id}: {later}; undo them first, or pass cascade=True"
         raise UndoConflict(message, blocking=blocking)
     undone = _undo_tree(tx, change, ids=ids, author=author)
-    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=tuple(reversed(undone)))
+    made = tuple(one for one in reversed(undone) if _told(tx, _undone_by(tx, one)))
+    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
+
+
+def _undone_by(tx: ReadTx, undo_id: str) -> str:
+    made = tx.find_change(undo_id)
+    return "" if made is None or made.undoes is None else made.undoes
 
 
 def _told(tx: ReadTx, change_id: str) -> bool:
