@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "answers": {"errors", "model"},
     "inference": VALUES,
     "transaction": VALUES,
-    "ports": VALUES | {"transaction"},
+    "ports": VALUES | {"transaction", "inference"},
     "system": CORE,
     "settings": {"errors"},
     "pipeline": CORE,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
-__all__ = ["PROTOCOLS", "Entry", "Protocol", "endpoint", "guess_protocol", "host_of", "is_local"]
+__all__ = ["PROTOCOLS", "Entry", "Protocol", "endpoint", "guess_protocol", "host_of", "is_local", "looks_embedding"]
 
 Protocol = Literal[
     "openai-chat",
@@ -26,8 +26,8 @@ PROTOCOLS: Final[tuple[str, ...]] = get_args(Protocol)
 
 _VERSION = re.compile(r"/v\d+[a-z0-9]*(?=/|$)")
 _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jina-e|arctic-e", re.IGNORECASE)
-_HOSTED_SECONDS: Final = 30.0  # RULES: deadlines a call
-_LOCAL_SECONDS: Final = 180.0
+_HOSTED_SECONDS: Final = 30.0  # a hosted model that takes longer is stuck
+_LOCAL_SECONDS: Final = 180.0  # a local one may be loading: 5 to 19 s for 8B, minutes for larger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +106,14 @@ def is_local(base_url: str | None) -> bool:
     return address.is_loopback or address.is_private
 
 
+def looks_embedding(model: str) -> bool:
+    """Whether a model's name is that of an embedding model, as far as names tell."""
+    return _EMBEDDING_MODEL.search(model) is not None
+
+
 def guess_protocol(base_url: str | None, model: str) -> Protocol | None:
     """The protocol that a URL and a model point to; None where nothing does."""
-    embeds = bool(_EMBEDDING_MODEL.search(model))
+    embeds = looks_embedding(model)
     if not base_url:
         return "anthropic-messages" if model.startswith("claude") else None
     host = host_of(base_url)

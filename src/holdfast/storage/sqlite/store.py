@@ -21,6 +21,7 @@ from holdfast.ports import Clock, Priority, StoreFacts
 from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.storage.sqlite.upkeep import SqliteUpkeep
+from holdfast.storage.sqlite.usage import SqliteUsageBook
 from holdfast.storage.sqlite.writer import Writer
 from holdfast.transaction import ReadTx, WriteTx
 
@@ -68,6 +69,7 @@ class SqliteStore:
         self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="holdfast-reader")
         self._upkeep = SqliteUpkeep(write=self.write, read=self._look, call=self._writer.call)
+        self._usage = SqliteUsageBook(write=self.write, read=self._look)
 
     @property
     def facts(self) -> StoreFacts:
@@ -76,6 +78,10 @@ class SqliteStore:
     @property
     def upkeep(self) -> SqliteUpkeep:
         return self._upkeep
+
+    @property
+    def usage(self) -> SqliteUsageBook:
+        return self._usage
 
     async def write(
         self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE

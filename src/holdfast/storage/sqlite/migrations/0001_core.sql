@@ -242,3 +242,26 @@ CREATE TABLE word_block (
   entries   BLOB NOT NULL,
   PRIMARY KEY (namespace, user_id, first)
 );
+
+-- What models were used for: counts without content, over all scopes; one f_ column a class of failure.
+CREATE TABLE model_usage (
+  day           TEXT NOT NULL,              -- UTC
+  model         TEXT NOT NULL,
+  purpose       TEXT NOT NULL,
+  calls         INTEGER NOT NULL,
+  answered      INTEGER NOT NULL,
+  retries       INTEGER NOT NULL,
+  input_tokens  INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  milliseconds  INTEGER NOT NULL,
+  nanousd       INTEGER NOT NULL,
+  unpriced      INTEGER NOT NULL,
+  f_retry       INTEGER NOT NULL,
+  f_resample    INTEGER NOT NULL,
+  f_next        INTEGER NOT NULL,
+  f_park        INTEGER NOT NULL,
+  f_shorten     INTEGER NOT NULL,
+  f_poison      INTEGER NOT NULL,
+  f_auth        INTEGER NOT NULL,
+  PRIMARY KEY (day, model, purpose)
+) WITHOUT ROWID;
