@@ -109,6 +109,10 @@ class ReadTx(Protocol):
         """The messages and memories with these document numbers, in the order of the numbers."""
         ...
 
+    def hidden(self) -> list[Message | Memory]:
+        """What standing changes hide from every other read, by document number: only forgetting looks at it."""
+        ...
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         """Memories by kind, state, agent and session, by document number."""
         ...
@@ -294,6 +298,10 @@ class WriteTx(ReadTx, Protocol):
         Raises:
             StoreError: it still has messages, hidden ones included.
         """
+        ...
+
+    def erase_agents(self) -> None:
+        """Forget the names of the scope's agents, once it holds nothing of theirs."""
         ...
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:

@@ -8,18 +8,41 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from holdfast.answers import Receipt, Remembered
-from holdfast.errors import InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
+from holdfast.errors import Conflict, InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
 from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
+from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.journal import ensure_session
+from holdfast.pipeline.sight import seen
 from holdfast.pipeline.timeline import canonical_text
+from holdfast.plain import json_copy
 from holdfast.ports import Ids
 from holdfast.transaction import WriteTx
 
-__all__ = ["MAX_TEXT", "Teller", "Told", "correct", "fact_text", "labels", "memory_digest", "pin", "relabelled", "remember", "revise"]
+__all__ = [
+    "MAX_TEXT",
+    "Labels",
+    "Teller",
+    "Told",
+    "check_times",
+    "correct",
+    "fact_text",
+    "labels",
+    "memory_digest",
+    "mind_expiry",
+    "pin",
+    "relabelled",
+    "remember",
+    "remembered",
+    "revise",
+]
 
 MAX_TEXT = 100_000
 """Longest text or value of one memory, in characters; longer material belongs into the journal."""
+
+AHEAD = Limits().ahead
+"""How far the time of a memory may lie in the future: as far as that of a message."""
 
 MAX_LABELS = 50
 """Most topics, and most entities, that one call may give."""
@@ -57,9 +80,17 @@ class Told:
             given = getattr(self, name)
             if given is not None:
                 _check_text(name, given)
-        for moment in (self.event_time, self.expires_at):
+        for name in ("event_time", "expires_at"):
+            moment = getattr(self, name)
+            if moment is not None and not isinstance(moment, datetime):
+                raise InvalidInput(f"{name} is a {type(moment).__name__}; pass an aware datetime")
             if moment is not None:
                 micros(moment)
+        if not isinstance(self.pinned, bool):
+            raise InvalidInput(f"pinned is {self.pinned!r:.40}; it must be true or false")
+        if not isinstance(self.metadata, Mapping):
+            raise InvalidInput(f"metadata is a {type(self.metadata).__name__}; pass a dict")
+        object.__setattr__(self, "metadata", json_copy(self.metadata))
 
 
 def _check_text(name: str, given: object) -> None:
@@ -80,12 +111,20 @@ def labels(name: str, given: Sequence[str]) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         raise InvalidInput(f"{name} must be a list of strings, not one string")
-    found: dict[str, str] = {}
     for label in given:
         _check_text(name, label)
-        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
+    found = _once_each(given)
     if len(found) > MAX_LABELS:
-        raise InvalidInput(f"{name} has {len(found)} entries; at most {MAX_LABELS} are kept")
+        raise InvalidInput(
+            f"{name} has {len(found)} entries; at most {MAX_LABELS} are kept: pass the most telling ones"
+        )
+    return found
+
+
+def _once_each(given: Sequence[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for label in given:
+        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
     return tuple(found.values())
 
 
@@ -125,10 +164,11 @@ def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
         change = _change(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], teller)
         return Receipt(ids=(held.id,), change_ids=(change.id,))
     memory = replace(fresh, number=tx.take_numbers(1))
+    if memory.session is not None:
+        ensure_session(tx, memory.session, teller.ids)
     tx.put_memory(memory, digest=digest)
     index_memories(tx, [memory])
-    if memory.expires_at is not None:
-        tx.put_due("expire", memory.id, memory.expires_at)
+    mind_expiry(tx, memory)
     effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
     change = _change(tx, "remember", "told", [effect], teller)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
@@ -136,7 +176,7 @@ def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
 
 def _note(tx: WriteTx, told: Told, teller: Teller) -> Memory:
     """The note as it would be stored if nothing said it yet; its number is taken only then."""
-    at = told.event_time or tx.now
+    at = check_times(tx, told)
     tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
     return Memory(
         id=teller.ids.new("mem"),
@@ -181,8 +221,8 @@ def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
     importance = max(held.importance, told.importance, key=order.index) if told.importance != "mid" else held.importance
     pinned = held.pinned or told.pinned
     wanted: dict[str, Any] = {
-        "topics": _joined(held.topics, told.topics),
-        "entities": _joined(held.entities, told.entities),
+        "topics": _once_each((*held.topics, *told.topics)),
+        "entities": _once_each((*held.entities, *told.entities)),
         "metadata": {**held.metadata, **told.metadata},
         "pinned": pinned,
         "importance": importance,
@@ -193,18 +233,39 @@ def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
     return changed
 
 
-def _joined(held: tuple[str, ...], told: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels once each, whatever their case; the wording that was there first stays."""
-    return tuple({label.casefold(): label for label in (*told[::-1], *held[::-1])}.values())[::-1]
+def check_times(tx: WriteTx, told: Told) -> datetime:
+    """When it became true: as told, else now.
+
+    Raises:
+        InvalidInput: more than a day ahead, or an expiry before it.
+    """
+    at = told.event_time or tx.now
+    if at > tx.now + AHEAD:
+        raise InvalidInput(
+            f"event_time {at.isoformat()} lies more than {AHEAD} after now; "
+            "it is when it became true: put a plan into the text"
+        )
+    if told.expires_at is not None and told.expires_at <= at:
+        raise InvalidInput(
+            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; pass a later one"
+        )
+    return at
 
 
 def revise(tx: WriteTx, memory: Memory, **changed: Any) -> Effect:
     """Write the next revision of a memory with some fields changed; returns what that did to it."""
     after = replace(memory, **changed, rev=memory.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after)
+    mind_expiry(tx, after)
     if after.shown != memory.shown:
         tx.flag({memory.number: after.shown})
     return Effect(memory_id=memory.id, rev_before=memory.rev, rev_after=after.rev)
+
+
+def mind_expiry(tx: WriteTx, memory: Memory) -> None:
+    """Make the expiry of a memory due work, where it stands and will come."""
+    if memory.expires_at is not None and memory.state == "active" and not memory.pinned:
+        tx.put_due("expire", memory.id, memory.expires_at)
 
 
 def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], teller: Teller) -> Change:
@@ -229,8 +290,8 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
         RevisionConflict: it has changed since.
     """
     if not memory_id.startswith("mem_"):
-        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory (mem_…)", id=memory_id)
-    found = tx.find_memories([memory_id])
+        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory; pass one (mem_…)", id=memory_id)
+    found = seen(tx, tx.find_memories([memory_id]))
     if not found:
         raise NotFound(f"no memory {memory_id!r:.80} in this scope", id=memory_id)
     if rev is not None and found[0].rev != rev:
@@ -247,12 +308,14 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
     _check_text("value", value)
     old = find_memory(tx, memory_id, rev=rev)
     if old.kind not in {"fact", "note"}:
-        raise WrongKind(f"{memory_id} is a {old.kind}; facts and notes can be corrected", id=memory_id)
+        raise WrongKind(f"{memory_id} is a {old.kind}; pass the id of a fact or a note", id=memory_id)
+    if old.state in {"retracted", "merged"}:
+        stands = f"; correct {old.superseded_by}, which stands in its place" if old.superseded_by else "; tell it anew"
+        raise Conflict(f"{memory_id} is {old.state} already{stands}")
     fact = old.kind == "fact"
     fresh = replace(
         old,
         id=teller.ids.new("mem"),
-        number=tx.take_numbers(1),
         value=value if fact else None,
         text=fact_text(old.subject or "", old.attribute or "", value) if fact else value,
         origin=teller.author.origin,
@@ -262,15 +325,22 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
         recorded_at=tx.now,
         rev=1,
     )
+    digest = memory_digest(teller.secret, fresh)
+    same = tx.same_content(kind=old.kind, digest=digest, agent=old.agent) if old.state == "active" else None
+    if same is not None and same.id != old.id:
+        fresh = same
     effects = [revise(tx, old, state="retracted", superseded_by=fresh.id)]
     if fact:
         timeline = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
         effects += [
             revise(tx, m, superseded_by=fresh.id) for m in timeline if m.superseded_by == old.id and m.id != old.id
         ]
-    tx.put_memory(fresh, digest=memory_digest(teller.secret, fresh))
-    index_memories(tx, [fresh])
-    effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
+    if fresh is not same:
+        fresh = replace(fresh, number=tx.take_numbers(1))
+        tx.put_memory(fresh, digest=digest)
+        index_memories(tx, [fresh])
+        mind_expiry(tx, fresh)
+        effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
     change = _change(tx, "correct", "corrected by the user: it was never so", effects, teller)
     return Receipt(ids=(fresh.id,), change_ids=(change.id,))
 

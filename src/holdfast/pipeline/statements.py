@@ -13,10 +13,11 @@ from typing import Any, Literal
 
 from holdfast.model import Effect, Evidence, Importance, Memory, Suspicion, Trust
 from holdfast.pipeline.documents import index_memories
+from holdfast.pipeline.journal import ensure_session
 from holdfast.pipeline.keying import Resolution, aliases, resolve
 from holdfast.pipeline.keys import Decision, cardinality, decide, wording
 from holdfast.pipeline.keys import Operation as ModelOperation
-from holdfast.pipeline.remember import Teller, fact_text, memory_digest, relabelled, revise
+from holdfast.pipeline.remember import Teller, fact_text, memory_digest, mind_expiry, relabelled, revise
 from holdfast.pipeline.tiers import durable, entry_tier, lives_until, promotes, said_turn, temporary
 from holdfast.pipeline.timeline import Placement, Resumption, Word, place, same_value
 from holdfast.transaction import WriteTx
@@ -248,13 +249,14 @@ def _apply(
 def _store(work: _Work, fresh: Memory, operation: Literal["set", "add"]) -> Memory:
     tx = work.tx
     memory = replace(fresh, number=tx.take_numbers(1))
+    if memory.session is not None:
+        ensure_session(tx, memory.session, work.teller.ids)
     tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
     index_memories(tx, [memory])
     work.note(memory, operation, work.said.at)
     if work.said.expires_at is not None:
         work.note(memory, "until", work.said.expires_at)
-    if memory.expires_at is not None and memory.state == "active":
-        tx.put_due("expire", memory.id, memory.expires_at)
+    mind_expiry(tx, memory)
     work.effects.append(Effect(memory_id=memory.id, rev_before=0, rev_after=1))
     return memory
 
@@ -278,8 +280,7 @@ def _resumed(work: _Work, one: Resumption, rows: Sequence[Evidence]) -> Memory:
     for row in rows:
         if row.at >= one.at or row.operation in {"asked", "until"}:
             tx.add_evidence(replace(row, memory_id=memory.id, change_id=work.change_id))
-    if memory.expires_at is not None and memory.state == "active":
-        tx.put_due("expire", memory.id, memory.expires_at)
+    mind_expiry(tx, memory)
     work.effects.append(Effect(memory_id=memory.id, rev_before=0, rev_after=1))
     return memory
 
@@ -328,8 +329,7 @@ def _note(work: _Work) -> Stated:
     memory = replace(fresh, number=work.tx.take_numbers(1), tier="mid", expires_at=work.said.expires_at)
     work.tx.put_memory(memory, digest=digest)
     index_memories(work.tx, [memory])
-    if memory.expires_at is not None:
-        work.tx.put_due("expire", memory.id, memory.expires_at)
+    mind_expiry(work.tx, memory)
     effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
     return Stated(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from holdfast.answers import Receipt
 from holdfast.model import Change
-from holdfast.pipeline.remember import Teller, Told
+from holdfast.pipeline.remember import Teller, Told, check_times
 from holdfast.pipeline.statements import Statement, state_fact
 from holdfast.transaction import WriteTx
 
@@ -23,7 +23,7 @@ def tell_fact(tx: WriteTx, told: Told, *, teller: Teller, life: timedelta) -> Re
         subject=told.subject,
         attribute=told.attribute or "",
         value=told.value or "",
-        at=told.event_time or tx.now,
+        at=check_times(tx, told),
         operation=told.operation,
         importance=told.importance,
         pinned=told.pinned,

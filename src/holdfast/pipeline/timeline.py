@@ -17,7 +17,7 @@ from typing import Literal
 
 from holdfast.model import AUTHORITY, Evidence, Memory, Origin, Trust
 
-__all__ = ["Ending", "Placement", "Resumption", "Word", "canonical_text", "place", "same_value"]
+__all__ = ["Ending", "Placement", "Resumption", "Word", "canonical_text", "contradicting", "place", "same_value"]
 
 
 def canonical_text(text: str) -> str:
@@ -80,6 +80,7 @@ class Placement:
     against: tuple[Memory, ...] = ()
 
 
+_STANDING = frozenset({"active", "superseded", "expired"})
 _NONE: Mapping[str, Sequence[Evidence]] = MappingProxyType({})
 
 
@@ -94,7 +95,7 @@ def place(timeline: Sequence[Memory], word: Word, evidence: Mapping[str, Sequenc
         word: the statement.
         evidence: by memory, when it was stated again or ended since.
     """
-    standing = [memory for memory in timeline if memory.state in {"active", "superseded", "expired"}]
+    standing = [memory for memory in timeline if memory.state in _STANDING]
     before = [memory for memory in standing if _precedes(memory, word)]
     after = [memory for memory in standing if not _precedes(memory, word)]
     holding = [memory for memory in before if memory.valid_to is None or memory.valid_to > word.at]
@@ -114,6 +115,20 @@ def place(timeline: Sequence[Memory], word: Word, evidence: Mapping[str, Sequenc
         return Placement(same=stated, endings=endings, resumes=resumes)
     until, following = _end(standing, after, word, evidence)
     return Placement(valid_to=until, next=following, endings=endings, resumes=resumes)
+
+
+def contradicting(others: Sequence[Memory], memory: Memory) -> set[str]:
+    """Which facts of its timeline cannot stand beside a fact: both would hold at once, or one leans on what is gone."""
+    standing = [other for other in others if other.state in _STANDING]
+    if memory.state not in _STANDING:
+        return {other.id for other in standing if other.superseded_by == memory.id}
+    return {other.id for other in standing if _clash(*sorted((memory, other), key=lambda m: (m.valid_from, m.number)))}
+
+
+def _clash(earlier: Memory, later: Memory) -> bool:
+    overlapping = earlier.valid_to is None or later.valid_from < earlier.valid_to
+    lasting = later.valid_to is None or later.valid_to > later.valid_from
+    return overlapping and lasting and (later.operation == "set" or same_value(earlier.value or "", later.value or ""))
 
 
 def _precedes(memory: Memory, word: Word) -> bool:

@@ -94,7 +94,10 @@ class InputCases:
 
     async def test_fifty_megabytes_are_refused_with_the_limit(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")
-        for content in ("x" * 50_000_000, [{"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 50_000_000}}]):
+        for content in (
+            "x" * 50_000_000,
+            [{"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 50_000_000}}],
+        ):
             with pytest.raises(TooLarge) as caught:
                 await alice.add({"role": "user", "content": content})
             assert caught.value.size > caught.value.limit > 0

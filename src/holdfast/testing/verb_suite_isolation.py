@@ -105,7 +105,7 @@ class IsolationCases:
     async def test_names_that_cannot_be_used_are_refused(self, harness: Harness) -> None:
         for names in ({"user": ""}, {"user": " "}, {"namespace": ""}, {"session": "\x00"}, {"agent": "a\nb"}):
             with pytest.raises(InvalidScope):
-                harness.scope(**names)  # type: ignore[arg-type]
+                harness.scope(**names)
         for name in ("x" * 257, "\ud800", "\x7f"):
             with pytest.raises(InvalidScope):
                 harness.scope(user=name)

@@ -86,7 +86,8 @@ class RecallCases:
         for text, asked, total in cases:
             whole = await alice.recall(text, limit=100, **asked)
             assert (len(whole.hits), whole.total, whole.next_offset) == (total, total, None)
-            joined, offset = [], 0
+            joined: list[Any] = []
+            offset: int | None = 0
             while offset is not None:
                 page = await alice.recall(text, limit=5, offset=offset, **asked)
                 assert page.total == total
@@ -169,7 +170,15 @@ class RecallCases:
                 with pytest.raises(WrongKind) as caught:
                     await verb(wrong)
                 assert caught.value.id == wrong
-            for unknown in ("msg_" + "0" * 32, "mem_" + "0" * 32, "mem_", "nonsense", "", "mem_' OR 1=1 --", "mem_\x00"):
+            for unknown in (
+                "msg_" + "0" * 32,
+                "mem_" + "0" * 32,
+                "mem_",
+                "nonsense",
+                "",
+                "mem_' OR 1=1 --",
+                "mem_\x00",
+            ):
                 with pytest.raises(NotFound):
                     await verb(unknown)
         for wrong in (ids["note"], ids["question"], "nonsense", ""):

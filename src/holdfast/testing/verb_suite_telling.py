@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast.errors import NotFound, RevisionConflict, WrongKind
+from holdfast.errors import Conflict, NotFound, RevisionConflict, WrongKind
 from holdfast.testing.verb_suite_base import Harness, facts, texts, user
 
 __all__ = ["TellingCases"]
@@ -182,6 +182,6 @@ class TellingCases:
         alice = harness.scope(user="alice")
         wrong = await alice.remember(attribute="city", value="Porto")
         await alice.correct(wrong.memory.id, "Lisbon")
-        with pytest.raises(WrongKind, match="mem_"):
+        with pytest.raises(Conflict, match="mem_"):
             await alice.correct(wrong.memory.id, "Faro")
         assert await facts(alice) == ["Lisbon"]
