@@ -19,6 +19,7 @@ from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.keying import warm
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
+from holdfast.pipeline.suspicions import settle_suspicion
 from holdfast.pipeline.telling import tell_fact
 from holdfast.pipeline.undo import Undoer, undo
 from holdfast.ports import Priority
@@ -146,8 +147,8 @@ class AsyncScope(ScopeReads):
         The same note again is the same memory. A fact supersedes what its attribute said before (`operation="set"`),
         stands beside it (`"add"`) or ends that value (`"remove"`); without an operation the attribute decides: pets and
         languages add, a job or an address supersedes. Attributes that are one concept in other words share their
-        timeline. One that tells of an earlier time takes its place in the past. `memory` is the memory that now says it; None when a removal found nothing, or when a replay finds
-        it forgotten.
+        timeline. One that tells of an earlier time takes its place in the past. `memory` is the memory that now says
+        it; None when a removal found nothing, or when a replay finds it forgotten.
 
         Raises:
             InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
@@ -179,7 +180,7 @@ class AsyncScope(ScopeReads):
         return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once)
 
     async def _warm(self, subject: str, attribute: str) -> None:
-        """Compare the key with the stored ones before the transaction, on a thread: nothing is computed under a lock."""
+        """Compare the key with the stored ones ahead, on a thread: nothing is computed under a lock."""
         agent = self._scope.agent
         stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
         await asyncio.to_thread(warm, subject, attribute, stored)
@@ -215,6 +216,20 @@ class AsyncScope(ScopeReads):
             return remembered(tx, receipt)
 
         return await self._write(work)
+
+    async def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+        """Settle what `suspicions` lists, as one change that can be undone.
+
+        Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
+        takes the statement as the user's own word, `different` leaves what the user told.
+
+        Raises:
+            NotFound: no such suspicion in this scope. Conflict: it is settled already. InvalidInput: another verdict.
+        """
+        if verdict not in {"same", "different"}:
+            raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
+        teller = self._teller()
+        return await self._write(lambda tx: settle_suspicion(tx, suspicion_id, verdict, teller=teller))
 
     async def undo(self, change_id: str, *, cascade: bool = False, idempotency_key: str | None = None) -> Receipt:
         """Undo a change, as a new change; undoing an undo is redo. With `cascade`, undo first what stands on it.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from holdfast.answers import Page, Query, Recall, Residue, Status
+from holdfast.answers import Doubt, Page, Query, Recall, Residue, Status
 from holdfast.errors import InvalidInput, WrongKind
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
 from holdfast.pipeline.evidence import asked_for
@@ -16,6 +16,7 @@ from holdfast.pipeline.recall import checked, recall
 from holdfast.pipeline.remember import labels
 from holdfast.pipeline.sight import page_of_messages
 from holdfast.pipeline.status import status
+from holdfast.pipeline.suspicions import doubts
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx
 
@@ -165,6 +166,13 @@ class ScopeReads:
         """
         self._runtime.guard()
         return await asyncio.to_thread(self._runtime.residue, text)
+
+    async def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+        """What a person should settle, oldest first; with `settled` also what was.
+
+        Keys that may be one concept were kept apart, and so was what speaks against the user's own word.
+        """
+        return await self._read(lambda tx: doubts(tx, settled=settled))
 
     async def status(self) -> Status:
         """What the scope's user has here, and what is still to be done for it."""

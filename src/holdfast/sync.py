@@ -11,7 +11,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
-from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
+from holdfast.answers import Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import ForkedProcess, StoreClosed
 from holdfast.memory import OpenStore
 from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
@@ -320,6 +320,14 @@ class SyncScope:
     def end_session(self) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session())
+
+    def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+        """See `AsyncScope.suspicions`."""
+        return self._portal.run(self._core.suspicions(settled=settled))
+
+    def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+        """See `AsyncScope.settle_suspicion`."""
+        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict))
 
     def status(self) -> Status:
         """See `AsyncScope.status`."""

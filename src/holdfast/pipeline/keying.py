@@ -1,7 +1,7 @@
 """Which timeline a fact belongs to: the stored keys, compared with a new one. Pure, bounded, explained.
 
-Two keys of one concept share a timeline. Keys that differ, or of which that is not sure, stay apart: a false merge would
-overwrite what somebody said.
+Two keys of one concept share a timeline. Keys that differ, or of which that is not sure, stay apart: a false merge
+would overwrite what somebody said.
 """
 
 from __future__ import annotations

@@ -204,15 +204,29 @@ class Labels(Protocol):
     """What a memory told again may add to the one that is there."""
 
     @property
-    def topics(self) -> tuple[str, ...]: ...
+    def topics(self) -> tuple[str, ...]:
+        """Topics to add."""
+        ...
+
     @property
-    def entities(self) -> tuple[str, ...]: ...
+    def entities(self) -> tuple[str, ...]:
+        """Entities to add."""
+        ...
+
     @property
-    def metadata(self) -> Mapping[str, Any]: ...
+    def metadata(self) -> Mapping[str, Any]:
+        """Metadata to add; a name that is there takes the new value."""
+        ...
+
     @property
-    def pinned(self) -> bool: ...
+    def pinned(self) -> bool:
+        """Whether to pin it."""
+        ...
+
     @property
-    def importance(self) -> Importance: ...
+    def importance(self) -> Importance:
+        """Its importance; "mid" changes nothing."""
+        ...
 
 
 def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
@@ -247,15 +261,19 @@ def check_times(tx: WriteTx, told: Told) -> datetime:
         )
     if told.expires_at is not None and told.expires_at <= at:
         raise InvalidInput(
-            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; pass a later one"
+            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; "
+            "pass a later one"
         )
     return at
 
 
-def revise(tx: WriteTx, memory: Memory, **changed: Any) -> Effect:
-    """Write the next revision of a memory with some fields changed; returns what that did to it."""
+def revise(tx: WriteTx, memory: Memory, *, digest: bytes | None = None, **changed: Any) -> Effect:
+    """Write the next revision of a memory with some fields changed; returns what that did to it.
+
+    A `digest` is given where its key changes.
+    """
     after = replace(memory, **changed, rev=memory.rev + 1, recorded_at=tx.now, unrecorded_at=None)
-    tx.put_memory(after)
+    tx.put_memory(after, digest=digest)
     mind_expiry(tx, after)
     if after.shown != memory.shown:
         tx.flag({memory.number: after.shown})

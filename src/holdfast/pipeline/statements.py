@@ -35,7 +35,7 @@ class Statement:
 
     `operation` is what the user asked for and always holds. Without it `model` (what a model says that happened), the
     attribute and the `wording` (the sentence it was said in) decide. `own_words` says that the user said it: by
-    telling, or in a message of theirs among the `sources`. `turn` is the turn it was said in, where the caller knows it.
+    telling, or in a message of theirs among the `sources`. `turn` is the turn it was said in, where that is known.
     """
 
     subject: str
@@ -153,7 +153,7 @@ def _operation(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decis
 def _value_wording(value: str) -> Literal["add", "end", "none"]:
     """What a bare value says of what held before; only what adds or ends is clear without a sentence around it."""
     found = wording(value)
-    return found if found in {"add", "end"} else "none"  # type: ignore[return-value]  # narrowed by the test
+    return found if found in {"add", "end"} else "none"
 
 
 def _rows(tx: WriteTx, timeline: Sequence[Memory]) -> dict[str, list[Evidence]]:
@@ -163,7 +163,9 @@ def _rows(tx: WriteTx, timeline: Sequence[Memory]) -> dict[str, list[Evidence]]:
     return found
 
 
-def _fresh(work: _Work, operation: Literal["set", "add"], replaced: Sequence[Memory], rows: Sequence[Evidence]) -> Memory:
+def _fresh(
+    work: _Work, operation: Literal["set", "add"], replaced: Sequence[Memory], rows: Sequence[Evidence]
+) -> Memory:
     """The fact as it would be stored; its number is taken only then."""
     said, teller, now = work.said, work.teller, work.tx.now
     lasting = durable(work.where.subject, work.where.attribute)
@@ -334,9 +336,7 @@ def _note(work: _Work) -> Stated:
     return Stated(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
 
 
-def _kept_apart(
-    work: _Work, timeline: Sequence[Memory], placement: Placement, known: Sequence[Suspicion]
-) -> Stated:
+def _kept_apart(work: _Work, timeline: Sequence[Memory], placement: Placement, known: Sequence[Suspicion]) -> Stated:
     """A statement against what the user told: kept out of the present, for a person to settle."""
     said, tx = work.said, work.tx
     named = {one.memory_id for one in known if one.kind == "contradiction"}

@@ -21,11 +21,13 @@ PROMOTION = 2
 
 _LASTING = frozenset({"birthday", "birthplace", "blood_type", "allergy", "allergen"})
 _NAMES = frozenset({"name", "given_name", "surname", "full_name", "middle_name", "maiden_name"})
-_PETS = frozenset({"pet", "cat", "dog", "rabbit", "hamster", "parrot", "bird", "turtle", "horse", "guinea_pig", "kitten"})
+_PETS = frozenset(
+    {"pet", "cat", "dog", "rabbit", "hamster", "parrot", "bird", "turtle", "horse", "guinea_pig", "kitten"}
+)
 
 
 def durable(subject: str, attribute: str) -> bool:
-    """Whether an attribute is known to last: the user's, their family's and their pets' names, birthdays, allergies…
+    """Whether an attribute is known to last: the user's, their family's and their pets' names, birthdays, allergies.
 
     "mother" and "cat" are such attributes too: what they hold is a name.
     """
@@ -40,7 +42,9 @@ def durable(subject: str, attribute: str) -> bool:
     return False
 
 
-def entry_tier(*, importance: Importance, pinned: bool, lasting: bool, trust: Trust, replaced: Sequence[Memory]) -> Tier:
+def entry_tier(
+    *, importance: Importance, pinned: bool, lasting: bool, trust: Trust, replaced: Sequence[Memory]
+) -> Tier:
     """The tier that a fact enters: the one of what it replaces, or long at once; never long on a tool's word alone."""
     if pinned or any(memory.tier == "long" for memory in replaced):
         return "long"
@@ -76,4 +80,6 @@ def said_turn(session: Session | None, change_id: str) -> str:
 
 def asked_turn(session: Session | None, now: datetime) -> str:
     """The turn of a recall: the session at its count of messages; without messages the time of the question."""
-    return f"asked:{micros(now)}" if session is None or not session.last_seq else f"asked:{session.id}:{session.last_seq}"
+    return (
+        f"asked:{micros(now)}" if session is None or not session.last_seq else f"asked:{session.id}:{session.last_seq}"
+    )

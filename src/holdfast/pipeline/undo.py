@@ -282,7 +282,9 @@ def _as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
     past = {memory.rev: memory for memory in tx.revisions(effect.memory_id)}
     before = past.get(effect.rev_before)
     if before is None:
-        raise Forgotten(f"what {effect.memory_id} was before {change.id} was forgotten; tell it anew", id=effect.memory_id)
+        raise Forgotten(
+            f"what {effect.memory_id} was before {change.id} was forgotten; tell it anew", id=effect.memory_id
+        )
     return before
 
 
