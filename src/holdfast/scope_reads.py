@@ -96,7 +96,7 @@ class ScopeReads:
         indexes = self._runtime.indexes
         self._runtime.guard()
         answer = await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, indexes))
-        self._runtime.asked.note(self._scope, asked_for(asked, answer))
+        self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
         return answer
 
     async def get(self, item_id: str) -> Message | Memory:

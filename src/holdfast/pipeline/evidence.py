@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.answers import Query, Recall
@@ -32,7 +32,7 @@ def asked_for(query: Query, answer: Recall) -> tuple[str, ...]:
     return tuple(hit.id for hit in hits if hit.state in {"active", "expired"} and hit.valid_to is None)
 
 
-def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, life: timedelta, ids: Ids) -> None:
+def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, at: datetime, life: timedelta, ids: Ids) -> None:
     """Count a recall for the facts it returned; the second piece moves a fact to the long tier, as one change for all.
 
     A fact counts it once a turn. Safe to repeat.
@@ -40,7 +40,7 @@ def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, life: timed
     change_id = ids.new("chg")
     effects = []
     for memory in tx.find_memories(memory_ids):
-        effect = _count(tx, memory, turn, change_id, life)
+        effect = _count(tx, memory, Evidence(memory_id=memory.id, turn=turn, at=at, operation="asked"), change_id, life)
         if effect is not None:
             effects.append(effect)
     if effects:
@@ -56,27 +56,26 @@ def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, life: timed
         tx.add_change(change)
 
 
-def _count(tx: WriteTx, memory: Memory, turn: str, change_id: str, life: timedelta) -> Effect | None:
+def _count(tx: WriteTx, memory: Memory, row: Evidence, change_id: str, life: timedelta) -> Effect | None:
     living = memory.kind == "fact" and memory.shown and memory.valid_to is None and memory.tier == "mid"
     rows = tx.evidence([memory.id]) if living else []
-    if not living or temporary(rows) or any(one.turn == turn for one in rows):
+    if not living or temporary(rows) or any(one.turn == row.turn for one in rows):
         return None
     pieces = memory.evidence + 1
-    row = Evidence(memory_id=memory.id, turn=turn, at=tx.now, operation="asked")
     changed: dict[str, Any] = {}
     if promotes(memory, pieces, rows):
         changed["tier"] = "long"
     if memory.state == "expired":
         changed["state"] = "active"
     if not changed:
-        until = lives_until("mid", told=None, now=tx.now, life=life)
+        until = lives_until("mid", told=None, now=row.at, life=life)
         tx.add_evidence(row)
         tx.count_evidence(memory.id, evidence=pieces, expires_at=until)
         if until is not None:
             tx.put_due("expire", memory.id, until)
         return None
     tx.add_evidence(replace(row, change_id=change_id))
-    until = lives_until(changed.get("tier", "mid"), told=None, now=tx.now, life=life)
+    until = lives_until(changed.get("tier", "mid"), told=None, now=row.at, life=life)
     if until is not None:
         tx.put_due("expire", memory.id, until)
     return revise(tx, memory, **changed, evidence=pieces, expires_at=until)

@@ -155,8 +155,12 @@ def _resumption(memory: Memory, at: datetime, evidence: Sequence[Evidence]) -> R
 def _end(
     standing: Sequence[Memory], after: Sequence[Memory], word: Word, evidence: Mapping[str, Sequence[Evidence]]
 ) -> tuple[datetime | None, Memory | None]:
-    """Until when the statement holds, and what takes its place then: the next that sets, or its own removal."""
-    setting = [(memory.valid_from, 0, memory.number, memory) for memory in after if memory.operation == "set"]
+    """Until when it holds, and what takes its place: the next that sets or says the same, or its own removal."""
+    setting = [
+        (memory.valid_from, 0, memory.number, memory)
+        for memory in after
+        if memory.operation == "set" or same_value(memory.value or "", word.value)
+    ]
     for memory in standing:
         for one in evidence.get(memory.id, ()):
             same = same_value(memory.value or "", word.value)

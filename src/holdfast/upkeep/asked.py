@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 
 from holdfast.errors import HoldfastError
 from holdfast.model import Scope
@@ -33,14 +33,14 @@ class Asked:
         self._store = store
         self._ids = ids
         self._life = life
-        self._waiting: list[tuple[Scope, tuple[str, ...]]] = []
+        self._waiting: list[tuple[Scope, tuple[str, ...], datetime]] = []
         self._task: asyncio.Task[None] | None = None
 
-    def note(self, scope: Scope, memory_ids: Sequence[str]) -> None:
-        """Count these facts as asked for in a scope, soon."""
+    def note(self, scope: Scope, memory_ids: Sequence[str], *, at: datetime) -> None:
+        """Count these facts as asked for in a scope at a time, soon."""
         if not memory_ids or len(self._waiting) >= MOST:
             return
-        self._waiting.append((scope, tuple(memory_ids)))
+        self._waiting.append((scope, tuple(memory_ids), at))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write(), name="holdfast-asked")
 
@@ -51,25 +51,15 @@ class Asked:
 
     async def _write(self) -> None:
         while self._waiting:
-            scope, memory_ids = self._waiting.pop(0)
+            scope, memory_ids, at = self._waiting.pop(0)
             try:
-                await self._store.write(scope, self._unit(scope, memory_ids), priority=Priority.WORKER)
+                await self._store.write(scope, self._unit(scope, memory_ids, at), priority=Priority.WORKER)
             except HoldfastError as error:
                 log.warning("evidence of a recall was not counted: %s", type(error).__name__)
 
-    def _unit(self, scope: Scope, memory_ids: tuple[str, ...]) -> _Unit:
-        return _Unit(scope.session, memory_ids, self._ids, self._life)
+    def _unit(self, scope: Scope, memory_ids: tuple[str, ...], at: datetime) -> Callable[[WriteTx], None]:
+        def work(tx: WriteTx) -> None:
+            session = None if scope.session is None else tx.session(scope.session)
+            note_asked(tx, memory_ids, asked_turn(session, at), at=at, life=self._life, ids=self._ids)
 
-
-class _Unit:
-    """The unit of work for one recall."""
-
-    def __init__(self, session: str | None, memory_ids: tuple[str, ...], ids: Ids, life: timedelta) -> None:
-        self._session = session
-        self._memory_ids = memory_ids
-        self._ids = ids
-        self._life = life
-
-    def __call__(self, tx: WriteTx) -> None:
-        session = None if self._session is None else tx.session(self._session)
-        note_asked(tx, self._memory_ids, asked_turn(session, tx.now), life=self._life, ids=self._ids)
+        return work
