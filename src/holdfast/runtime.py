@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import ForkedProcess, WrongLoop
+from holdfast.keeping import Keeper
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
@@ -42,6 +43,7 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
+    keeper: Keeper | None = None
     indexes: IndexCache = field(default_factory=IndexCache)
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -65,10 +67,10 @@ class Runtime:
 
     async def scrub(self, wait: float) -> str | None:
         """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them."""
-        holding = await self.store.upkeep.scrub()
+        holding = await self.store.upkeep.scrub(briefly=True)
         waited = 0.0
-        while holding is not None and waited < wait:
+        while holding == "reader" and waited < wait:
             await self.clock.sleep(SCRUB_POLL_SECONDS)
             waited += SCRUB_POLL_SECONDS
-            holding = await self.store.upkeep.scrub()
+            holding = await self.store.upkeep.scrub(briefly=True)
         return holding

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.errors import InvalidSetting
 
-__all__ = ["PREFIX", "Settings", "load_settings"]
+__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_settings"]
 
 PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
@@ -111,7 +111,9 @@ def _converted(name: str, value: Any, where: str) -> Any:
         try:
             value = int(text) if wanted is int else float(text)
         except ValueError:
-            raise InvalidSetting(f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name) from None
+            raise InvalidSetting(
+                f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name
+            ) from None
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not wanted:

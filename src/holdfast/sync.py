@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from holdfast.answers import Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import ForkedProcess, StoreClosed
@@ -18,7 +19,13 @@ from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, S
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
 
-__all__ = ["Portal", "SyncScope", "SyncStore"]
+if TYPE_CHECKING:
+    from holdfast.admin import Admin, Progress
+    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.moving import Exported, ExportFormat, Report
+    from holdfast.moving import Progress as ImportProgress
+
+__all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
 T = TypeVar("T")
 
@@ -102,6 +109,11 @@ class SyncStore:
         self._core = core
         self._portal = portal
 
+    @property
+    def admin(self) -> SyncAdmin:
+        """See `OpenStore.admin`."""
+        return SyncAdmin(self._core.admin, self._portal)
+
     def scope(
         self,
         *,
@@ -135,6 +147,30 @@ class SyncStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class SyncAdmin:
+    """The verbs that look after the whole store, as `Admin` has them."""
+
+    def __init__(self, core: Admin, portal: Portal) -> None:
+        self._core = core
+        self._portal = portal
+
+    def usage(self) -> tuple[Usage, ...]:
+        """See `Admin.usage`."""
+        return self._portal.run(self._core.usage())
+
+    def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
+        """See `Admin.backup`; `progress` is called on another thread."""
+        return self._portal.run(self._core.backup(target, progress=progress))
+
+    def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """See `Admin.doctor`; `progress` is called on another thread."""
+        return self._portal.run(self._core.doctor(progress=progress))
+
+    def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
+        """See `Admin.reindex`; `progress` is called on another thread."""
+        return self._portal.run(self._core.reindex(progress=progress))
 
 
 class SyncScope:
@@ -316,6 +352,34 @@ class SyncScope:
     def residue(self, text: str) -> Residue:
         """See `AsyncScope.residue`."""
         return self._portal.run(self._core.residue(text))
+
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> Report:
+        """See `AsyncScope.import_file`; `progress` is called on another thread."""
+        return self._portal.run(
+            self._core.import_file(
+                path,
+                format=format,
+                zone=zone,
+                session_prefix=session_prefix,
+                on_error=on_error,
+                batch=batch,
+                progress=progress,
+            )
+        )
+
+    def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """See `AsyncScope.export`."""
+        return self._portal.run(self._core.export(path, format=format))
 
     def end_session(self) -> Receipt:
         """See `AsyncScope.end_session`."""

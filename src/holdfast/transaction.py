@@ -176,6 +176,17 @@ class ReadTx(Protocol):
         """Whether content of this digest was forgotten with its sources kept, so that it is not learnt again."""
         ...
 
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that name a message or a memory which the scope has or had: hidden and forgotten too."""
+        ...
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        """Messages and current memories with a document number after that one, by number, and whether each is hidden.
+
+        For upkeep of what is derived from them: it is the only read that sees what is hidden.
+        """
+        ...
+
     def blocks(self) -> list[Block]:
         """The words index of the scope: its blocks in order of `first` (see `holdfast.packed`)."""
         ...

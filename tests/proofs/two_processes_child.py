@@ -21,7 +21,9 @@ async def main(path: str, name: str, rounds: int) -> None:
         async def adder(number: int) -> None:
             for turn in range(rounds):
                 mark = f"{name}-{number}-{turn}"
-                receipt = await alice.add([{"role": "user", "content": f"{mark} part {n}"} for n in (0, 1)], idempotency_key=mark)
+                receipt = await alice.add(
+                    [{"role": "user", "content": f"{mark} part {n}"} for n in (0, 1)], idempotency_key=mark
+                )
                 print("message", *receipt.ids, flush=True)
 
         async def teller() -> None:

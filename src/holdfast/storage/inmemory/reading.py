@@ -233,6 +233,23 @@ class InMemoryReadTx:
         """Whether content of this digest was forgotten with its sources kept."""
         return any(stone.digest == digest for stone in self._rows.tombstones.values())
 
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that the scope has or had, hidden and forgotten ones too."""
+        rows = self._rows
+        return frozenset(one for one in ids if one in rows.messages or one in rows.memories or one in rows.tombstones)
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        """Messages and current memories after a document number, by number, and whether each is hidden."""
+        rows = self._rows
+        found: list[tuple[Message | Memory, bool]] = []
+        for _, one in sorted((number, one) for number, one in rows.numbers.items() if number > after)[:limit]:
+            message, memory = rows.messages.get(one), rows.memories.get(one)
+            if message is not None:
+                found.append((message.open(), one in rows.hidden))
+            elif memory is not None:
+                found.append((memory.sealed[-1].open(), one in rows.hidden))
+        return found
+
     def blocks(self) -> list[Block]:
         """The words index of the scope, in order of `first`."""
         return sorted(self._rows.blocks.values(), key=lambda block: block.first)

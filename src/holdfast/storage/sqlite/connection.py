@@ -27,6 +27,7 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
+from holdfast.storage.sqlite.raw import head
 
 __all__ = ["APPLICATION_ID", "Migration", "connect", "create_or_migrate", "migrations", "translated"]
 
@@ -96,7 +97,9 @@ def translated(path: str) -> Iterator[None]:
         raise ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout") from error
     except apsw.Error as error:
         code = getattr(error, "extendedresult", 0)
-        raise StoreError(f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored, try again") from error
+        raise StoreError(
+            f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored, try again"
+        ) from error
 
 
 def connect(path: str, *, busy_timeout: float, vfs: str | None = None, readonly: bool = False) -> apsw.Connection:
@@ -162,8 +165,8 @@ def _create_file(path: str) -> None:
 
 
 def _check_header(path: str, *, supported: int) -> None:
-    with Path(path).open("rb") as file:
-        header = file.read(100)
+    with translated(path):
+        header = head(path, 100)
     if not header:
         return
     if len(header) < 100 or not header.startswith(_MAGIC):

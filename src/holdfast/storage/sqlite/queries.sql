@@ -333,6 +333,24 @@ INSERT INTO agent (namespace, user_id, agent_id, number)
 SELECT :namespace, :user_id, :agent_id, 1 + count(*) FROM agent WHERE namespace = :namespace AND user_id = :user_id
 RETURNING number
 
+-- name: read_known
+SELECT 1 FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+UNION ALL SELECT 1 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+UNION ALL SELECT 1 FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+LIMIT 1
+
+-- name: read_message_documents
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  hidden_by IS NOT NULL
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND number > :after ORDER BY number LIMIT :limit
+
+-- name: read_memory_documents
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by, hidden_by IS NOT NULL
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND unrecorded_at IS NULL AND number > :after
+ORDER BY number LIMIT :limit
+
 -- name: read_word_blocks
 SELECT first, records, entries FROM word_block WHERE namespace = :namespace AND user_id = :user_id ORDER BY first
 
