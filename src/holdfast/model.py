@@ -23,6 +23,8 @@ __all__ = [
     "Author",
     "Change",
     "Effect",
+    "Evidence",
+    "FactKey",
     "HitKind",
     "Importance",
     "Kind",
@@ -35,6 +37,7 @@ __all__ = [
     "Shape",
     "Span",
     "State",
+    "Suspicion",
     "Tier",
     "Trust",
     "from_micros",
@@ -215,6 +218,55 @@ class Memory:
     unrecorded_at: datetime | None = None
     superseded_by: str | None = None
     rev: int = 1
+
+    @property
+    def shown(self) -> bool:
+        """Whether recall finds it without being asked for the past: it holds, or only its life in the tier is over."""
+        return self.state == "active" or (self.state == "expired" and self.valid_to is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One thing that speaks of a fact: it was stated (`set`, `add`, `remove`), asked for, or told until when it holds.
+
+    `turn` names the turn it came in: a fact has at most one piece of evidence a turn. `at` is the event time that it
+    speaks about. Evidence of a change that was undone does not count.
+    """
+
+    memory_id: str
+    turn: str
+    at: datetime
+    operation: Literal["set", "add", "remove", "asked", "until"]
+    change_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactKey:
+    """A subject and attribute as some fact words it, and the key of the timeline that the fact is in."""
+
+    subject: str
+    attribute: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """Something that a person should settle: two keys that may be one concept, or a statement against what was told.
+
+    It names memories and a rule, and holds no content. For a `key`, `memory_id` is the fact under the newer key and
+    `other_id` one under the older; for a `contradiction`, the statement that was kept apart and what the user told.
+    `settled` is the verdict while the change `settled_by` stands.
+    """
+
+    id: str
+    kind: Literal["key", "contradiction"]
+    memory_id: str
+    other_id: str
+    rule: str
+    at: datetime
+    change_id: str
+    settled: Literal["same", "different"] | None = None
+    settled_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

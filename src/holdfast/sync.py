@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
+from holdfast.answers import Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import ForkedProcess, StoreClosed
 from holdfast.memory import OpenStore
 from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
@@ -198,7 +198,7 @@ class SyncScope:
         attribute: str | None = None,
         value: str | None = None,
         subject: str = "user",
-        operation: Literal["set", "add", "remove"] = "set",
+        operation: Literal["set", "add", "remove"] | None = None,
         event_time: datetime | None = None,
         importance: Importance = "mid",
         pinned: bool = False,
@@ -384,6 +384,14 @@ class SyncScope:
     def end_session(self) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session())
+
+    def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+        """See `AsyncScope.suspicions`."""
+        return self._portal.run(self._core.suspicions(settled=settled))
+
+    def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+        """See `AsyncScope.settle_suspicion`."""
+        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict))
 
     def status(self) -> Status:
         """See `AsyncScope.status`."""

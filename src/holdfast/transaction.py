@@ -8,7 +8,19 @@ from datetime import datetime
 from typing import Protocol
 
 from holdfast.answers import Due, Receipt
-from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, State
+from holdfast.model import (
+    Change,
+    Evidence,
+    FactKey,
+    HitKind,
+    Kind,
+    Memory,
+    Message,
+    Scope,
+    Session,
+    State,
+    Suspicion,
+)
 from holdfast.packed import Block, Entry
 
 __all__ = ["Listing", "ReadTx", "Replay", "Tombstone", "WriteTx"]
@@ -107,6 +119,18 @@ class ReadTx(Protocol):
 
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent, in whatever state, by `valid_from` and number."""
+        ...
+
+    def fact_keys(self, agent: str | None) -> list[FactKey]:
+        """Each wording of a subject and attribute that facts of exactly this agent have, oldest first, with its key."""
+        ...
+
+    def evidence(self, memory_ids: Sequence[str]) -> list[Evidence]:
+        """What speaks of these memories, by memory and then in the order it came; of undone changes nothing."""
+        ...
+
+    def suspicions(self) -> list[Suspicion]:
+        """Every suspicion whose two memories can be read, settled or not, in the order of recording."""
         ...
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
@@ -215,6 +239,18 @@ class WriteTx(ReadTx, Protocol):
         Raises:
             RevisionConflict: the stored revision is not `memory.rev - 1`.
         """
+        ...
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        """Note what speaks of a memory; the same thing again is noted once. It goes when the memory is erased."""
+        ...
+
+    def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
+        """Set the count and the end of life of a memory's current revision, in place: its `rev` does not move."""
+        ...
+
+    def put_suspicion(self, suspicion: Suspicion) -> None:
+        """Insert or replace a suspicion by its id. It goes when one of its memories is erased."""
         ...
 
     def add_change(self, change: Change) -> Change:

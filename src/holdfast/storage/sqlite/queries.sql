@@ -117,6 +117,54 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND su
   AND agent_id = :agent_id AND unrecorded_at IS NULL
 ORDER BY valid_from, number
 
+-- name: read_fact_keys
+SELECT subject, attribute, fact_key FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND kind = 'fact' AND agent_id = :agent_id
+  AND unrecorded_at IS NULL AND state <> 'merged'
+GROUP BY subject, fact_key, attribute ORDER BY min(number)
+
+-- name: read_evidence
+SELECT memory_id, turn, at, operation, change_id FROM evidence AS e
+WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = :memory_id
+  AND NOT EXISTS (SELECT 1 FROM change AS c
+                  WHERE c.namespace = :namespace AND c.user_id = :user_id AND c.id = e.change_id AND c.undone_by IS NOT NULL)
+ORDER BY e.place
+
+-- name: insert_evidence
+INSERT INTO evidence (namespace, user_id, memory_id, place, turn, at, operation, change_id)
+SELECT :namespace, :user_id, :memory_id, count(*), :turn, :at, :operation, :change_id
+FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+ON CONFLICT DO UPDATE SET change_id = excluded.change_id
+
+-- name: delete_evidence
+DELETE FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+
+-- name: count_evidence
+UPDATE memory SET evidence = :evidence, expires_at = :expires_at
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
+
+-- name: put_suspicion
+INSERT INTO suspicion (namespace, user_id, id, kind, memory_id, other_id, rule, at, change_id, settled, settled_by)
+VALUES (:namespace, :user_id, :id, :kind, :memory_id, :other_id, :rule, :at, :change_id, :settled, :settled_by)
+ON CONFLICT (namespace, user_id, id) DO UPDATE SET settled = excluded.settled, settled_by = excluded.settled_by
+
+-- name: read_suspicions
+SELECT s.id, s.kind, s.memory_id, s.other_id, s.rule, s.at, s.change_id, s.settled, s.settled_by
+FROM suspicion AS s
+JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id
+  AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL
+JOIN memory AS o ON o.namespace = s.namespace AND o.user_id = s.user_id AND o.id = s.other_id
+  AND o.unrecorded_at IS NULL AND o.hidden_by IS NULL
+WHERE s.namespace = :namespace AND s.user_id = :user_id
+ORDER BY s.at, s.id
+
+-- name: read_undone
+SELECT undone_by FROM change WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND undone_by IS NOT NULL
+
+-- name: delete_suspicions
+DELETE FROM suspicion
+WHERE namespace = :namespace AND user_id = :user_id AND (memory_id = :memory_id OR other_id = :memory_id)
+
 -- name: read_same_content
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,

@@ -137,6 +137,36 @@ CREATE TABLE memory_source (
 ) WITHOUT ROWID;
 CREATE INDEX memory_source_of ON memory_source (namespace, user_id, source_id, memory_id);
 
+-- What speaks of a fact: statements of it, recalls that returned it; without content.
+CREATE TABLE evidence (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  memory_id TEXT NOT NULL,
+  place     INTEGER NOT NULL,               -- in the order it came
+  turn      TEXT NOT NULL,
+  at        INTEGER NOT NULL,
+  operation TEXT NOT NULL CHECK (operation IN ('set', 'add', 'remove', 'asked', 'until')),
+  change_id TEXT,
+  PRIMARY KEY (namespace, user_id, memory_id, place),
+  UNIQUE (namespace, user_id, memory_id, turn, at, operation)
+) WITHOUT ROWID;
+
+-- What a person should settle; it names memories and a rule, and holds no content.
+CREATE TABLE suspicion (
+  namespace  TEXT NOT NULL,
+  user_id    TEXT NOT NULL,
+  id         TEXT NOT NULL,
+  kind       TEXT NOT NULL CHECK (kind IN ('key', 'contradiction')),
+  memory_id  TEXT NOT NULL,
+  other_id   TEXT NOT NULL,
+  rule       TEXT NOT NULL,
+  at         INTEGER NOT NULL,
+  change_id  TEXT NOT NULL,
+  settled    TEXT CHECK (settled IN ('same', 'different')),
+  settled_by TEXT,
+  PRIMARY KEY (namespace, user_id, id)
+) WITHOUT ROWID;
+
 CREATE TABLE change (
   namespace TEXT NOT NULL,
   user_id   TEXT NOT NULL,
