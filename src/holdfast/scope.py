@@ -84,9 +84,10 @@ class AsyncScope(ScopeReads):
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        secret = runtime.store.facts.secret
         if len(drafts) <= PREPARED_INLINE:
-            return prepare(drafts, runtime.redactor)
-        return await asyncio.to_thread(prepare, drafts, runtime.redactor)
+            return prepare(drafts, runtime.redactor, secret=secret)
+        return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
     async def import_messages(
         self, messages: Sequence[Mapping[str, Any]], *, keys: Sequence[str], source_ids: Sequence[str]

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from holdfast.answers import Due, Receipt
-from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, State
+from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, State, Tier
 from holdfast.packed import Block, Entry
 
 __all__ = ["Listing", "ReadTx", "Replay", "Tombstone", "WriteTx"]
@@ -101,6 +101,26 @@ class ReadTx(Protocol):
         """Memories by kind, state, agent and session, by document number."""
         ...
 
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        """The last `limit` memories of a kind, state and tier, newest first; `agent` and `session` as in `Listing`.
+
+        Reads no more rows than it returns, save those of other agents and sessions in between.
+        """
+        ...
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        """The messages that quote one of these ids (`Message.quotes`), each once, hidden ones too, by number."""
+        ...
+
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent, in whatever state, by `valid_from` and number."""
         ...
@@ -190,6 +210,13 @@ class WriteTx(ReadTx, Protocol):
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Append to the journal. Ids are unique within a scope; the same id in another scope is another message."""
+        ...
+
+    def rewrite_message(self, message: Message) -> None:
+        """Replace the body, text and quotes of the message of that id: what is erased inside it is gone for good.
+
+        An id that is not in the scope is passed over.
+        """
         ...
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 from holdfast.answers import Erasure
 from holdfast.errors import InvalidInput, NotFound, WrongKind
 from holdfast.model import Author, Change, Kind, Memory, Message
+from holdfast.pipeline.fences import erased
 from holdfast.pipeline.remember import memory_digest
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
@@ -180,6 +181,8 @@ def _erase(
     tx.erase_memories([m.id for m in going.memories], change_id, digests=digests)
     tx.drop_sources(gone)
     tx.erase_messages([m.id for m in going.messages], change_id)
+    for message in tx.quoting(gone):
+        tx.rewrite_message(erased(message, set(gone), secret=secret))
     for memory in going.memories:
         tx.clear_due("expire", memory.id)
     for name in going.sessions:

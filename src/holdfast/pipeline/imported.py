@@ -41,6 +41,7 @@ def import_messages(
     part = Prepared(
         drafts=tuple(prepared.drafts[at] for at in chosen),
         terms=tuple(prepared.terms[at] for at in chosen),
+        quotes=tuple(prepared.quotes[at] for at in chosen),
         redacted=prepared.redacted,
     )
     given = [source_ids[at] if source_ids[at].startswith("msg_") else None for at in chosen]

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from holdfast.answers import Due
 from holdfast.errors import StoreError
-from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, State, Tier, from_micros, micros
 from holdfast.packed import Block
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
 from holdfast.transaction import Listing, Replay, Tombstone
@@ -111,6 +111,31 @@ class InMemoryReadTx:
         """Memories by kind, state, agent and session, by document number."""
         found = self._current(lambda kept: _listed(kept.current, listing))
         return [kept.sealed[-1].open() for kept in found[: listing.limit]]
+
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        """The last `limit` memories of a kind, state and tier, newest first."""
+        listing = Listing(kinds=(kind,), states=(state,), agent=agent, session=session)
+        found = self._current(lambda kept: kept.current.tier == tier and _listed(kept.current, listing))
+        return [kept.sealed[-1].open() for kept in found[::-1][:limit]]
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        """The messages that quote one of these ids, hidden ones too, by number."""
+        wanted = set(ids)
+        found = [
+            sealed.open()
+            for sealed in self._rows.messages.values()
+            if any(not wanted.isdisjoint(quote.ids) for quote in sealed.row.quotes)
+        ]
+        return sorted(found, key=lambda message: message.number)
 
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""

@@ -10,7 +10,7 @@ import apsw
 
 from holdfast import packed
 from holdfast.errors import RevisionConflict
-from holdfast.model import Change, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import Change, Memory, Message, Quote, Scope, Session, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
@@ -46,6 +46,20 @@ class SqliteWrite(SqliteRead):
     def add_messages(self, messages: Sequence[Message]) -> None:
         params = ({**rows.message_params(message), **self._bound} for message in messages)
         self._connection.executemany(QUERIES["insert_message"], params)
+        for message in messages:
+            if message.quotes:
+                self._put_quotes(message.number, message.quotes)
+
+    def rewrite_message(self, message: Message) -> None:
+        params = rows.message_params(message)
+        changed = {name: params[name] for name in ("id", "body", "text", "quotes")}
+        for (number,) in self._run("rewrite_message", **changed).fetchall():
+            self._run("delete_quotes", number=number)
+            self._put_quotes(int(number), message.quotes)
+
+    def _put_quotes(self, number: int, quotes: Sequence[Quote]) -> None:
+        for item in sorted({item for quote in quotes for item in quote.ids}):
+            self._run("insert_quote", item_id=item, number=number)
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         current = self._first("current_revision", id=memory.id)
@@ -195,8 +209,9 @@ class SqliteWrite(SqliteRead):
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
         for item in ids:
-            self._run("delete_message", id=item)
-            if self._connection.changes():
+            for number, quotes in self._run("delete_message", id=item).fetchall():
+                if quotes != "[]":
+                    self._run("delete_quotes", number=number)
                 self._entomb(item, change_id, None)
                 self._run("forget_detail_of_source", id=item)
 
