@@ -21,7 +21,8 @@ from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
 from holdfast.pipeline.undo import undo
 from holdfast.ports import Priority
-from holdfast.scope_reads import ScopeReads, as_tuple
+from holdfast.scope_context import ScopeContext
+from holdfast.scope_reads import as_tuple
 from holdfast.transaction import WriteTx
 
 __all__ = ["AsyncScope"]
@@ -32,7 +33,7 @@ PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 
 
-class AsyncScope(ScopeReads):
+class AsyncScope(ScopeContext):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope

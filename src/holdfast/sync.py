@@ -13,7 +13,8 @@ from typing import Any, Literal, Self, TypeVar
 from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import ForkedProcess, StoreClosed
 from holdfast.memory import OpenStore
-from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
+from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
+from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
 
@@ -207,6 +208,32 @@ class SyncScope:
                 as_of=as_of,
                 known_at=known_at,
                 include_superseded=include_superseded,
+            )
+        )
+
+    def context(
+        self,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        *,
+        budget: int = 8000,
+        strategy: str = "adaptive",
+        shape: Shape = "openai",
+        reserve: int | None = None,
+        query: str | None = None,
+        tail: int | None = None,
+        crossover_turn_threshold: int | None = None,
+    ) -> Context:
+        """See `ScopeContext.context`."""
+        return self._portal.run(
+            self._core.context(
+                messages,
+                budget=budget,
+                strategy=strategy,
+                shape=shape,
+                reserve=reserve,
+                query=query,
+                tail=tail,
+                crossover_turn_threshold=crossover_turn_threshold,
             )
         )
 

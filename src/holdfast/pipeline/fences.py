@@ -20,7 +20,19 @@ from typing import Any
 from holdfast.model import Message, Quote
 from holdfast.pipeline.idempotency import keyed_digest
 
-__all__ = ["ERASED", "NOTICE", "Fence", "erased", "fence", "find_quotes", "neutral", "tag_of", "unquoted", "without"]
+__all__ = [
+    "ERASED",
+    "NOTICE",
+    "Fence",
+    "erased",
+    "fence",
+    "find_quotes",
+    "neutral",
+    "tag_of",
+    "unquoted",
+    "without",
+    "without_fences",
+]
 
 ERASED = "[recalled text, since forgotten]"
 """What stands in the journal where a message quoted something that was forgotten."""
@@ -127,4 +139,22 @@ def _erased_body(value: Any, gone: Collection[str], secret: bytes) -> Any:
         return {name: _erased_body(item, gone, secret) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_erased_body(item, gone, secret) for item in value]
+    return value
+
+
+def without_fences(body: Mapping[str, Any], secret: bytes) -> Mapping[str, Any]:
+    """The body with every fence of this store left out of its texts; the same object where there is none."""
+    if "<holdfast-recall " not in str(body):
+        return body
+    bare = _bare(body, secret)
+    return body if bare == body else bare
+
+
+def _bare(value: Any, secret: bytes) -> Any:
+    if isinstance(value, str):
+        return without(value, find_quotes(value, secret))
+    if isinstance(value, Mapping):
+        return {name: _bare(item, secret) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_bare(item, secret) for item in value]
     return value

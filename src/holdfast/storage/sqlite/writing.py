@@ -65,9 +65,10 @@ class SqliteWrite(SqliteRead):
     def rewrite_message(self, message: Message) -> None:
         params = rows.message_params(message)
         changed = {name: params[name] for name in ("id", "body", "text", "quotes")}
-        for (number,) in self._run("rewrite_message", **changed).fetchall():
-            self._run("delete_quotes", number=number)
-            self._put_quotes(int(number), message.quotes)
+        row = self._first("rewrite_message", **changed)
+        if row is not None:
+            self._run("delete_quotes", number=row[0])
+            self._put_quotes(row[0], message.quotes)
 
     def _put_quotes(self, number: int, quotes: Sequence[Quote]) -> None:
         for item in sorted({item for quote in quotes for item in quote.ids}):
