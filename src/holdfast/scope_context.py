@@ -26,8 +26,8 @@ MAX_BUDGET = 10_000_000
 MAX_QUERY = 2_000
 """Characters of the newest message that are asked for: enough to say what it is about."""
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
-MEMORY_HITS = 40
-MESSAGE_HITS = 20
+MEMORY_HITS = 30
+MESSAGE_HITS = 15
 
 
 class ScopeContext(ScopeReads):
@@ -101,7 +101,7 @@ class ScopeContext(ScopeReads):
             {
                 "window": window,
                 "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
-                "profile": self._slot(lambda tx: gather.profile(tx, agent)),
+                "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
                 "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
                 "memories": self._recalled(question, MEMORIES, MEMORY_HITS),
                 "messages": self._recalled(question, ("message",), MESSAGE_HITS),

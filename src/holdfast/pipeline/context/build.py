@@ -102,7 +102,8 @@ def build(gathered: Gathered, request: Request, *, secret: bytes) -> Context:
     ranked: dict[SlotName, list[Item]] = {
         name: [Item(id=line.id, cost=line.cost) for line in plan.lines[name]] for name in (*HEAD[1:], *TAIL)
     }
-    whole = _window_cost(plan)
+    tailed = plan.strategy.tail is not None
+    whole = sum(map(plan.cost, _cut(plan, None).messages if tailed else (piece.body for piece in plan.pieces)))
     least = sum(plan.cost(piece.body) for at, piece in enumerate(plan.pieces) if at == newest or is_system(piece.body))
     slots = [Slot(name="window", want=whole, share=plan.strategy.shares["window"], minimum=least)]
     for name, items in ranked.items():
@@ -113,14 +114,16 @@ def build(gathered: Gathered, request: Request, *, secret: bytes) -> Context:
         plan = _shortened(plan, newest, grants["window"])
     for name, items in ranked.items():
         grants[name] = max(0, grants[name] - (FENCE_TOKENS if items else 0))
-    spare = max(0, grants["window"] - _window_cost(plan, grants["window"]))
+    cut = _cut(plan, grants["window"])
+    spare = max(0, grants["window"] - sum(map(plan.cost, cut.messages)))
     taken = {name: [item.id for item in items] for name, items in fill(ranked, grants, spare).items()}
-    made, kept = _fitted(plan, taken, grants["window"])
+    made, kept = _fitted(plan, taken, grants["window"], cut)
     return _answer(gathered, plan, made, kept)
 
 
 def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
-    cost = Costs()
+    read = zip(gathered.window.messages, gathered.window.costs, strict=False)
+    cost = Costs(known={id(message.body): (message.body, tokens) for message, tokens in read})
     systems, pieces = joined(gathered.given, gathered.window.messages, request.shape, secret=secret)
     pieces, lost = _bounded(pieces, request.available // 4, cost)
     turns = sum(is_person(piece.body, request.shape) for piece in pieces)
@@ -132,7 +135,9 @@ def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
     keep = len(spoken) if strategy.tail is None or tail is None else tail + behind
     bodies = [piece.body for piece in pieces]
     share = int(request.available * strategy.shares["window"] / sum(strategy.shares.values()))
-    in_window = _here(pieces, cut_window(bodies, keep, request.shape, budget=share, cost=cost))
+    in_window: frozenset[str | None] = frozenset()
+    if gathered.messages:
+        in_window = _here(pieces, cut_window(bodies, keep, request.shape, budget=share, cost=cost))
     lines: dict[SlotName, Sequence[Line]] = {}
     shown: set[str] = set()
     for name, memories in (
@@ -212,11 +217,10 @@ def _with_bodies(plan: _Plan, bodies: Mapping[int, Body]) -> _Plan:
     return replace(plan, pieces=pieces)
 
 
-def _window_cost(plan: _Plan, budget: int | None = None) -> int:
-    """What the window would cost within a budget, or whole; where the strategy wants a tail, that tail."""
+def _cut(plan: _Plan, budget: int | None) -> Window:
+    """The window that the strategy wants, within a budget or whole."""
     bodies = [piece.body for piece in plan.pieces]
-    window = cut_window(bodies, plan.keep, plan.request.shape, budget=budget, cost=plan.cost)
-    return sum(plan.cost(body) for body in window.messages)
+    return cut_window(bodies, plan.keep, plan.request.shape, budget=budget, cost=plan.cost)
 
 
 def _shortened(plan: _Plan, newest: int | None, grant: int) -> _Plan:
@@ -234,12 +238,12 @@ def _shortened(plan: _Plan, newest: int | None, grant: int) -> _Plan:
 
 
 def _fitted(
-    plan: _Plan, taken: Mapping[SlotName, Sequence[str]], window: int
+    plan: _Plan, taken: Mapping[SlotName, Sequence[str]], window: int, cut: Window
 ) -> tuple[_Made, Mapping[SlotName, Sequence[str]]]:
     """Render, measure the whole, and give up the least valuable until it fits."""
     available = plan.request.available
     kept = {name: list(ids) for name, ids in taken.items()}
-    made = _made(plan, kept, window)
+    made = _made(plan, kept, cut)
     for _ in range(ROUNDS):
         over = made.used - available
         if over <= 0:
@@ -248,16 +252,17 @@ def _fitted(
             _give_up(plan, kept, over)
         elif window > 0:
             window = max(0, window - over)
+            cut = _cut(plan, window)
         else:
             break
-        made = _made(plan, kept, window)
+        made = _made(plan, kept, cut)
     kept = {name: [] for name in kept}
-    made = _made(plan, kept, 0)
+    made = _made(plan, kept, _cut(plan, 0))
     newest = newest_person(plan.pieces, plan.request.shape)
     if made.used > available and newest is not None:
         room = plan.cost(plan.pieces[newest].body) - (made.used - available)
         plan = _with_bodies(plan, {newest: _short(plan, plan.pieces[newest], max(FLOOR, room))})
-        made = _made(plan, kept, 0)
+        made = _made(plan, kept, _cut(plan, 0))
     if made.used > available:
         size = made.used + plan.request.reserve
         raise TooLarge(
@@ -278,10 +283,8 @@ def _give_up(plan: _Plan, kept: dict[SlotName, list[str]], over: int) -> None:
             over -= costs[kept[name].pop()]
 
 
-def _made(plan: _Plan, kept: Mapping[SlotName, Sequence[str]], window: int) -> _Made:
+def _made(plan: _Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> _Made:
     shape = plan.request.shape
-    bodies = [piece.body for piece in plan.pieces]
-    cut = cut_window(bodies, plan.keep, shape, budget=window, cost=plan.cost)
     here = _here(plan.pieces, cut)
     head = rendered([(name, _lines(plan, kept, name, here)) for name in HEAD], secret=plan.secret)
     recalled = rendered([(name, _lines(plan, kept, name, here)) for name in TAIL], secret=plan.secret)

@@ -19,6 +19,9 @@ SPARE = 32
 """Messages read before a tail, so that it can be extended to a legal place."""
 MAX_CORRECTIONS = 50
 MAX_PROFILE = 200
+LEAST_PROFILE = 10
+LINE = 60
+"""Tokens of a short line with its date, its source and its id."""
 MAX_SUMMARIES = 20
 _TIERS: tuple[Tier, ...] = ("long", "mid")
 
@@ -37,10 +40,11 @@ class WindowPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowRead:
-    """The newest messages of the window, oldest first, and how many older ones were not read."""
+    """The newest messages of the window, oldest first, their estimates, and how many older ones were not read."""
 
     messages: tuple[Message, ...] = ()
     older: int = 0
+    costs: tuple[int, ...] = ()
 
 
 def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
@@ -50,17 +54,17 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
         return WindowRead()
     found: list[Message] = []
     page: list[Message] = []
-    cost = 0
+    costs: list[int] = []
     until: int | None = None
     while len(found) < MAX_WINDOW:
         page = tx.messages(session, after=held.cursor, until=until, limit=PAGE, newest=True)
         found = [*page, *found]
-        cost += sum(estimate_message(message.body) for message in page)
-        if len(page) < PAGE or _enough(found, cost, plan):
+        costs = [*(estimate_message(message.body) for message in page), *costs]
+        if len(page) < PAGE or _enough(found, sum(costs), plan):
             break
         until = page[0].seq - 1
     older = max(0, found[0].seq - 1 - held.cursor) if found and len(page) == PAGE else 0
-    return WindowRead(messages=tuple(found), older=older)
+    return WindowRead(messages=tuple(found), older=older, costs=tuple(costs))
 
 
 def _enough(found: Sequence[Message], cost: int, plan: WindowPlan) -> bool:
@@ -88,10 +92,14 @@ def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
     return sorted(right, key=lambda memory: -memory.number)[:MAX_CORRECTIONS]
 
 
-def profile(tx: ReadTx, agent: str | None) -> list[Memory]:
-    """Current long-term facts, and pinned notes: the pinned and important ones first, then the newest."""
-    facts = tx.newest_memories("fact", tier="long", agent=agent, limit=MAX_PROFILE)
-    notes = tx.newest_memories("note", tier="long", agent=agent, limit=MAX_PROFILE)
+def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
+    """Current long-term facts, and pinned notes: the pinned and important ones first, then the newest.
+
+    Of each no more than half of so many tokens could show.
+    """
+    limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // (2 * LINE)))
+    facts = tx.newest_memories("fact", tier="long", agent=agent, limit=limit)
+    notes = tx.newest_memories("note", tier="long", agent=agent, limit=limit)
     held = [*facts, *(note for note in notes if note.pinned)]
     weight = {"high": 0, "mid": 1, "low": 2}
     return sorted(held, key=lambda memory: (not memory.pinned, weight[memory.importance], -memory.number))

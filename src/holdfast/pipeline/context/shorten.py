@@ -29,7 +29,8 @@ def shorten_text(text: str, limit: int, *, handle: str | None = None) -> str:
 
     A text that fits comes back as it is. The mark itself is kept whatever the limit, so that nothing vanishes unseen.
     """
-    if estimate_tokens(text) <= limit:
+    # Nothing costs more than its bytes and one, and no character has more than four.
+    if len(text) * 4 < limit or (text.isascii() and len(text) < limit) or estimate_tokens(text) <= limit:
         return text
     low, high = 0, len(text) - 1
     while low < high:
