@@ -152,7 +152,7 @@ async def test_recalled_text_is_not_learned_found_or_kept_once_forgotten(holdfas
     await alice.forget(told.memory.id)
     stored = await alice.messages()
     assert "xylophone" not in repr(stored)
-    assert all(one.quotes == () for one in stored)
+    assert all(quote.ids == () for one in stored for quote in one.quotes)
     assert "since forgotten" in stored[0].text
     assert "xylophone" not in (await alice.context([{"role": "user", "content": "xylophone?"}])).as_text().replace(
         "xylophone?", ""
@@ -234,10 +234,8 @@ async def test_rows_read_do_not_grow_with_the_session(strategy):
     assert counted[0] == counted[1] < 300
 
 
-@pytest.mark.parametrize("shape", ["openai", "anthropic"])
 @pytest.mark.parametrize("strategy", ["full_history", "memory_first", "adaptive"])
-async def test_two_hundred_turns_with_tools_are_never_refused(strategy, shape):
-    path = "/v1/chat/completions" if shape == "openai" else "/v1/messages"
+async def test_two_hundred_turns_with_tools_are_never_refused(strategy):
     async with (
         ChaosServer() as server,
         httpx2.AsyncClient(timeout=10, trust_env=False) as client,
@@ -248,16 +246,16 @@ async def test_two_hundred_turns_with_tools_are_never_refused(strategy, shape):
         used = set()
         for number in range(200):
             said = turn(number, "rain " * (number % 7))
+            shape, path = (("openai", "/v1/chat/completions"), ("anthropic", "/v1/messages"))[number % 2]
             context = await alice.context([said[0]], strategy=strategy, shape=shape, budget=1200)
             used.add(context.strategy)
             assert context.used <= 1050
             body = {"model": "m", "max_tokens": 100, "messages": list(context.messages)}
-            answer = await client.post(
-                server.url + path, json=body | ({"system": context.system} if context.system else {})
-            )
+            system = {"system": context.system} if context.system else {}
+            answer = await client.post(server.url + path, json=body | system)
             assert answer.status_code == 200, answer.text
-            # Every tenth turn is interrupted before its tool answers.
-            await alice.add(said[:2] if number % 10 == 9 else said)
+            # Some turns are interrupted before their tool answers, and some end before they are answered.
+            await alice.add(said[: (2, 3, 4)[number % 3]] if number % 10 in {4, 9} else said)
         assert used == ({"full_history", "memory_first"} if strategy == "adaptive" else {strategy})
 
 

@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Literal, Protocol, TypeVar
 
 from holdfast.answers import Due
+from holdfast.inference import UsageBook
 from holdfast.model import Scope
 from holdfast.transaction import ReadTx, WriteTx
 
@@ -150,6 +151,11 @@ class Store(Protocol):
     @property
     def upkeep(self) -> Upkeep:
         """The cross-scope verbs."""
+        ...
+
+    @property
+    def usage(self) -> UsageBook:
+        """What models were used for, over all scopes."""
         ...
 
     async def write(

@@ -5,25 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any, Literal, TypeVar
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from holdfast.answers import Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
-from holdfast.model import Author, Importance, Kind, Memory
+from holdfast.model import Author, Importance, Kind
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
 from holdfast.pipeline.idempotency import Idempotency
-from holdfast.pipeline.imported import import_memory, import_messages
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
+<<<<<<< HEAD
 from holdfast.pipeline.undo import undo
 from holdfast.ports import Priority
 from holdfast.scope_context import ScopeContext
 from holdfast.scope_reads import as_tuple
+=======
+from holdfast.pipeline.undo import Undoer, undo
+from holdfast.scope_reads import ScopeReads, as_tuple
+>>>>>>> main
 from holdfast.transaction import WriteTx
+
+if TYPE_CHECKING:
+    from holdfast.moving import Exported, ExportFormat, Progress, Report
 
 __all__ = ["AsyncScope"]
 
@@ -40,9 +48,9 @@ class AsyncScope(ScopeContext):
     is `NotFound`, exactly as one that never was.
     """
 
-    async def _write(self, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE) -> T:
+    async def _write(self, work: Callable[[WriteTx], T]) -> T:
         self._runtime.guard()
-        return await self._runtime.store.write(self._scope, work, priority=priority)
+        return await self._runtime.store.write(self._scope, work)
 
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         kept_for = timedelta(days=self._runtime.settings.idempotency_days)
@@ -72,7 +80,7 @@ class AsyncScope(ScopeContext):
         """
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         prepared = await self._prepare(messages)
-        once = self._once("add", idempotency_key, [messages, session])
+        once = self._once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
@@ -89,40 +97,6 @@ class AsyncScope(ScopeContext):
         if len(drafts) <= PREPARED_INLINE:
             return prepare(drafts, runtime.redactor, secret=secret)
         return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
-
-    async def import_messages(
-        self, messages: Sequence[Mapping[str, Any]], *, keys: Sequence[str], source_ids: Sequence[str]
-    ) -> int:
-        """Append the messages whose key was never imported here, in order, in one transaction; returns how many.
-
-        `keys` and `source_ids` run parallel to the messages; keys are kept for ever, so an import may be repeated.
-        Waits behind interactive writes.
-        """
-        runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
-        prepared = await self._prepare(messages)
-        secret = runtime.store.facts.secret
-
-        def work(tx: WriteTx) -> int:
-            return import_messages(
-                tx,
-                prepared,
-                keys=keys,
-                source_ids=source_ids,
-                session=session,
-                agent=agent,
-                secret=secret,
-                ids=runtime.ids,
-            )
-
-        return await self._write(work, priority=Priority.IMPORT)
-
-    async def import_memory(self, revisions: Sequence[Memory], *, key: str) -> int:
-        """Write a memory of an export with its revisions, once; returns 1 when it was written, else 0."""
-        runtime = self._runtime
-        secret = runtime.store.facts.secret
-        return await self._write(
-            lambda tx: import_memory(tx, revisions, key=key, secret=secret, ids=runtime.ids), priority=Priority.IMPORT
-        )
 
     async def remember(
         self,
@@ -149,7 +123,8 @@ class AsyncScope(ScopeContext):
         it forgotten.
 
         Raises:
-            InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance.
+            InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
+                event time more than a day ahead, an expiry before it.
             IdempotencyConflict: the key came before with other content.
         """
         told = Told(
@@ -164,11 +139,12 @@ class AsyncScope(ScopeContext):
             expires_at=expires_at,
             topics=labels("topics", topics),
             entities=labels("entities", entities),
-            metadata=dict(metadata or {}),
+            metadata={} if metadata is None else metadata,
         )
+        whose = [self._scope.agent, self._scope.session]
         key = None if attribute is None else canonical_key(attribute)
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
-        once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], dict(metadata or {})])
+        once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
         teller = self._teller()
         return await self._told(lambda tx: remember(tx, told, key=key, teller=teller), once)
 
@@ -214,10 +190,11 @@ class AsyncScope(ScopeContext):
         """
         runtime = self._runtime
         once = self._once("undo", idempotency_key, [change_id, cascade])
+        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret)
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
-                return undo(tx, change_id, cascade=cascade, ids=runtime.ids, author=USER)
+                return undo(tx, change_id, cascade=cascade, undoer=undoer)
 
             return run() if once is None else once.once(tx, run)
 
@@ -264,7 +241,9 @@ class AsyncScope(ScopeContext):
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
         agent, runtime = self._scope.agent, self._runtime
         if dry_run:
-            return await self._read(lambda tx: report(plan(tx, target, sources=sources, agent=agent), hard=hard))
+            return await self._read(
+                lambda tx: report(plan(tx, target, sources=sources, hard=hard, agent=agent), hard=hard)
+            )
         facts = runtime.store.facts
         done = await self._write(
             lambda tx: forget(
@@ -284,6 +263,55 @@ class AsyncScope(ScopeContext):
         if holding is None:
             await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
         return replace(done, erased=holding is None, waiting_for=holding)
+
+    async def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Bring a file of messages into this scope, in bounded memory; `format` is found out where it is not named.
+
+        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
+        was, and what was forgotten stays so. `zone` is the zone of times that name none, `batch` the most messages of
+        one transaction. Writes of others go first.
+
+        Raises:
+            UnreadableImport: the file cannot be read from some line on; what stands before it was imported. With
+                `on_error="skip"` such entries are counted and left out.
+            InvalidSetting: there is no such format.
+        """
+        from holdfast.moving import import_from
+
+        return await import_from(
+            self._runtime,
+            self._scope,
+            path,
+            format_name=format,
+            zone=zone,
+            session_prefix=session_prefix,
+            on_error=on_error,
+            batch=batch,
+            progress=progress,
+        )
+
+    async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """Write what this scope holds at one moment, beside readers and writers.
+
+        "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file` reads back;
+        "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people. Files have mode 0600 and appear whole.
+
+        Raises:
+            StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
+        """
+        from holdfast.moving import export_to
+
+        return await export_to(self._runtime, self._scope, path, format_name=format)
 
     async def end_session(self) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.

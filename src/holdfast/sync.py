@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import ForkedProcess, StoreClosed
@@ -18,9 +20,18 @@ from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
 
-__all__ = ["Portal", "SyncScope", "SyncStore"]
+if TYPE_CHECKING:
+    from holdfast.admin import Admin, Progress
+    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.moving import Exported, ExportFormat, Report
+    from holdfast.moving import Progress as ImportProgress
+
+__all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
 T = TypeVar("T")
+
+LAST_CALLS_SECONDS = 5.0
+"""How long closing waits for calls of other threads that the closed store must end."""
 
 
 class Portal:
@@ -30,6 +41,7 @@ class Portal:
         self._loop = asyncio.new_event_loop()
         self._pid = os.getpid()
         self._closed = False
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._loop.run_forever, name="holdfast-loop", daemon=True)
         self._thread.start()
 
@@ -37,29 +49,58 @@ class Portal:
         """Run a coroutine there and wait for it; works inside a running loop too (notebooks).
 
         Raises:
-            StoreClosed: the portal was closed.
+            StoreClosed: the portal was closed, perhaps while this waited.
             ForkedProcess: the thread stayed behind in the parent process.
         """
-        if self._closed or os.getpid() != self._pid:
-            call.close()
-            if self._closed:
-                raise StoreClosed("the store is closed; open it again")
-            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
-        future = asyncio.run_coroutine_threadsafe(call, self._loop)
+        future = self._submit(call)
         try:
             return future.result()
+        except CancelledError:
+            raise StoreClosed("the store was closed while this call waited; open it again") from None
         except BaseException:
             future.cancel()
             raise
 
+    def _submit(self, call: Coroutine[Any, Any, T]) -> Future[T]:
+        if self.forked:
+            call.close()
+            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
+        # Under the lock, so that nothing is left on a loop that has stopped.
+        with self._lock:
+            if self._closed:
+                call.close()
+                raise StoreClosed("the store is closed; open it again")
+            return asyncio.run_coroutine_threadsafe(call, self._loop)
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a child of the one that opened it."""
+        return os.getpid() != self._pid
+
     def close(self) -> None:
-        """Stop the loop and end the thread. Idempotent."""
-        if self._closed or os.getpid() != self._pid:
+        """Let every call end, stop the loop and end the thread. Idempotent."""
+        if self.forked:
             return
-        self._closed = True
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(_end_all(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _end_all() -> None:
+    """Wait for the calls that are running; cancel those that a closed store does not end."""
+    running = asyncio.all_tasks() - {asyncio.current_task()}
+    if not running:
+        return
+    _, waiting = await asyncio.wait(running, timeout=LAST_CALLS_SECONDS)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    await asyncio.sleep(0)
 
 
 class SyncStore:
@@ -68,6 +109,11 @@ class SyncStore:
     def __init__(self, core: OpenStore, portal: Portal) -> None:
         self._core = core
         self._portal = portal
+
+    @property
+    def admin(self) -> SyncAdmin:
+        """See `OpenStore.admin`."""
+        return SyncAdmin(self._core.admin, self._portal)
 
     def scope(
         self,
@@ -86,11 +132,14 @@ class SyncStore:
 
     def close(self) -> None:
         """See `OpenStore.close`."""
+        if self._portal.forked:
+            return
         try:
             self._portal.run(self._core.close())
         except StoreClosed:
             return
-        self._portal.close()
+        finally:
+            self._portal.close()
 
     def __enter__(self) -> Self:
         return self
@@ -99,6 +148,30 @@ class SyncStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class SyncAdmin:
+    """The verbs that look after the whole store, as `Admin` has them."""
+
+    def __init__(self, core: Admin, portal: Portal) -> None:
+        self._core = core
+        self._portal = portal
+
+    def usage(self) -> tuple[Usage, ...]:
+        """See `Admin.usage`."""
+        return self._portal.run(self._core.usage())
+
+    def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
+        """See `Admin.backup`; `progress` is called on another thread."""
+        return self._portal.run(self._core.backup(target, progress=progress))
+
+    def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """See `Admin.doctor`; `progress` is called on another thread."""
+        return self._portal.run(self._core.doctor(progress=progress))
+
+    def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
+        """See `Admin.reindex`; `progress` is called on another thread."""
+        return self._portal.run(self._core.reindex(progress=progress))
 
 
 class SyncScope:
@@ -306,6 +379,34 @@ class SyncScope:
     def residue(self, text: str) -> Residue:
         """See `AsyncScope.residue`."""
         return self._portal.run(self._core.residue(text))
+
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> Report:
+        """See `AsyncScope.import_file`; `progress` is called on another thread."""
+        return self._portal.run(
+            self._core.import_file(
+                path,
+                format=format,
+                zone=zone,
+                session_prefix=session_prefix,
+                on_error=on_error,
+                batch=batch,
+                progress=progress,
+            )
+        )
+
+    def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """See `AsyncScope.export`."""
+        return self._portal.run(self._core.export(path, format=format))
 
     def end_session(self) -> Receipt:
         """See `AsyncScope.end_session`."""

@@ -97,6 +97,10 @@ class ReadTx(Protocol):
         """The messages and memories with these document numbers, in the order of the numbers."""
         ...
 
+    def hidden(self) -> list[Message | Memory]:
+        """What standing changes hide from every other read, by document number: only forgetting looks at it."""
+        ...
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         """Memories by kind, state, agent and session, by document number."""
         ...
@@ -166,6 +170,17 @@ class ReadTx(Protocol):
 
     def blocked(self, digest: bytes) -> bool:
         """Whether content of this digest was forgotten with its sources kept, so that it is not learnt again."""
+        ...
+
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that name a message or a memory which the scope has or had: hidden and forgotten too."""
+        ...
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        """Messages and current memories with a document number after that one, by number, and whether each is hidden.
+
+        For upkeep of what is derived from them: it is the only read that sees what is hidden.
+        """
         ...
 
     def blocks(self) -> list[Block]:
@@ -285,6 +300,10 @@ class WriteTx(ReadTx, Protocol):
         Raises:
             StoreError: it still has messages, hidden ones included.
         """
+        ...
+
+    def erase_agents(self) -> None:
+        """Forget the names of the scope's agents, once it holds nothing of theirs."""
         ...
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:

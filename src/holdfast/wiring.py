@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from holdfast._version import __version__
 from holdfast.answers import Residue
 from holdfast.errors import InvalidInput
+from holdfast.keeping import Finding, Keeper, Lost, Restoration
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
@@ -19,7 +23,7 @@ from holdfast.system import SystemClock, TimeOrderedIds
 from holdfast.upkeep.steps import steps
 from holdfast.upkeep.worker import Worker
 
-__all__ = ["assemble", "build", "data_files", "sqlite_path"]
+__all__ = ["assemble", "build", "data_files", "examine_file", "restore", "sqlite_path"]
 
 SQLITE = "sqlite:///"
 
@@ -42,17 +46,63 @@ def data_files(path: str) -> list[Path]:
     return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
 
 
-def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[Store, Callable[[str], Residue]]:
+def _store(
+    location: str, settings: Settings, clock: Clock, ids: Ids
+) -> tuple[Store, Callable[[str], Residue], Keeper | None]:
     if location == "memory://":
         from holdfast.storage.inmemory.store import InMemoryStore
 
-        return InMemoryStore(clock, ids), _no_files
+        return InMemoryStore(clock, ids), _no_files, None
     from holdfast.storage.residue import scan
+    from holdfast.storage.sqlite.keeper import SqliteKeeper
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
-    store = SqliteStore(path, clock=clock, busy_timeout=settings.busy_timeout, read_timeout=settings.read_timeout)
-    return store, lambda text: scan(data_files(path), text)
+    store = SqliteStore(
+        path,
+        clock=clock,
+        busy_timeout=settings.busy_timeout,
+        read_timeout=settings.read_timeout,
+        close_timeout=settings.close_timeout,
+    )
+    schema = store.facts.schema
+    keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
+    return store, lambda text: scan(data_files(path), text), keeper
+
+
+def examine_file(location: str) -> tuple[Finding, ...]:
+    """What is wrong with a store's file, without opening it as a store: it may be damaged, or not be there."""
+    from holdfast.storage.sqlite.doctor import examine
+
+    return examine(sqlite_path(location), now=SystemClock().now(), busy_timeout=Settings().busy_timeout)
+
+
+def restore(backup: str | Path, target: str, *, force: bool = False) -> Restoration:
+    """Put a backup in the place of a store; see `Holdfast.restore`."""
+    from holdfast.pipeline.reforget import forget_again
+    from holdfast.storage.sqlite.ledger import ledger_path
+    from holdfast.storage.sqlite.restore import restore_backup
+    from holdfast.storage.sqlite.store import SqliteStore
+
+    async def forgotten(copy: str, lost: tuple[Lost, ...]) -> int:
+        store = SqliteStore(copy, clock=SystemClock())
+        try:
+            done = 0
+            for each in lost:
+                work = partial(forget_again, tombstones=each.tombstones, ids=TimeOrderedIds())
+                done += await store.write(each.scope, work)
+            await store.upkeep.scrub()
+            return done
+        finally:
+            await store.close()
+            ledger_path(copy).unlink(missing_ok=True)
+
+    return restore_backup(
+        Path(backup).expanduser().absolute(),
+        sqlite_path(target),
+        force=force,
+        forget_again=lambda copy, lost: asyncio.run(forgotten(copy, lost)),
+    )
 
 
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
@@ -64,8 +114,8 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     settings = load_settings(rest)
-    store, residue = _store(location, settings, clock, ids)
-    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue)
+    store, residue, keeper = _store(location, settings, clock, ids)
+    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper)
 
 
 def assemble(
@@ -75,6 +125,7 @@ def assemble(
     ids: Ids | None = None,
     settings: Settings | None = None,
     residue: Callable[[str], Residue] | None = None,
+    keeper: Keeper | None = None,
 ) -> Runtime:
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids = ids or TimeOrderedIds()
@@ -103,8 +154,11 @@ def assemble(
         worker=worker,
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
         residue=residue or _no_files,
+        keeper=keeper,
     )
 
 
 def _no_files(text: str) -> Residue:
-    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in")
+    raise InvalidInput(
+        f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
+    )

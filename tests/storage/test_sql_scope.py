@@ -13,8 +13,8 @@ SCOPED = {
     "owner", "agent", "session", "message", "memory", "memory_source", "change", "change_effect",
     "idempotency", "tombstone", "due", "word_block",
 }  # fmt: skip
-OPEN_TO_UPKEEP = {"store", "due", "owner"}
-TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
+OPEN_TO_UPKEEP = {"store", "due", "owner", "model_usage"}
+TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b)(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
 
 
 def missing_predicates(sql: str) -> list[str]:

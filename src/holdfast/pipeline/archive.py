@@ -11,7 +11,7 @@ from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.ports import Ids
-from holdfast.transaction import WriteTx
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["RAW_CHARS", "archive", "close_window", "split_window", "transcript", "uncovered"]
 
@@ -114,7 +114,7 @@ def close_window(tx: WriteTx, session: Session, *, secret: bytes, ids: Ids, auth
     return Receipt(ids=tuple(memory.id for memory in stored), change_ids=(change.id,))
 
 
-def uncovered(tx: WriteTx, session: Session) -> list[Message]:
+def uncovered(tx: ReadTx, session: Session) -> list[Message]:
     """Messages behind the cursor that no summary and no RAW memory holds: their window is due again."""
     behind = tx.messages(session.name, until=session.cursor)
     covered: set[str] = set()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from hmac import compare_digest
 from typing import Any
 
-from holdfast.model import Message, Quote
+from holdfast.model import Memory, Message, Quote
 from holdfast.pipeline.idempotency import keyed_digest
 
 __all__ = [
@@ -109,10 +109,15 @@ def unquoted(message: Message) -> str:
     return without(message.text, message.quotes)
 
 
+def said(item: Message | Memory) -> str:
+    """What an index holds of a message or memory: a memory's text, and what a message itself says."""
+    return unquoted(item) if isinstance(item, Message) else item.text
+
+
 def erased(message: Message, gone: Collection[str], *, secret: bytes) -> Message:
     """The message with each stretch that shows a forgotten id replaced by a mark, in its body and in its text.
 
-    The quotes that stay are at their new places; a mark is no quote.
+    The quotes that stay are at their new places; a mark is a quote of nothing, so that no index holds its words.
     """
     text, quotes = _erased_text(message.text, message.quotes, gone)
     return replace(message, body=_erased_body(message.body, gone, secret), text=text, quotes=quotes)
@@ -126,6 +131,7 @@ def _erased_text(text: str, quotes: Sequence[Quote], gone: Collection[str]) -> t
         if any(item in gone for item in quote.ids):
             pieces += [text[at : quote.start], ERASED]
             at = quote.end
+            kept.append(Quote(start=quote.start + shift, end=quote.start + shift + len(ERASED), ids=()))
             shift += len(ERASED) - (quote.end - quote.start)
         else:
             kept.append(replace(quote, start=quote.start + shift, end=quote.end + shift))

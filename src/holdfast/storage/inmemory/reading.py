@@ -107,6 +107,13 @@ class InMemoryReadTx:
             found += self.find_memories([one])
         return found
 
+    def hidden(self) -> list[Message | Memory]:
+        """What standing changes hide from every other read, by document number."""
+        rows = self._rows
+        messages = [sealed.open() for one in rows.hidden if (sealed := rows.messages.get(one)) is not None]
+        memories = [kept.sealed[-1].open() for one in rows.hidden if (kept := rows.memories.get(one)) is not None]
+        return sorted([*messages, *memories], key=lambda item: item.number)
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         """Memories by kind, state, agent and session, by document number."""
         found = self._current(lambda kept: _listed(kept.current, listing))
@@ -208,6 +215,23 @@ class InMemoryReadTx:
     def blocked(self, digest: bytes) -> bool:
         """Whether content of this digest was forgotten with its sources kept."""
         return any(stone.digest == digest for stone in self._rows.tombstones.values())
+
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that the scope has or had, hidden and forgotten ones too."""
+        rows = self._rows
+        return frozenset(one for one in ids if one in rows.messages or one in rows.memories or one in rows.tombstones)
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        """Messages and current memories after a document number, by number, and whether each is hidden."""
+        rows = self._rows
+        found: list[tuple[Message | Memory, bool]] = []
+        for _, one in sorted((number, one) for number, one in rows.numbers.items() if number > after)[:limit]:
+            message, memory = rows.messages.get(one), rows.memories.get(one)
+            if message is not None:
+                found.append((message.open(), one in rows.hidden))
+            elif memory is not None:
+                found.append((memory.sealed[-1].open(), one in rows.hidden))
+        return found
 
     def blocks(self) -> list[Block]:
         """The words index of the scope, in order of `first`."""

@@ -176,6 +176,10 @@ class InMemoryWriteTx(InMemoryReadTx):
             raise StoreError(f"the session {name!r} still has messages; erase them first")
         self._rows.sessions.drop(name)
 
+    def erase_agents(self) -> None:
+        """Forget the names of the scope's agents."""
+        self._rows.agents.clear()
+
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
         """Remove messages for good and leave tombstones."""
         rows = self._rows

@@ -287,6 +287,16 @@ WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by I
 UPDATE memory SET hidden_by = :change_id
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
 
+-- name: read_hidden_messages
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
+
+-- name: read_hidden_memories
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL AND unrecorded_at IS NULL
+
 -- name: reveal_messages
 UPDATE message SET hidden_by = NULL WHERE namespace = :namespace AND user_id = :user_id AND hidden_by = :change_id
 
@@ -299,10 +309,31 @@ DELETE FROM session WHERE namespace = :namespace AND user_id = :user_id AND sess
 -- name: read_agents
 SELECT agent_id, number FROM agent WHERE namespace = :namespace AND user_id = :user_id
 
+-- name: delete_agents
+DELETE FROM agent WHERE namespace = :namespace AND user_id = :user_id
+
 -- name: insert_agent
 INSERT INTO agent (namespace, user_id, agent_id, number)
 SELECT :namespace, :user_id, :agent_id, 1 + count(*) FROM agent WHERE namespace = :namespace AND user_id = :user_id
 RETURNING number
+
+-- name: read_known
+SELECT 1 FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+UNION ALL SELECT 1 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+UNION ALL SELECT 1 FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+LIMIT 1
+
+-- name: read_message_documents
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  hidden_by IS NOT NULL
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND number > :after ORDER BY number LIMIT :limit
+
+-- name: read_memory_documents
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by, hidden_by IS NOT NULL
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND unrecorded_at IS NULL AND number > :after
+ORDER BY number LIMIT :limit
 
 -- name: read_word_blocks
 SELECT first, records, entries FROM word_block WHERE namespace = :namespace AND user_id = :user_id ORDER BY first
@@ -409,3 +440,32 @@ SELECT min(max(due_at, ifnull(leased_until, 0))) FROM due WHERE instr(:kinds, ',
 -- name: read_scopes
 -- scope: upkeep
 SELECT namespace, user_id FROM owner ORDER BY namespace, user_id
+
+-- name: add_usage
+-- scope: upkeep
+INSERT INTO model_usage (day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds,
+  nanousd, unpriced, f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth)
+VALUES (:day, :model, :purpose, :calls, :answered, :retries, :input_tokens, :output_tokens, :milliseconds, :nanousd,
+  :unpriced, :f_retry, :f_resample, :f_next, :f_park, :f_shorten, :f_poison, :f_auth)
+ON CONFLICT (day, model, purpose) DO UPDATE SET
+  calls = calls + excluded.calls,
+  answered = answered + excluded.answered,
+  retries = retries + excluded.retries,
+  input_tokens = input_tokens + excluded.input_tokens,
+  output_tokens = output_tokens + excluded.output_tokens,
+  milliseconds = milliseconds + excluded.milliseconds,
+  nanousd = nanousd + excluded.nanousd,
+  unpriced = unpriced + excluded.unpriced,
+  f_retry = f_retry + excluded.f_retry,
+  f_resample = f_resample + excluded.f_resample,
+  f_next = f_next + excluded.f_next,
+  f_park = f_park + excluded.f_park,
+  f_shorten = f_shorten + excluded.f_shorten,
+  f_poison = f_poison + excluded.f_poison,
+  f_auth = f_auth + excluded.f_auth
+
+-- name: read_usage
+-- scope: upkeep
+SELECT day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds, nanousd, unpriced,
+  f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth
+FROM model_usage WHERE day >= :since ORDER BY day, model, purpose

@@ -118,6 +118,11 @@ class SqliteRead:
                 found.append(self._memory(row))
         return found
 
+    def hidden(self) -> list[Message | Memory]:
+        messages = [rows.to_message(row) for row in self._run("read_hidden_messages").fetchall()]
+        memories = [self._memory(row) for row in self._run("read_hidden_memories").fetchall()]
+        return sorted([*messages, *memories], key=lambda item: item.number)
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         found = self._run(
             "list_memories",
@@ -195,6 +200,16 @@ class SqliteRead:
 
     def blocked(self, digest: bytes) -> bool:
         return self._first("read_blocked", digest=digest) is not None
+
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(item for item in ids if self._first("read_known", id=item) is not None)
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        messages = self._run("read_message_documents", after=after, limit=limit).fetchall()
+        memories = self._run("read_memory_documents", after=after, limit=limit).fetchall()
+        found: list[tuple[Message | Memory, bool]] = [(rows.to_message(row), bool(row[-1])) for row in messages]
+        found += [(self._memory(row), bool(row[-1])) for row in memories]
+        return sorted(found, key=lambda document: document[0].number)[:limit]
 
     def blocks(self) -> list[Block]:
         found = self._run("read_word_blocks")

@@ -34,10 +34,18 @@ def _key(due: Due) -> dict[str, Any]:
 class SqliteUpkeep:
     """`Upkeep` over a store's writer and readers; it touches due work, leases and scope names only."""
 
-    def __init__(self, *, write: Callable[..., Any], read: Callable[..., Any], call: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        *,
+        write: Callable[..., Any],
+        read: Callable[..., Any],
+        call: Callable[..., Any],
+        note: Callable[[apsw.Connection], object],
+    ) -> None:
         self._write = write
         self._read = read
         self._call = call
+        self._note = note
 
     async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
@@ -118,9 +126,13 @@ class SqliteUpkeep:
         return found
 
     async def scrub(self) -> str | None:
-        """Copy the write-ahead log into the file and empty it: freed pages are zeroed, old log frames are gone."""
+        """Copy the write-ahead log into the file and empty it: freed pages are zeroed, old log frames are gone.
+
+        Before that what was forgotten goes into the ledger: the scrub stays due until both are done.
+        """
 
         def checkpoint(connection: apsw.Connection) -> str | None:
+            self._note(connection)
             try:
                 log, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError:

@@ -178,6 +178,9 @@ class SqliteWrite(SqliteRead):
     def erase_session(self, name: str) -> None:
         self._run("delete_session", session_id=name)
 
+    def erase_agents(self) -> None:
+        self._run("delete_agents")
+
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
         for item in ids:
             for number, quotes in self._run("delete_message", id=item).fetchall():

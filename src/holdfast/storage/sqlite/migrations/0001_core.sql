@@ -79,6 +79,7 @@ CREATE TABLE message (
   FOREIGN KEY (namespace, user_id, session_id) REFERENCES session (namespace, user_id, session_id)
 );
 
+<<<<<<< HEAD
 -- Which message quotes what: a forget erases the quotations of what it forgets.
 CREATE TABLE message_quote (
   namespace TEXT NOT NULL,
@@ -88,6 +89,9 @@ CREATE TABLE message_quote (
   PRIMARY KEY (namespace, user_id, item_id, number)
 ) WITHOUT ROWID;
 CREATE INDEX message_quote_of ON message_quote (namespace, user_id, number);
+=======
+CREATE INDEX message_hidden ON message (namespace, user_id) WHERE hidden_by IS NOT NULL;
+>>>>>>> main
 
 -- One row a revision; the current one has no unrecorded_at. Content (kind, subject, attribute, value, text) is the same
 -- in every revision of an id.
@@ -133,6 +137,8 @@ CREATE UNIQUE INDEX memory_number ON memory (namespace, user_id, number) WHERE u
 CREATE INDEX memory_newest ON memory (namespace, user_id, kind, state, tier, number) WHERE unrecorded_at IS NULL;
 CREATE INDEX memory_fact ON memory (namespace, user_id, subject, fact_key) WHERE unrecorded_at IS NULL AND kind = 'fact';
 CREATE INDEX memory_digest ON memory (namespace, user_id, digest) WHERE unrecorded_at IS NULL AND state = 'active';
+
+CREATE INDEX memory_hidden ON memory (namespace, user_id) WHERE hidden_by IS NOT NULL;
 
 CREATE TABLE memory_source (
   namespace TEXT NOT NULL,
@@ -224,3 +230,26 @@ CREATE TABLE word_block (
   entries   BLOB NOT NULL,
   PRIMARY KEY (namespace, user_id, first)
 );
+
+-- What models were used for: counts without content, over all scopes; one f_ column a class of failure.
+CREATE TABLE model_usage (
+  day           TEXT NOT NULL,              -- UTC
+  model         TEXT NOT NULL,
+  purpose       TEXT NOT NULL,
+  calls         INTEGER NOT NULL,
+  answered      INTEGER NOT NULL,
+  retries       INTEGER NOT NULL,
+  input_tokens  INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  milliseconds  INTEGER NOT NULL,
+  nanousd       INTEGER NOT NULL,
+  unpriced      INTEGER NOT NULL,
+  f_retry       INTEGER NOT NULL,
+  f_resample    INTEGER NOT NULL,
+  f_next        INTEGER NOT NULL,
+  f_park        INTEGER NOT NULL,
+  f_shorten     INTEGER NOT NULL,
+  f_poison      INTEGER NOT NULL,
+  f_auth        INTEGER NOT NULL,
+  PRIMARY KEY (day, model, purpose)
+) WITHOUT ROWID;
