@@ -19,15 +19,9 @@ from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
-<<<<<<< HEAD
-from holdfast.pipeline.undo import undo
-from holdfast.ports import Priority
+from holdfast.pipeline.undo import Undoer, undo
 from holdfast.scope_context import ScopeContext
 from holdfast.scope_reads import as_tuple
-=======
-from holdfast.pipeline.undo import Undoer, undo
-from holdfast.scope_reads import ScopeReads, as_tuple
->>>>>>> main
 from holdfast.transaction import WriteTx
 
 if TYPE_CHECKING:

@@ -9,12 +9,8 @@ from typing import Literal
 
 from holdfast.answers import Erasure
 from holdfast.errors import InvalidInput, NotFound, WrongKind
-<<<<<<< HEAD
-from holdfast.model import Author, Change, Kind, Memory, Message
-from holdfast.pipeline.fences import erased
-=======
 from holdfast.model import KINDS, Author, Change, Kind, Memory, Message, Scope, micros
->>>>>>> main
+from holdfast.pipeline.fences import erased
 from holdfast.pipeline.remember import memory_digest
 from holdfast.pipeline.sight import has_labels, sees
 from holdfast.ports import Ids

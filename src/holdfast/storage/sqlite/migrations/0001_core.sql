@@ -79,7 +79,8 @@ CREATE TABLE message (
   FOREIGN KEY (namespace, user_id, session_id) REFERENCES session (namespace, user_id, session_id)
 );
 
-<<<<<<< HEAD
+CREATE INDEX message_hidden ON message (namespace, user_id) WHERE hidden_by IS NOT NULL;
+
 -- Which message quotes what: a forget erases the quotations of what it forgets.
 CREATE TABLE message_quote (
   namespace TEXT NOT NULL,
@@ -89,9 +90,6 @@ CREATE TABLE message_quote (
   PRIMARY KEY (namespace, user_id, item_id, number)
 ) WITHOUT ROWID;
 CREATE INDEX message_quote_of ON message_quote (namespace, user_id, number);
-=======
-CREATE INDEX message_hidden ON message (namespace, user_id) WHERE hidden_by IS NOT NULL;
->>>>>>> main
 
 -- One row a revision; the current one has no unrecorded_at. Content (kind, subject, attribute, value, text) is the same
 -- in every revision of an id.
