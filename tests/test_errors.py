@@ -61,7 +61,7 @@ def test_builtin_handlers_catch_them() -> None:
 
 ADVICE = re.compile(
     r"\b(pass|use|open|run|split|shorten|send|write|wait|try|make|check|upgrade|move|name|narrow|join|leave|put|say|read|undo|forget|"
-    r"add|correct|remove|keep|must|takes|known|tell|needs|raise|give|call|install|set)\b",
+    r"add|enter|correct|remove|keep|must|takes|known|tell|needs|raise|give|call|install|set)\b",
     re.IGNORECASE,
 )
 

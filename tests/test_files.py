@@ -126,13 +126,15 @@ def test_a_damaged_file_is_called_damaged(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.seek(4096)
         file.write(os.urandom(size - 8192))
-    with (
-        pytest.raises((StoreCorrupt, NotAStore), match="restore|untouched"),
-        Holdfast.open(str(path), worker=False) as hf,
-    ):
-        alice = hf.scope(user="alice")
-        alice.recall("line")
-        alice.messages()
+
+    def look() -> None:
+        with Holdfast.open(str(path), worker=False) as hf:
+            alice = hf.scope(user="alice")
+            alice.recall("line")
+            alice.messages()
+
+    with pytest.raises((StoreCorrupt, NotAStore), match=r"restore|untouched"):
+        look()
 
 
 def test_files_are_private(tmp_path: Path) -> None:

@@ -156,8 +156,9 @@ class Page:
 class Erasure:
     """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
 
-    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them, and the
-    scrub is due work. No surface returns any of it from the moment of the acknowledgement.
+    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them ("reader":
+    an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
+    to do so), and the scrub is due work. No surface returns any of it from the moment of the acknowledgement.
     """
 
     messages: tuple[str, ...] = ()

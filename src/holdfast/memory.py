@@ -59,8 +59,8 @@ class OpenStore:
     async def close(self) -> None:
         """Finish accepted writes, give leases back and let go of the file. Idempotent.
 
-        Takes at most about `close_timeout` seconds; a write that had no turn by then fails with `StoreClosed`. In a forked
-        child it does nothing: the file is the parent's.
+        Takes at most about `close_timeout` seconds; a write that had no turn by then fails with `StoreClosed`. In a
+        forked child it does nothing: the file is the parent's.
         """
         if self._runtime.forked:
             return

@@ -135,8 +135,11 @@ class Upkeep(Protocol):
         """Every (namespace, user) that the store holds anything of."""
         ...
 
-    async def scrub(self) -> str | None:
-        """Make forgotten bytes disappear from the store's files; what still holds them, or None when they are gone."""
+    async def scrub(self, *, briefly: bool = False) -> str | None:
+        """Make forgotten bytes disappear from the store's files; what still holds them, or None when they are gone.
+
+        With `briefly` it does only what takes well under a second, and answers `"rebuild"` where more is needed.
+        """
         ...
 
 

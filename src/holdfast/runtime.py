@@ -67,10 +67,10 @@ class Runtime:
 
     async def scrub(self, wait: float) -> str | None:
         """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them."""
-        holding = await self.store.upkeep.scrub()
+        holding = await self.store.upkeep.scrub(briefly=True)
         waited = 0.0
-        while holding is not None and waited < wait:
+        while holding == "reader" and waited < wait:
             await self.clock.sleep(SCRUB_POLL_SECONDS)
             waited += SCRUB_POLL_SECONDS
-            holding = await self.store.upkeep.scrub()
+            holding = await self.store.upkeep.scrub(briefly=True)
         return holding

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.errors import InvalidSetting
 
-__all__ = ["PREFIX", "Settings", "load_settings"]
+__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_settings"]
 
 PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast._version import __version__
 from holdfast.answers import Residue
@@ -18,12 +18,19 @@ from holdfast.keeping import Finding, Keeper, Lost, Restoration
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import FILE_NAME, Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
 from holdfast.upkeep.steps import steps
 from holdfast.upkeep.worker import Worker
 
-__all__ = ["assemble", "build", "data_files", "examine_file", "restore", "sqlite_path"]
+if TYPE_CHECKING:
+    from datetime import date
+
+    from holdfast.inference import Tally
+    from holdfast.providers.catalog import Catalog
+    from holdfast.providers.view import ModelsView
+
+__all__ = ["assemble", "build", "catalog", "data_files", "examine_file", "models_view", "restore", "sqlite_path"]
 
 SQLITE = "sqlite:///"
 
@@ -41,9 +48,13 @@ def sqlite_path(location: str) -> str:
 
 
 def data_files(path: str) -> list[Path]:
-    """Every file that a SQLite store keeps: the file and what stands beside it under its name."""
+    """Every file that a SQLite store keeps content in: the file and what stands beside it under its name.
+
+    Not the shared memory of the log: it holds frame numbers, and reading it would let go of SQLite's locks.
+    """
     target = Path(path)
-    return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
+    found = (entry for entry in target.parent.iterdir() if entry.name.startswith(target.name) and entry.is_file())
+    return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
 
 
 def _store(
@@ -55,6 +66,7 @@ def _store(
         return InMemoryStore(clock, ids), _no_files, None
     from holdfast.storage.residue import scan
     from holdfast.storage.sqlite.keeper import SqliteKeeper
+    from holdfast.storage.sqlite.raw import chunks
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -67,7 +79,7 @@ def _store(
     )
     schema = store.facts.schema
     keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
-    return store, lambda text: scan(data_files(path), text), keeper
+    return store, lambda text: scan(data_files(path), text, chunks=chunks), keeper
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:
@@ -162,3 +174,38 @@ def _no_files(text: str) -> Residue:
     raise InvalidInput(
         f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
     )
+
+
+def catalog(folder: Path | None = None) -> Catalog:
+    """The shipped models with those of `holdfast.toml` laid over them; a key variable that is not set is noted.
+
+    Raises:
+        InvalidSetting: an entry cannot be used; the message lists every fault.
+    """
+    from holdfast.providers.catalog import load_catalog
+
+    path = (folder or Path()) / FILE_NAME
+    user = path.read_text(encoding="utf-8") if path.is_file() else None
+    return load_catalog(user=user, environment=os.environ)
+
+
+def models_view(location: str | None) -> ModelsView:
+    """What `holdfast models` asks; its usage is that of the store at a location, where there is one."""
+    from holdfast.providers.view import ModelsView
+
+    clock = SystemClock()
+    kept = None if location is None else partial(_usage_kept, location)
+    return ModelsView(catalog(), keys=os.environ.get, clock=clock, kept=kept)
+
+
+def _usage_kept(location: str, since: date | None) -> list[Tally]:
+    from holdfast.storage.sqlite.store import SqliteStore
+
+    async def read() -> list[Tally]:
+        store = SqliteStore(sqlite_path(location), clock=SystemClock())
+        try:
+            return await store.usage.read(since)
+        finally:
+            await store.close()
+
+    return asyncio.run(read())

@@ -22,7 +22,7 @@ async def test_no_update_is_lost_between_processes(tmp_path: Path, runs: Callabl
     for seed in runs(1, 20):
         path = tmp_path / f"{seed}.db"
         running = [
-            subprocess.Popen(
+            subprocess.Popen(  # noqa: ASYNC220 - the processes run beside each other, and are waited for
                 [sys.executable, str(CHILD), str(path), f"p{n}", str(ROUNDS)],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

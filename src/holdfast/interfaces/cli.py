@@ -48,6 +48,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "reindex": ("cli_keep", "Build derived indexes anew."),
         "residue": ("cli_forget", "Look for a text's bytes in the store's files."),
     },
+    "Models": {
+        "models": ("cli_wired", "List the models of the catalog."),
+        "chaos": ("cli_wired", "Serve models that fail like real ones."),
+    },
     "Getting started": {
         "demo": ("demo", "See what it does, in a minute."),
         "completion": ("cli_keep", "Print the shell's completion script."),

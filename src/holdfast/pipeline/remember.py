@@ -169,7 +169,8 @@ def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
         )
     if told.expires_at is not None and told.expires_at <= at:
         raise InvalidInput(
-            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; pass a later one"
+            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; "
+            "pass a later one"
         )
     tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
     text = told.text if told.text is not None else fact_text(told.subject, told.attribute or "", told.value or "")

@@ -239,4 +239,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def _damaged(folder: Path, why: str) -> BackupDamaged:
-    return BackupDamaged(f"the backup {folder}: {why}; nothing was restored from it", path=str(folder))
+    return BackupDamaged(
+        f"the backup {folder}: {why}; nothing was restored from it, use another backup", path=str(folder)
+    )

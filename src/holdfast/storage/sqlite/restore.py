@@ -138,7 +138,7 @@ def _check(part: Path) -> None:
     finally:
         connection.close()
     if wrong is not None:
-        raise StoreError(f"the restored copy is not sound ({wrong}); the store was left as it was")
+        raise StoreError(f"the restored copy is not sound ({wrong}); the store was left as it was, use another backup")
     with part.open("rb") as file:
         os.fsync(file.fileno())
 
