@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.errors import InvalidInput
 from holdfast.interfaces.cli_frame import Frame, clean, command, opened
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ _STRATEGIES = ["adaptive", "full_history", "memory_first"]
 def context_command(frame: Frame, message: str, system: str, path: str | None, **asked: Any) -> None:
     """Show the messages to send: the session's window and memory, within a budget.
 
-    MESSAGE is the user's new one; nothing is stored. Exit code 3 where a part could not be asked; the window is printed.
+    MESSAGE is the user's new one; nothing is stored. Exit code 3 where a part could not be asked; the rest
+    is printed.
     """
     given: list[Any] = [{"role": "system", "content": system}] if system else []
-    given += json.loads(Path(path).read_text(encoding="utf-8")) if path else []
+    given += _read(Path(path)) if path else []
     given += [{"role": "user", "content": message}] if message else []
     with opened(frame) as (_, scope):
         found = scope.context(given, **asked)
@@ -42,8 +44,17 @@ def context_command(frame: Frame, message: str, system: str, path: str | None, *
         raise click.exceptions.Exit(3)
 
 
+def _read(path: Path) -> list[Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InvalidInput(f"{path} is no JSON: {error}; write a list of messages") from None
+    return found if isinstance(found, list) else [found]
+
+
 def _say(found: Context) -> None:
-    click.echo(clean(found.as_text()))
+    for line in found.as_text().splitlines():
+        click.echo(clean(line))
     click.echo()
     room = found.budget - found.reserve
     click.echo(f"{found.strategy}: about {found.used:,} of {room:,} tokens, {len(found.messages)} messages", err=True)

@@ -14,6 +14,8 @@ __all__ = ["shorten_message", "shorten_text"]
 
 HEAD_SHARE = 0.6
 """How much of what is kept stands before the mark: what a message is about comes first."""
+LEAST_PIECE = 100
+"""A longer piece is first brought down to so many tokens; images go next, and only then what is shorter."""
 ROUNDS = 64
 _IMAGES = frozenset({"image", "image_url", "input_image"})
 
@@ -51,7 +53,7 @@ def _cut(text: str, kept: int, handle: str | None) -> str:
 def shorten_message(
     body: Body, limit: int, *, handle: str | None = None, cost: Callable[[Body], int] = estimate_message
 ) -> Body:
-    """The message in about `limit` tokens: its longest pieces are shortened first, images last.
+    """The message in about `limit` tokens: its longest pieces are shortened first, images when no long text is left.
 
     Pieces are texts, tool results and the arguments of calls (which become an object that says so: half a JSON text is
     none). Calls, results and their ids stay, so the message pairs as before; it may stay over a limit that is smaller
@@ -65,8 +67,9 @@ def shorten_message(
         pieces = [(size, path) for path, size in _pieces(found, ()) if size > 0]
         if not pieces:
             return found
-        size, path = max(pieces, key=lambda piece: (piece[0], piece[1] == ()))
-        found = _changed(found, path, partial(_less, room=size - over, handle=handle))
+        size, path = max(pieces, key=lambda piece: piece[0])
+        room = max(size - over, LEAST_PIECE if size > LEAST_PIECE else 0)
+        found = _changed(found, path, partial(_less, room=room, handle=handle))
     return found
 
 
@@ -78,7 +81,7 @@ def _pieces(value: Any, path: Path) -> Sequence[tuple[Path, int]]:
     if isinstance(value, Mapping):
         kind = value.get("type")
         if kind in _IMAGES:
-            return [(path, 1)]
+            return [(path, LEAST_PIECE + 1)]
         if kind in {"thinking", "redacted_thinking"}:
             return []
         found: list[tuple[Path, int]] = []
