@@ -13,6 +13,7 @@ from typing import Any
 
 from holdfast.bench.core import sentences
 from holdfast.bench.measure import Row, percentile
+from holdfast.bench.windows import any_windows
 from holdfast.open import AsyncHoldfast
 
 __all__ = ["run"]
@@ -99,7 +100,7 @@ async def long_session(folder: Path, rounds: int) -> list[Row]:
     return rows
 
 
-def run(rounds: int = 100) -> Sequence[Row]:
+def run(rounds: int = 100, examples: int = 20_000) -> Sequence[Row]:
     """Every row of this table."""
     with tempfile.TemporaryDirectory() as folder:
-        return asyncio.run(long_session(Path(folder), rounds))
+        return [*asyncio.run(long_session(Path(folder), rounds)), *any_windows(examples)]
