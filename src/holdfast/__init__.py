@@ -5,7 +5,7 @@
     with Holdfast.open("memory.db") as hf:
         alice = hf.scope(user="alice", session="s1")
         alice.add([{"role": "user", "content": "I moved to Lisbon."}])
-        alice.recall("where does she live").hits[0].text
+        alice.recall("where did she move").hits[0].text
 
 Nothing heavy is imported until it is used (PEP 562).
 """

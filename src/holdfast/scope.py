@@ -315,9 +315,12 @@ class AsyncScope(ScopeContext):
         """
         runtime = self._runtime
         secret, name = runtime.store.facts.secret, self._scope.session or ""
+        raw_chars = runtime.settings.raw_chars
 
         def work(tx: WriteTx) -> Receipt:
             session = ensure_session(tx, name, runtime.ids)
-            return close_window(tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True)
+            return close_window(
+                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+            )
 
         return await self._write(work)

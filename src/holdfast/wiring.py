@@ -144,7 +144,7 @@ def assemble(
     settings = settings or Settings()
     worker = Worker(
         store,
-        steps(store, ids),
+        steps(store, ids, raw_chars=settings.raw_chars),
         clock=clock,
         owner=f"{socket.gethostname()}:{os.getpid()}",
         random=Random(),
