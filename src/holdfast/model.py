@@ -32,6 +32,7 @@ __all__ = [
     "Message",
     "Operation",
     "Origin",
+    "Quote",
     "Scope",
     "Session",
     "Shape",
@@ -116,11 +117,24 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A stretch of a message's `text` that Holdfast itself had written: characters `start` to before `end`.
+
+    `ids` are the messages and memories that it shows. It is recalled text, and no new evidence of anything.
+    """
+
+    start: int
+    end: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One entry of the journal.
 
     `body` is the message as the caller gave it (after redaction), and is returned equal. `text` is what a person would
-    read in it: what is indexed and shown. `change_id` is the change that appended it.
+    read in it: what is indexed and shown. `change_id` is the change that appended it. `quotes` are the stretches of
+    `text` that came out of this store, in order; see `holdfast.pipeline.fences`.
     """
 
     id: str
@@ -137,6 +151,7 @@ class Message:
     agent: str | None = None
     embed: bool = True
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    quotes: tuple[Quote, ...] = ()
 
     @property
     def content(self) -> Any:

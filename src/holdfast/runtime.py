@@ -28,6 +28,9 @@ class RuntimeSettings:
     idempotency_days: int
     raw_chars: int
     mid_tier_days: int = 7
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,8 @@ from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remem
 from holdfast.pipeline.suspicions import settle_suspicion
 from holdfast.pipeline.telling import tell_fact
 from holdfast.pipeline.undo import Undoer, undo
-from holdfast.scope_reads import ScopeReads, as_tuple
+from holdfast.scope_context import ScopeContext
+from holdfast.scope_reads import as_tuple
 from holdfast.transaction import WriteTx
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 
 
-class AsyncScope(ScopeReads):
+class AsyncScope(ScopeContext):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
@@ -89,9 +90,10 @@ class AsyncScope(ScopeReads):
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        secret = runtime.store.facts.secret
         if len(drafts) <= PREPARED_INLINE:
-            return prepare(drafts, runtime.redactor)
-        return await asyncio.to_thread(prepare, drafts, runtime.redactor)
+            return prepare(drafts, runtime.redactor, secret=secret)
+        return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
     async def remember(
         self,
@@ -340,9 +342,12 @@ class AsyncScope(ScopeReads):
         """
         runtime = self._runtime
         secret, name = runtime.store.facts.secret, self._scope.session or ""
+        raw_chars = runtime.settings.raw_chars
 
         def work(tx: WriteTx) -> Receipt:
             session = ensure_session(tx, name, runtime.ids)
-            return close_window(tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True)
+            return close_window(
+                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+            )
 
         return await self._write(work)

@@ -20,6 +20,7 @@ from holdfast.model import (
     Session,
     State,
     Suspicion,
+    Tier,
 )
 from holdfast.packed import Block, Entry
 
@@ -115,6 +116,26 @@ class ReadTx(Protocol):
 
     def list_memories(self, listing: Listing) -> list[Memory]:
         """Memories by kind, state, agent and session, by document number."""
+        ...
+
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        """The last `limit` memories of a kind, state and tier, newest first; `agent` and `session` as in `Listing`.
+
+        Reads no more rows than it returns, save those of other agents and sessions in between.
+        """
+        ...
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        """The messages that quote one of these ids (`Message.quotes`), each once, hidden ones too, by number."""
         ...
 
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
@@ -229,6 +250,13 @@ class WriteTx(ReadTx, Protocol):
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Append to the journal. Ids are unique within a scope; the same id in another scope is another message."""
+        ...
+
+    def rewrite_message(self, message: Message) -> None:
+        """Replace the body, text and quotes of the message of that id: what is erased inside it is gone for good.
+
+        An id that is not in the scope is passed over.
+        """
         ...
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:

@@ -156,7 +156,7 @@ def assemble(
     settings = settings or Settings()
     worker = Worker(
         store,
-        steps(store, ids),
+        steps(store, ids, raw_chars=settings.raw_chars),
         clock=clock,
         owner=f"{socket.gethostname()}:{os.getpid()}",
         random=Random(),
@@ -172,6 +172,9 @@ def assemble(
             idempotency_days=settings.idempotency_days,
             raw_chars=settings.raw_chars,
             mid_tier_days=settings.mid_tier_days,
+            crossover_turn_threshold=settings.crossover_turn_threshold,
+            context_tail=settings.context_tail,
+            context_slot_timeout=settings.context_slot_timeout,
         ),
         worker=worker,
         asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),

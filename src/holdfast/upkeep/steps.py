@@ -7,7 +7,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from holdfast.model import Author, Change, Scope
-from holdfast.pipeline.archive import archive, uncovered
+from holdfast.pipeline.archive import RAW_CHARS, archive, uncovered
 from holdfast.pipeline.remember import revise
 from holdfast.pipeline.tiers import temporary
 from holdfast.ports import Ids, Lease, Priority, Store
@@ -20,8 +20,8 @@ READER_RETRY_SECONDS = 1.0
 RULES = Author(origin="rules", name="upkeep")
 
 
-def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
-    """Every kind of due work and what does it."""
+def steps(store: Store, ids: Ids, *, raw_chars: int = RAW_CHARS) -> Mapping[str, Step]:
+    """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
 
     async def expire(lease: Lease) -> float | None:
@@ -29,7 +29,7 @@ def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
         return None
 
     async def consolidate(lease: Lease) -> float | None:
-        work = lambda tx: _keep_raw(tx, lease.due.ref, ids, secret)  # noqa: E731 - bound to this lease
+        work = lambda tx: _keep_raw(tx, lease.due.ref, ids, secret, raw_chars)  # noqa: E731 - bound to this lease
         await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
@@ -81,7 +81,7 @@ def _expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
     tx.add_change(change)
 
 
-def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes) -> None:
+def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: int) -> None:
     """Messages behind the cursor that nothing holds any more (their summary was forgotten) are kept raw again."""
     session = tx.find_session(session_id)
     if session is None:
@@ -89,7 +89,7 @@ def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes) -> None:
     messages = uncovered(tx, session)
     if not messages:
         return
-    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES)
+    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES, raw_chars=raw_chars)
     change = Change(
         id=ids.new("chg"),
         seq=0,

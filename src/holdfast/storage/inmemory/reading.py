@@ -19,7 +19,9 @@ from holdfast.model import (
     Message,
     Scope,
     Session,
+    State,
     Suspicion,
+    Tier,
     from_micros,
     micros,
 )
@@ -132,6 +134,31 @@ class InMemoryReadTx:
         """Memories by kind, state, agent and session, by document number."""
         found = self._current(lambda kept: _listed(kept.current, listing))
         return [kept.sealed[-1].open() for kept in found[: listing.limit]]
+
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        """The last `limit` memories of a kind, state and tier, newest first."""
+        listing = Listing(kinds=(kind,), states=(state,), agent=agent, session=session)
+        found = self._current(lambda kept: kept.current.tier == tier and _listed(kept.current, listing))
+        return [kept.sealed[-1].open() for kept in found[::-1][:limit]]
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        """The messages that quote one of these ids, hidden ones too, by number."""
+        wanted = set(ids)
+        found = [
+            sealed.open()
+            for sealed in self._rows.messages.values()
+            if any(not wanted.isdisjoint(quote.ids) for quote in sealed.row.quotes)
+        ]
+        return sorted(found, key=lambda message: message.number)
 
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""

@@ -54,6 +54,13 @@ class InMemoryWriteTx(InMemoryReadTx):
             rows.journal.put(place, message.id)
             rows.numbers.put(message.number, message.id)
 
+    def rewrite_message(self, message: Message) -> None:
+        """Replace the body, text and quotes of the message of that id."""
+        sealed = self._rows.messages.get(message.id)
+        if sealed is not None:
+            changed = replace(sealed.open(), body=message.body, text=message.text, quotes=message.quotes)
+            self._rows.messages.put(message.id, seal(changed))
+
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         """Insert a memory, or write its next revision.
 

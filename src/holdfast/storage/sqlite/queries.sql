@@ -33,32 +33,53 @@ SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: insert_message
 INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
-  event_time, recorded_at, change_id)
+  event_time, recorded_at, change_id, quotes)
 VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role, :shape, :body, :text, :embed, :metadata,
-  :event_time, :recorded_at, :change_id)
+  :event_time, :recorded_at, :change_id, :quotes)
+
+-- name: insert_quote
+INSERT OR IGNORE INTO message_quote (namespace, user_id, item_id, number) VALUES (:namespace, :user_id, :item_id, :number)
+
+-- name: read_quoting
+SELECT m.number, m.id, m.session_id, m.agent_id, m.seq, m.role, m.shape, m.body, m.text, m.embed, m.metadata, m.event_time,
+  m.recorded_at, m.change_id, m.quotes
+FROM message_quote AS q
+JOIN message AS m ON m.namespace = q.namespace AND m.user_id = q.user_id AND m.number = q.number
+WHERE q.namespace = :namespace AND q.user_id = :user_id AND q.item_id = :item_id ORDER BY m.number
+
+-- name: rewrite_message
+UPDATE message SET body = :body, text = :text, quotes = :quotes
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number
+
+-- name: delete_quotes
+DELETE FROM message_quote WHERE namespace = :namespace AND user_id = :user_id AND number = :number
 
 -- name: read_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
 
 -- name: read_newest_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
 
 -- name: read_message_by_number
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
 -- name: delete_message
-DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number, quotes
 
 -- name: close_revision
 UPDATE memory SET unrecorded_at = :now
@@ -107,6 +128,17 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:agent_id IS NULL OR agent_id IN (:agent_id, ''))
   AND (:session_id IS NULL OR session_id = :session_id)
 ORDER BY number LIMIT :limit
+
+-- name: newest_memories
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
+  AND state = :state AND tier = :tier
+  AND (:agent_id IS NULL OR agent_id IN (:agent_id, ''))
+  AND (:session_id IS NULL OR session_id = :session_id)
+ORDER BY number DESC LIMIT :limit
 
 -- name: read_facts
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,

@@ -51,7 +51,8 @@ def has_stale_cells(connection: apsw.Connection, path: str) -> bool:
     )
     names = _json([name for (name,) in trees])
     found = connection.execute(
-        "SELECT pageno FROM dbstat WHERE name IN (SELECT value FROM json_each(?)) AND pagetype <> 'overflow' ORDER BY pageno",
+        "SELECT pageno FROM dbstat WHERE name IN (SELECT value FROM json_each(?)) AND pagetype <> 'overflow'"
+        " ORDER BY pageno",
         (names,),
     )
     wanted = iter([int(page) - 1 for (page,) in found])

@@ -21,7 +21,9 @@ from holdfast.model import (
     Message,
     Scope,
     Session,
+    State,
     Suspicion,
+    Tier,
     from_micros,
     micros,
 )
@@ -148,6 +150,25 @@ class SqliteRead:
             limit=listing.limit,
         )
         return [self._memory(row) for row in found.fetchall()]
+
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        params = {"kind": kind, "state": state, "tier": tier, "agent_id": agent, "session_id": session, "limit": limit}
+        return [self._memory(row) for row in self._run("newest_memories", **params).fetchall()]
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        found: dict[int, Sequence[Any]] = {}
+        for item in ids:
+            found |= {row[0]: row for row in self._run("read_quoting", item_id=item)}
+        return [rows.to_message(row) for _, row in sorted(found.items())]
 
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         found = self._run("read_facts", subject=subject, fact_key=key, agent_id=agent or "")

@@ -16,6 +16,7 @@ from holdfast.model import (
     Evidence,
     Memory,
     Message,
+    Quote,
     Session,
     Span,
     Suspicion,
@@ -38,6 +39,7 @@ __all__ = [
     "to_evidence",
     "to_memory",
     "to_message",
+    "to_quotes",
     "to_session",
     "to_suspicion",
 ]
@@ -105,7 +107,15 @@ def to_message(row: Row) -> Message:
         event_time=from_micros(row[11]),
         recorded_at=from_micros(row[12]),
         change_id=row[13],
+        quotes=to_quotes(row[14]),
     )
+
+
+def to_quotes(text: str) -> tuple[Quote, ...]:
+    """The quotes of a message from their column."""
+    if text == "[]":
+        return ()
+    return tuple(Quote(start=start, end=end, ids=tuple(ids)) for start, end, ids in json.loads(text))
 
 
 def message_params(message: Message) -> dict[str, Any]:
@@ -125,6 +135,7 @@ def message_params(message: Message) -> dict[str, Any]:
         "event_time": micros(message.event_time),
         "recorded_at": micros(message.recorded_at),
         "change_id": message.change_id,
+        "quotes": dumps([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
     }
 
 

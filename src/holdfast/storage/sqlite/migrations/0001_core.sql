@@ -72,6 +72,7 @@ CREATE TABLE message (
   recorded_at INTEGER NOT NULL,
   change_id   TEXT NOT NULL,                -- the change that appended it
   hidden_by   TEXT,                         -- the change that hid it (a forget that can be undone)
+  quotes      TEXT NOT NULL DEFAULT '[]',   -- JSON: stretches of text that are recalled text [[start, end, [id, ...]], ...]
   PRIMARY KEY (namespace, user_id, number),
   UNIQUE (namespace, user_id, session_id, seq),
   UNIQUE (namespace, user_id, id),
@@ -79,6 +80,16 @@ CREATE TABLE message (
 );
 
 CREATE INDEX message_hidden ON message (namespace, user_id) WHERE hidden_by IS NOT NULL;
+
+-- Which message quotes what: a forget erases the quotations of what it forgets.
+CREATE TABLE message_quote (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  item_id   TEXT NOT NULL,
+  number    INTEGER NOT NULL,
+  PRIMARY KEY (namespace, user_id, item_id, number)
+) WITHOUT ROWID;
+CREATE INDEX message_quote_of ON message_quote (namespace, user_id, number);
 
 -- One row a revision; the current one has no unrecorded_at. Content (kind, subject, attribute, value, text) is the same
 -- in every revision of an id.
@@ -121,6 +132,7 @@ CREATE TABLE memory (
   CHECK (kind <> 'fact' OR (subject IS NOT NULL AND attribute IS NOT NULL AND value IS NOT NULL AND fact_key IS NOT NULL))
 );
 CREATE UNIQUE INDEX memory_number ON memory (namespace, user_id, number) WHERE unrecorded_at IS NULL;
+CREATE INDEX memory_newest ON memory (namespace, user_id, kind, state, tier, number) WHERE unrecorded_at IS NULL;
 CREATE INDEX memory_fact ON memory (namespace, user_id, subject, fact_key) WHERE unrecorded_at IS NULL AND kind = 'fact';
 CREATE INDEX memory_digest ON memory (namespace, user_id, digest) WHERE unrecorded_at IS NULL AND state = 'active';
 
