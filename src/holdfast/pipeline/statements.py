@@ -116,7 +116,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
     digest = memory_digest(teller.secret, _fresh(work, "set", [], []))
     if not told and tx.blocked(digest):
         return Stated(memory=None, effects=(), reason="forgotten: not to be learnt again")
-    rows = _rows(tx, timeline)
+    rows = _rows(tx, timeline, said.at)
     placement = place(timeline, word, rows)
     if placement.against:
         return _kept_apart(work, timeline, placement, suspicions)
@@ -156,9 +156,11 @@ def _value_wording(value: str) -> Literal["add", "end", "none"]:
     return found if found in {"add", "end"} else "none"
 
 
-def _rows(tx: WriteTx, timeline: Sequence[Memory]) -> dict[str, list[Evidence]]:
+def _rows(tx: WriteTx, timeline: Sequence[Memory], at: datetime) -> dict[str, list[Evidence]]:
+    """The evidence of what holds at a time or later: what ended before has none of a later time."""
     found: dict[str, list[Evidence]] = {}
-    for one in tx.evidence([memory.id for memory in timeline if memory.state != "retracted"]):
+    later = [m.id for m in timeline if m.state != "retracted" and (m.valid_to is None or m.valid_to > at)]
+    for one in tx.evidence(later):
         found.setdefault(one.memory_id, []).append(one)
     return found
 
