@@ -104,7 +104,7 @@ def _operation(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decis
     match decision.operation:
         case "add":
             return "add", decision
-        case "end" if held:
+        case "end" if held or said.model == "end":
             return "remove", decision
         case _:
             # A reversal ("none any more", "quit, only tea now") takes the place of what it ends.
