@@ -150,10 +150,10 @@ class AsyncScope(ScopeContext):
         return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once)
 
     async def _warm(self, subject: str, attribute: str) -> None:
-        """Compare the key with the stored ones ahead, on a thread: nothing is computed under a lock."""
+        """Compare the key with the stored ones ahead: nothing is computed under a lock."""
         agent = self._scope.agent
         stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
-        await asyncio.to_thread(warm, subject, attribute, stored)
+        await warm(subject, attribute, stored)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
