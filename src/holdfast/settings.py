@@ -54,7 +54,7 @@ class Settings:
     raw_chars: int = 20_000
     crossover_turn_threshold: int = 20
     context_tail: int = 2
-    context_slot_timeout: float = 2.0
+    context_slot_timeout: float = 5.0
     worker: bool = True
     poll_seconds: float = 30.0
 
