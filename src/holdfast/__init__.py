@@ -16,6 +16,7 @@ _EXPORTS = {
     "holdfast._version": ("__version__",),
     "holdfast.open": ("AsyncHoldfast", "Holdfast"),
     "holdfast.model": ("Change", "Memory", "Message", "Scope"),
+    "holdfast.pipeline.context.answer": ("Context",),
     "holdfast.pipeline.tool_pairs": ("cut_window", "repair_window"),
     "holdfast.pipeline.window": ("Window",),
     "holdfast.answers": ("Erasure", "Hit", "Page", "Query", "Recall", "Receipt", "Remembered", "Status"),
@@ -25,6 +26,7 @@ _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 __all__ = [
     "AsyncHoldfast",
     "Change",
+    "Context",
     "Erasure",
     "Hit",
     "Holdfast",

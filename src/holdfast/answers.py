@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from holdfast.model import HitKind, Memory, State, Tier
+from holdfast.model import HitKind, Memory, State, Suspicion, Tier
 
 __all__ = [
+    "Doubt",
     "Due",
     "Erasure",
     "Hit",
@@ -182,6 +183,15 @@ class Residue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A suspicion with the two memories it is about, as they now stand; `memory` is the newer statement."""
+
+    suspicion: Suspicion
+    memory: Memory
+    other: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
     """One piece of due work: what state implies must be done. It names things by id and holds no content."""
 
@@ -199,7 +209,8 @@ class Due:
 class Status:
     """What a scope holds and what is still to be done for it; counts by kind, tier and state.
 
-    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping.
+    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `doubts`
+    counts what a person should settle: contradictions, and keys that may be one concept.
     """
 
     messages: int
@@ -215,3 +226,4 @@ class Status:
     last_error: str | None
     store: str
     schema: int
+    doubts: int = 0

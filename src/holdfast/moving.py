@@ -74,7 +74,8 @@ class _Arrivals:
 
     def _prepared(self, batch: Batch) -> Prepared:
         runtime = self._runtime
-        return prepare(parse_messages(batch.messages, now=runtime.clock.now(), limits=runtime.limits), runtime.redactor)
+        drafts = parse_messages(batch.messages, now=runtime.clock.now(), limits=runtime.limits)
+        return prepare(drafts, runtime.redactor, secret=runtime.store.facts.secret)
 
     async def restore(self, restored: Restored) -> int:
         runtime = self._runtime

@@ -50,7 +50,7 @@ class Clock(Protocol):
 class Ids(Protocol):
     """Where ids come from."""
 
-    def new(self, prefix: Literal["msg", "mem", "chg", "ses"]) -> str:
+    def new(self, prefix: Literal["msg", "mem", "chg", "ses", "sus"]) -> str:
         """A new id such as `msg_0198…`: unique everywhere, sortable by time, and of no meaning for order of work."""
         ...
 

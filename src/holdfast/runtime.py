@@ -13,6 +13,7 @@ from holdfast.keeping import Keeper
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
+from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.worker import Worker
 
 __all__ = ["Runtime", "RuntimeSettings"]
@@ -26,6 +27,10 @@ class RuntimeSettings:
 
     idempotency_days: int
     raw_chars: int
+    mid_tier_days: int = 7
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,7 @@ class Runtime:
     ids: Ids
     settings: RuntimeSettings
     worker: Worker
+    asked: Asked
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None

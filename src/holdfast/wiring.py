@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -13,24 +14,35 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast._version import __version__
 from holdfast.answers import Residue
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, InvalidSetting
 from holdfast.keeping import Finding, Keeper, Lost, Restoration
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import FILE_NAME, Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
+from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.steps import steps
 from holdfast.upkeep.worker import Worker
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from holdfast.inference import Tally
+    from holdfast.inference import EmbeddingModel, Tally
     from holdfast.providers.catalog import Catalog
     from holdfast.providers.view import ModelsView
 
-__all__ = ["assemble", "build", "catalog", "data_files", "examine_file", "models_view", "restore", "sqlite_path"]
+__all__ = [
+    "assemble",
+    "build",
+    "catalog",
+    "data_files",
+    "examine_file",
+    "key_embedding",
+    "models_view",
+    "restore",
+    "sqlite_path",
+]
 
 SQLITE = "sqlite:///"
 
@@ -156,8 +168,16 @@ def assemble(
         store=store,
         clock=clock,
         ids=ids,
-        settings=RuntimeSettings(idempotency_days=settings.idempotency_days, raw_chars=settings.raw_chars),
+        settings=RuntimeSettings(
+            idempotency_days=settings.idempotency_days,
+            raw_chars=settings.raw_chars,
+            mid_tier_days=settings.mid_tier_days,
+            crossover_turn_threshold=settings.crossover_turn_threshold,
+            context_tail=settings.context_tail,
+            context_slot_timeout=settings.context_slot_timeout,
+        ),
         worker=worker,
+        asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
         residue=residue or _no_files,
         keeper=keeper,
@@ -203,3 +223,40 @@ def _usage_kept(location: str, since: date | None) -> list[Tally]:
             await store.close()
 
     return asyncio.run(read())
+
+
+def key_embedding(name: str) -> EmbeddingModel:
+    """The embedding of a name: `builtin`, a model directory, or an embedding model of the catalog.
+
+    Raises:
+        InvalidSetting: the catalog has no embedding model of that name.
+    """
+    if name == "builtin":
+        from holdfast.providers.local.builtin import BuiltinEmbedding
+
+        return BuiltinEmbedding()
+    if Path(name).is_dir():
+        from holdfast.providers.embedding.directory import DirectoryEmbedding
+
+        return DirectoryEmbedding(Path(name))
+    entry = catalog().models.get(name)
+    if entry is None or not entry.embeds:
+        message = (
+            f"{name!r:.80} is no embedding: pass builtin, a model's directory, or an embedding model of the catalog"
+        )
+        raise InvalidSetting(message, name=name)
+    if entry.protocol == "ollama-embeddings":
+        from holdfast.providers.embedding.ollama import OllamaEmbedding
+
+        url = entry.base_url or "http://127.0.0.1:11434"
+        return OllamaEmbedding(model=entry.model, base_url=url, headers=entry.headers, timeout=entry.deadline)
+    from holdfast.providers.embedding.openai import OpenAIEmbedding
+
+    return OpenAIEmbedding(
+        model=entry.model,
+        base_url=entry.base_url or "https://api.openai.com/v1",
+        clock=SystemClock(),
+        api_key=None if entry.api_key_env is None else os.environ.get(entry.api_key_env),
+        headers=entry.headers,
+        timeout=entry.deadline,
+    )

@@ -34,6 +34,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "messages": ("cli_read", "Show a session's messages."),
         "end-session": ("cli_write", "Close a session; its window is kept, searchable."),
     },
+    "Facts": {
+        "keys": ("cli_keys", "Explain when two keys are one concept."),
+        "suspicions": ("cli_keys", "List and settle what only you can know."),
+    },
     "Moving data": {
         "import": ("cli_move", "Bring a file of conversations in."),
         "export": ("cli_move", "Write a scope to a file or to Markdown."),

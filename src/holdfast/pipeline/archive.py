@@ -8,6 +8,7 @@ from dataclasses import replace
 from holdfast.answers import Receipt
 from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, Trust
 from holdfast.pipeline.documents import index_memories
+from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
@@ -19,11 +20,11 @@ RAW_CHARS = 20_000
 
 
 def transcript(message: Message) -> str:
-    """One message as a line of a transcript: time, who, what."""
+    """One message as a line of a transcript: time, who, what; without what it quotes from this store."""
     moment = message.event_time.strftime("%Y-%m-%d %H:%M")
     name = message.body.get("name")
     who = f"{message.role} {name}" if isinstance(name, str) and name else message.role
-    return f"[{moment}] {who}: {message.text}"
+    return f"[{moment}] {who}: {unquoted(message) if message.quotes else message.text}"
 
 
 def split_window(messages: Sequence[Message], *, limit: int = RAW_CHARS) -> Iterator[tuple[str, tuple[Message, ...]]]:

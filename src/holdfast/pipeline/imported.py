@@ -42,6 +42,7 @@ def import_messages(
     part = Prepared(
         drafts=tuple(prepared.drafts[at] for at in chosen),
         terms=tuple(prepared.terms[at] for at in chosen),
+        quotes=tuple(prepared.quotes[at] for at in chosen),
         redacted=prepared.redacted,
     )
     given = [own_ids[at] for at in chosen]

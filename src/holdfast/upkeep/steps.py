@@ -9,6 +9,7 @@ from types import MappingProxyType
 from holdfast.model import Author, Change, Scope
 from holdfast.pipeline.archive import RAW_CHARS, archive, uncovered
 from holdfast.pipeline.remember import revise
+from holdfast.pipeline.tiers import temporary
 from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import WriteTx
 from holdfast.upkeep.worker import Step
@@ -59,9 +60,15 @@ def _expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
     if not found or found[0].state != "active" or found[0].pinned:
         return
     memory = found[0]
-    if memory.expires_at is None or memory.expires_at > tx.now:
+    if memory.expires_at is None:
         return
-    effect = revise(tx, memory, state="expired", valid_to=memory.expires_at)
+    if memory.expires_at > tx.now:
+        # Evidence has prolonged its life since this was made due.
+        tx.put_due("expire", memory.id, memory.expires_at)
+        return
+    # Told until when: it holds no longer. At the end of its life in the mid tier it still holds, and is recallable.
+    lives = memory.kind == "fact" and not temporary(tx.evidence([memory.id]))
+    effect = revise(tx, memory, state="expired", valid_to=None if lives else memory.expires_at)
     change = Change(
         id=ids.new("chg"),
         seq=0,

@@ -140,11 +140,11 @@ class SqliteUpkeep:
         return found
 
     async def scrub(self, *, briefly: bool = False) -> str | None:
-        """Copy the write-ahead log into the file and empty it: freed pages are zeroed, old log frames are gone.
+        """Copy the log into the file and empty it: freed pages are zeroed, old log frames are gone.
 
-        Where moving cells has left copies of them in unused bytes, the file is written anew (VACUUM). That takes about
-        a second for 100 MB, so a large one waits for due work when this should end `briefly`. Before all that, what
-        was forgotten goes into the ledger: the scrub stays due until everything is done.
+        Where moving cells has left copies of them in unused bytes, the file is written anew (VACUUM). That takes
+        about a second for 100 MB, so a large one waits for due work when this should end `briefly`. Before all that,
+        what was forgotten goes into the ledger: the scrub stays due until everything is done.
         """
 
         def work(connection: apsw.Connection) -> str | None:
