@@ -142,7 +142,7 @@ def test_an_export_that_fails_leaves_what_stood_there(hf: Holdfast, tmp_path: Pa
 
 
 def test_ctrl_c_in_an_import_loses_nothing_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    count = 4000
+    count = 12_000  # so many that a busy machine is not through before the signal comes
     file, db = chat(tmp_path / "chat.jsonl", count), tmp_path / "memory.db"
     env = {**os.environ, "HOLDFAST_DB": str(db), "HOLDFAST_USER": "alice"}
     command = [sys.executable, "-m", "holdfast", "import", str(file)]
