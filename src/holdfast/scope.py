@@ -328,6 +328,7 @@ class AsyncScope(ScopeContext):
         "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people. Files have mode 0600 and appear whole.
 
         Raises:
+            InvalidInput: the store itself stands there.
             StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
         """
         from holdfast.moving import export_to

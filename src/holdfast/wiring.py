@@ -48,7 +48,7 @@ SQLITE = "sqlite:///"
 
 
 def sqlite_path(location: str) -> str:
-    """The file that a location names: a path, or `sqlite:///path`.
+    """The file that a location names: a path, or `sqlite:///path`. Links are followed: one file, one name.
 
     Raises:
         InvalidInput: the location is empty or of a scheme that is not known.
@@ -56,7 +56,7 @@ def sqlite_path(location: str) -> str:
     path = location.removeprefix(SQLITE)
     if not path or "://" in path or "\0" in path:
         raise InvalidInput(f"cannot open {location!r:.80}; pass a file path, sqlite:///path or memory://")
-    return str(Path(path).expanduser().absolute())
+    return str(Path(path).expanduser().resolve())
 
 
 def data_files(path: str) -> list[Path]:

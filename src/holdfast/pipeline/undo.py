@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from holdfast.answers import Receipt
 from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
 from holdfast.model import Author, Change, Effect, Memory, Span
+from holdfast.pipeline.archive import uncovered
 from holdfast.pipeline.remember import memory_digest, mind_expiry
 from holdfast.pipeline.sight import sees
 from holdfast.pipeline.timeline import contradicting
@@ -177,6 +178,10 @@ def _contradicting(tx: ReadTx, change: Change, secret: bytes) -> set[str]:
         elif memory.state == "active":
             same = tx.same_content(kind=memory.kind, digest=memory_digest(secret, memory), agent=memory.agent)
             others |= set() if same is None else {same.id}
+        if memory.kind in {"summary", "raw"} and memory.state == "active":
+            # While it was away its window was kept anew: the two would say everything twice.
+            anew = (one for one in tx.derived(memory.sources) if one.kind in {"summary", "raw"})
+            others |= {one.id for one in anew if one.state == "active" and one.created_at >= change.at}
     stacks = (_stacks(list(_changes(tx, memory_id=other)))[1] for other in others - brought.keys())
     return {stack[-1] for stack in stacks if stack}
 
@@ -259,6 +264,11 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
     if _forward(tx, change):
         tx.reveal(root.id if change is root else change.id)
         _flag(tx, change.sources)
+        for name in {message.session for message in tx.find_messages(change.sources)}:
+            session = tx.session(name)
+            # Its window may have been closed meanwhile, without it.
+            if session is not None and uncovered(tx, session):
+                tx.put_due("consolidate", session.id, tx.now)
     else:
         numbers = _numbers(tx, change.sources)
         tx.hide(change.sources, made.id)
