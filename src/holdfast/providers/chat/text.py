@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["arguments_of", "without_reasoning"]
+__all__ = ["arguments_of", "items", "table", "without_reasoning"]
 
 _TAGS: Final = "think|thinking|thought|reasoning|reflection"
 # Neither end of a tag holds an angle bracket, so that a reply full of them is read once.
@@ -51,6 +52,16 @@ def _outside(text: str) -> str:
         elif closes and name == inside:
             inside, start = None, tag.end()
     return "".join(kept) + (text[start:] if inside is None else "")
+
+
+def table(value: object) -> Mapping[str, Any]:
+    """The value if it is an object, else an empty one: servers put anything anywhere."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Mapping[str, Any]]:
+    """The objects of a list; nothing of anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def arguments_of(sent: Any) -> Any:
