@@ -161,7 +161,8 @@ MODEL: Final[tuple[Rule, ...]] = (
             r"no models? (?:is |are |was )?(?:currently )?(?:loaded|available|found|installed|selected|named)",
             # "Model x is not supported": of a model by its name, not of a field with or for a model
             r"\bmodel:? [`'\"]?[\w./:@-]+[`'\"]? is not (?:currently )?(?:supported|deployed|served|enabled)"
-            r"(?! (?:with|for|when|by|in combination))|supported models are|modelnot(?:deployed|loaded|found|available)",
+            r"(?! (?:with|for|when|by|in combination))|supported models are",
+            r"modelnot(?:deployed|loaded|found|available)",
             r"no such model|unknown model|invalid model|not a valid model|unsupported model|unrecognized model",
             r"failed to load model|error loading model|unable to load model|could not load model",
             r"try pulling it|deployment .{0,80}(?:not exist|not found)",

@@ -10,7 +10,7 @@ from holdfast.ports import Clock
 from holdfast.providers.chat.making import KeySource
 from holdfast.providers.chat.text import arguments_of, items, table, without_reasoning
 from holdfast.providers.chat.wire import Wire
-from holdfast.providers.entry import Entry, endpoint
+from holdfast.providers.entry import Entry, endpoint, key_header
 
 __all__ = ["OllamaChat"]
 
@@ -42,8 +42,7 @@ class OllamaChat:
         Raises:
             ModelError: the call failed; a partial answer is discarded.
         """
-        key = self._wire.key()
-        headers = {"authorization": f"Bearer {key}"} if key is not None else {}
+        headers = key_header(self.entry.base_url, self._wire.key())
         url = endpoint(self.entry.base_url or "", "/api/chat", version="")
         text: list[str] = []
         calls: list[Mapping[str, Any]] = []

@@ -13,7 +13,7 @@ from holdfast.providers.chat.making import KeySource
 from holdfast.providers.chat.text import arguments_of, items, table, without_reasoning
 from holdfast.providers.chat.wire import Wire, unforced
 from holdfast.providers.classify import Verdict
-from holdfast.providers.entry import Entry, endpoint, host_of, looks_embedding
+from holdfast.providers.entry import Entry, endpoint, host_of, key_header, looks_embedding
 
 __all__ = ["OpenAIChat"]
 
@@ -60,6 +60,8 @@ class OpenAIChat:
         try:
             return await self._ask(request, forced=self._forces)
         except ModelError as error:
+            if error.rule == "model":
+                self._served = None  # a server that was asked for its model may serve another one by now
             if request.tool is None or not self._forces or not unforced(error):
                 raise
             self._forces = False
@@ -81,12 +83,7 @@ class OpenAIChat:
         return collected.reply(self.entry.name)
 
     def _headers(self) -> dict[str, str]:
-        key = self._wire.key()
-        if key is None:
-            return {}
-        if host_of(self.entry.base_url).endswith(".openai.azure.com"):
-            return {"api-key": key}
-        return {"authorization": f"Bearer {key}"}
+        return key_header(self.entry.base_url, self._wire.key())
 
     async def _model(self, headers: Mapping[str, str]) -> str:
         """The model's name; for `auto` the first that the server lists and that is not for embeddings."""
