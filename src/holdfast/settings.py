@@ -22,6 +22,7 @@ PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
+_MAY_BE_ZERO = {"unload_retry_count", "unload_retry_delay_ms"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,11 @@ class Settings:
         context_slot_timeout: seconds that each slot of a context may take before it is left out.
         worker: whether due work is done in the background while the store is open.
         poll_seconds: longest time between two looks for due work; a local write wakes at once.
+        model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
+        model_backoff_seconds: wait after the first of them, doubled each time, and up to half as much again.
+        chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
+        unload_retry_count: how often an embedding request is sent again whose model was unloaded; 0 for never.
+        unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
     """
 
     busy_timeout: float = 10.0
@@ -57,12 +63,20 @@ class Settings:
     context_slot_timeout: float = 5.0
     worker: bool = True
     poll_seconds: float = 30.0
+    model_attempts: int = 3
+    model_backoff_seconds: float = 1.0
+    chain_seconds: float = 600.0
+    unload_retry_count: int = 3
+    unload_retry_delay_ms: int = 500
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name in _MAY_BE_ZERO and value == 0:
+                continue
             if not isinstance(value, bool) and value <= 0:
-                raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0", name=field.name)
+                least = "0 or more" if field.name in _MAY_BE_ZERO else "greater than 0"
+                raise InvalidSetting(f"{field.name} is {value}; it must be {least}", name=field.name)
 
 
 _TYPES: Mapping[str, type] = {field.name: type(field.default) for field in fields(Settings)}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from holdfast.inference import EmbeddingModel, Tally
     from holdfast.providers.catalog import Catalog
+    from holdfast.providers.models import Models
     from holdfast.providers.view import ModelsView
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "data_files",
     "examine_file",
     "key_embedding",
+    "models_of",
     "models_view",
     "restore",
     "sqlite_path",
@@ -201,6 +203,25 @@ def catalog(folder: Path | None = None) -> Catalog:
     path = (folder or Path()) / FILE_NAME
     user = path.read_text(encoding="utf-8") if path.is_file() else None
     return load_catalog(user=user, environment=os.environ)
+
+
+def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
+    """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
+    from holdfast.providers.models import Models
+    from holdfast.providers.pool import ChainSettings
+    from holdfast.providers.wrappers import Backoff
+
+    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
+    return Models(
+        models or catalog(),
+        book=store.usage,
+        keys=os.environ.get,
+        clock=clock,
+        dice=Random(),
+        settings=ChainSettings(backoff=backoff, deadline=settings.chain_seconds),
+        unload_retry_count=settings.unload_retry_count,
+        unload_retry_delay_ms=settings.unload_retry_delay_ms,
+    )
 
 
 def models_view(location: str | None) -> ModelsView:
