@@ -53,9 +53,9 @@ async def test_the_first_fails_in_each_class(clock, cls, first_calls, goes_on):
 async def test_the_waits_are_one_two_four_with_jitter_above(clock):
     model = Scripted("a", failure("retry"))
     begun = clock.now()
+    retrying = Retrying(model, clock=clock, dice=Random(0), backoff=Backoff(attempts=4, jitter=0.0))
     with pytest.raises(ModelError) as caught:
-        backoff = Backoff(attempts=4, jitter=0.0)
-        await run(clock, Retrying(model, clock=clock, dice=Random(0), backoff=backoff).chat(a_request()))
+        await run(clock, retrying.chat(a_request()))
     assert (clock.now() - begun).total_seconds() == pytest.approx(7, abs=0.3)
     assert [one.number for one in caught.value.attempts] == [1, 2, 3, 4]
     for number, base in ((1, 1.0), (2, 2.0), (3, 4.0)):
@@ -135,6 +135,7 @@ async def test_cancelling_the_caller_cancels_the_call(clock):
 
     class Hanging(Scripted):
         async def chat(self, request):
+            self.calls.append(request)
             try:
                 await clock.sleep(10_000)
             finally:
@@ -244,11 +245,20 @@ async def test_a_resting_first_link_leaves_its_attempts_to_the_next(clock):
     assert outcome.attempts[0].code == "resting"
 
 
+async def test_a_first_link_without_a_key_leaves_its_attempts_to_the_next(clock):
+    observed = []
+    first, second = Scripted("a", failure("auth", code="no_key")), Scripted("b", failure("retry"))
+    chain = a_chain(clock, first, second, observe=lambda _, attempt, __: observed.append(attempt.model))
+    await run(clock, chain.ask(a_request(), lambda reply: reply.text))
+    assert len(second.calls) == 3
+    assert observed == ["b"] * 3
+
+
 # ------------------------------------------------------------------------------------------------ numbers
 
 
 async def test_a_thousand_calls_at_15_percent_failure(capsys):
-    """Chains of four that end without an answer, beside p ** 4 for one call a model and p ** 6 with three on the first."""
+    """Chains of four that end without an answer, beside p ** 4: one call a model, since a sample is not drawn twice."""
     rate, calls = 0.15, 1_000
     dice = Random(20261120)
     clock = FakeClock()

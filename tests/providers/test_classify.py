@@ -191,11 +191,11 @@ def test_what_a_model_wrote_is_not_read():
 
 
 def test_no_word_of_the_provider_is_in_a_verdict():
-    secret = "Zanzibar-7731"
-    body = json.dumps({"error": {"message": f"prompt is too long: {secret}", "type": f"{secret} is odd", "code": None}})
+    word = "Zanzibar-7731"
+    body = json.dumps({"error": {"message": f"prompt is too long: {word}", "type": f"{word} is odd", "code": None}})
     verdict = classify("chat", 400, {}, body)
     assert verdict.cls == "shorten"
-    assert secret not in repr(verdict)
+    assert word not in repr(verdict)
 
 
 # ------------------------------------------------------------------------------------------------ delays

@@ -23,6 +23,7 @@ Observe = Callable[[ChatRequest, Attempt, Usage], None]
 """Called once a call that a chain made; `Attempt.cls` is None for an accepted answer."""
 
 _REFUSALS: Final = 3  # RULES: three different models refusing set the window aside as refused
+_NOT_ASKED: Final = frozenset({"resting", "no_key"})  # no request was made, so nothing is counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,9 +143,10 @@ class Chain:
         def record(attempt: Attempt, usage: Usage) -> None:
             run.attempts.append(attempt)
             run.usage = usage
-            if attempt.code != "resting":
-                run.asked = True
-            if attempt.cls is not None and attempt.code != "resting":
+            if attempt.code in _NOT_ASKED:
+                return
+            run.asked = True
+            if attempt.cls is not None:
                 self._note(request, run, attempt)
 
         # A link that follows another gets one call; the first that can be asked is retried.

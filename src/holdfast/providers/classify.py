@@ -215,13 +215,17 @@ def _transport(error: object) -> Document:
     for _ in range(6):
         if not isinstance(current, BaseException):
             break
-        names += [cls.__name__ for cls in type(current).__mro__[:4]]
+        # Built-in types say how a thing broke, not what the provider meant.
+        names += [cls.__name__ for cls in type(current).__mro__[:4] if cls.__name__ not in _BUILTIN]
         words.append(f"{type(current).__name__} {_text_of(current)[:500]}")
         current = current.__cause__ or current.__context__
-    if not names:
+    if not isinstance(error, BaseException):
         text = _text_of(error)[:2000]
         names, words = re.findall(r"[A-Za-z]{4,64}", text)[:20], [text]
     return Document(codes=frozenset(normal(name) for name in names), words=" ".join(words).lower())
+
+
+_BUILTIN: Final = frozenset({"ValueError", "TypeError", "RuntimeError", "OSError", "Exception", "BaseException"})
 
 
 def _text_of(value: object) -> str:

@@ -71,7 +71,7 @@ def _until(text: str, now: datetime | None) -> float | None:
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     try:
-        return max(0.0, (at - now).totalseconds_of())
+        return max(0.0, (at - now).total_seconds())
     except (OverflowError, ValueError):
         return None
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
-__all__ = ["PROTOCOLS", "Entry", "Protocol", "endpoint", "guess_protocol", "host_of", "is_local"]
+__all__ = ["PROTOCOLS", "Entry", "Protocol", "endpoint", "guess_protocol", "host_of", "is_local", "looks_embedding"]
 
 Protocol = Literal[
     "openai-chat",
@@ -106,9 +106,14 @@ def is_local(base_url: str | None) -> bool:
     return address.is_loopback or address.is_private
 
 
+def looks_embedding(model: str) -> bool:
+    """Whether a model's name is that of an embedding model, as far as names tell."""
+    return _EMBEDDING_MODEL.search(model) is not None
+
+
 def guess_protocol(base_url: str | None, model: str) -> Protocol | None:
     """The protocol that a URL and a model point to; None where nothing does."""
-    embeds = bool(_EMBEDDING_MODEL.search(model))
+    embeds = looks_embedding(model)
     if not base_url:
         return "anthropic-messages" if model.startswith("claude") else None
     host = host_of(base_url)

@@ -74,9 +74,7 @@ def plain_error(
         source = inner
     status = _status_of(source)
     body = _body_of(source)
-    verdict = classify(
-        kind, status, _headers_of(source), body, error if status is None or body is None else None, now=now
-    )
+    verdict = classify(kind, status, _headers_of(source), body, error, now=now)
     cause = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
     return model_error(model, verdict, status=status, cause=cause, key_variable=key_variable)
 

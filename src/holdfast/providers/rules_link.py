@@ -21,6 +21,7 @@ KEY: Final[tuple[Rule, ...]] = (
         # OpenAI error codes; Anthropic authentication_error; Gemini API_KEY_INVALID (a 400); AWS signature errors;
         # Cerebras wrong_api_key; xAI answers 400; DashScope InvalidApiKey; watsonx authentication_token_*
         codes=codes(
+            "permissiondeniederror "
             "invalidapikey incorrectapikey apikeyinvalid apikeyexpired apikeyserviceblocked wrongapikey missingapikey "
             "noapikey authenticationerror authenticationfailed unauthenticated unauthorized invalidauthentication "
             "invalidauthenticationerror authorizationerror invalidtoken tokenexpired expiredtoken "
@@ -72,11 +73,11 @@ MONEY: Final[tuple[Rule, ...]] = (
         statuses=frozenset({429, 503, 200}),
     ),
     Rule(
-        name="rate-with-a-time",
+        name="named-rate",
         cls="retry",
-        why="a rate limit that ends at a time the provider states",
-        # OpenAI and Groq count some rates by the day and say when there is room again
-        words=words(r"rate limit .{0,240}try again in \d"),
+        why="a rate limit that ends by itself",
+        # OpenAI, Groq and Anthropic count some rates by the day; they are still rates, and the provider says when
+        words=words(r"rate limit .{0,240}try again in \d", r"exceed\w* your .{0,30}rate limit"),
         statuses=frozenset({429, 503, 200}),
     ),
     Rule(
@@ -87,6 +88,7 @@ MONEY: Final[tuple[Rule, ...]] = (
         # DeepSeek 402; LiteLLM budget_exceeded; DashScope Arrearage; Volcengine AccountOverdueError; Zhipu 1113
         codes=codes(
             "insufficientquota billinghardlimitreached billingnotactive billingerror paymentrequired budgetexceeded "
+            "budgetexceedederror "
             "insufficientbalance insufficientcredits insufficientfunds arrearage accountoverdueerror setlimitexceeded "
             "exceededcurrentquotaerror quotaexceedederror creditsexhausted allocationquotafreetieronly "
             "tokenquotareached servicequotaexceededexception servicequotaexceeded accountsuspended spendlimitexceeded "
@@ -101,7 +103,7 @@ MONEY: Final[tuple[Rule, ...]] = (
             r"used up|depleted)",
             r"used (?:all|up) .{0,40}(?:credits?|quota|allocation|allowance)",
             r"billing (?:hard|soft)? ?(?:limit|details)|check your (?:plan|billing)|billing (?:is )?not active",
-            r"(?:monthly|daily|spend(?:ing)?|usage) (?:\w+ )?(?:limit|cap|quota|budget|allowance)s?\b"
+            r"(?:monthly|daily|spend(?:ing)?|usage) (?!rate )(?:\w+ )?(?:limit|cap|quota|budget|allowance)s?\b"
             r"(?!.{0,80}\btry again in\b)",
             r"free-models-per-day|quotaid\S*perday|perday\w*perproject|requests? per day|/ ?(?:month|day)\b",
             r"payment (?:is )?required|subscription (?:has )?(?:expired|lapsed|inactive)|requires an? (?:paid |"
@@ -150,7 +152,8 @@ MODEL: Final[tuple[Rule, ...]] = (
             r"no (?:available )?(?:model )?providers? (?:for|available|that)",
             r"on-demand throughput isn.t supported|inference profile",
             r"not a chat model|(?:not|n't) support (?:chat|embeddings?|generate|completions?)\b",
-            r"terms acceptance|accept the terms",
+            r"terms acceptance|accept the terms|multiple models are loaded|llm provider not provided",
+            r"not allowed to use .{0,30}model|no available channel",
             r"more system memory|insufficient (?:gpu |v?ram|memory|system)|out of memory|unable to allocate",
             r"location is not supported|(?:country|region|territory).{0,40}not (?:supported|available|allowed)",
             r"has not been used in project|api (?:is |has been |was )?(?:disabled|not enabled)",

@@ -26,7 +26,7 @@ MODEL_FAILED: Final[tuple[Rule, ...]] = (
             "tooluseffailed toolusefailed jsonvalidatefailed outputparsefailed malformedfunctioncall "
             "unexpectedtoolcall malformedresponse invalidmodeloutput modelerroroutput missingthoughtsignature "
             "toolcallparseerror toomanytoolcalls jsonschemavalidationfailed unparsabletooluse malformedtooluse "
-            "malformedmodeloutput"
+            "malformedmodeloutput jsondecodeerror decodingerror apiresponsevalidationerror unexpectedmodelbehavior"
         ),
         words=words(
             r"failed to call a function",
@@ -83,7 +83,7 @@ LENGTH: Final[tuple[Rule, ...]] = (
             r"context (?:the )?overflow|context shift is disabled",
             r"cannot exceed (?:the )?.{0,30}\d+ tokens|exceeds? \d+ tokens",
             r"exceed\w* .{0,40}token limit(?! per)",
-            r"reached context length",
+            r"reached context length|context (?:length|window|size|limit) (?:is|of) (?:only )?\d",
             r"model is loaded with context length of only",
             r"(?:prompt|input|inputs|request|query|text|document|conversation)s?`? (?:is |are |was |"
             r"were )?too (?:long|large)",
@@ -299,7 +299,7 @@ REQUEST: Final[tuple[Rule, ...]] = (
             "missingrequiredparameter missing missingfield typeerror jsoninvalid stringtype listtype dicttype "
             "valueerror "
             "jsonparseerror parseerror invalidjson schemavalidationerror serializationexception 2013 1210 1213 1214 "
-            "invalidmessages malformedrequest apivalidationerror jsondecodeerror decodeerror invalidbody"
+            "invalidmessages malformedrequest invalidbody"
         ),
         words=words(
             r"invalid (?:input|type|value|parameter|argument|request|json|body|format|image|base64|messages?|"
@@ -327,9 +327,9 @@ REQUEST: Final[tuple[Rule, ...]] = (
         ),
         words=words(
             r"field required|missing (?:required|field)|input should be|is a required property|not of type",
-            r"is required\b",
+            r"is required\b|json\.exception|syntax error",
             r"invalid (?:character|request|messages?|parameter|type|value|json|input)\b",
-            r"validation error|must be (?:at least|one of)",
+            r"validation error|must be (?:at least|one of|an? )",
             r"could not parse|failed to (?:parse|deserialize) the|malformed (?:input|request|json)|messages?[.\[]\d+",
         ),
         not_statuses=SPOKEN_FOR,

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.errors import InvalidSetting
+from holdfast.inference import ChatModel
 from holdfast.providers.entry import Entry
 
 if TYPE_CHECKING:
-    from holdfast.inference import ChatModel
     from holdfast.ports import Clock
 
-__all__ = ["KeySource", "chat_model"]
+__all__ = ["BareChat", "KeySource", "chat_model"]
 
 KeySource = Callable[[str], str | None]
 """The value of a key's variable now; None where it is not set. Asked at each call, so a new key is seen."""
 
 
-def chat_model(entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> ChatModel:
+class BareChat(ChatModel, Protocol):
+    """A chat model that holds connections."""
+
+    async def close(self) -> None:
+        """Let go of them. Idempotent; a later call opens them again."""
+        ...
+
+
+def chat_model(entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> BareChat:
     """The bare model of an entry: one request a call, no retries, its own URL, key, headers and protocol.
 
     `close()` on it lets go of its connections. `clock` reads dates in Retry-After.

@@ -13,7 +13,7 @@ from holdfast.providers.chat.making import KeySource
 from holdfast.providers.chat.text import arguments_of, without_reasoning
 from holdfast.providers.chat.wire import Wire, unforced
 from holdfast.providers.classify import Verdict
-from holdfast.providers.entry import Entry, endpoint, host_of
+from holdfast.providers.entry import Entry, endpoint, host_of, looks_embedding
 
 __all__ = ["OpenAIChat"]
 
@@ -95,7 +95,7 @@ class OpenAIChat:
         if self._served is None:
             listed = await self._wire.get(endpoint(self.entry.base_url or "", "/models"), headers)
             names = [item.get("id") for item in listed.get("data") or [] if isinstance(item, dict)]
-            chat = [name for name in names if isinstance(name, str) and "embed" not in name.lower()]
+            chat = [name for name in names if isinstance(name, str) and not looks_embedding(name)]
             if not chat:
                 reason = "the server lists no chat model; load one"
                 self._wire.fail(Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model"))

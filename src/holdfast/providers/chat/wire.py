@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from holdfast.providers.chat.making import KeySource
 from holdfast.providers.classify import Verdict, classify
 from holdfast.providers.entry import Entry
 from holdfast.providers.failures import model_error
+from holdfast.providers.sample import show_sample
 
 __all__ = ["Event", "Wire", "unforced"]
 
@@ -110,6 +112,7 @@ class Wire:
     def refuse(self, body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> NoReturn:
         """Raise what a body says, such as a reply of success that carries an error."""
         now = self._clock.now() if self._clock is not None else None
+        show_sample(f"{self.entry.name} answered {status}", body if isinstance(body, str) else "", os.environ)
         self.fail(classify("chat", status, headers, body, now=now), status)
 
     @asynccontextmanager
@@ -119,7 +122,11 @@ class Wire:
         if self._client is None:
             deadline = self.entry.deadline
             timeout = httpx2.Timeout(deadline, connect=min(_CONNECT_SECONDS, deadline), pool=None)
-            self._client = httpx2.AsyncClient(verify=_trust(), timeout=timeout, follow_redirects=False)
+            # A proxy from the environment is not for the servers of this machine.
+            proxied = not self.entry.served_locally
+            self._client = httpx2.AsyncClient(
+                verify=_trust(), timeout=timeout, follow_redirects=False, trust_env=proxied
+            )
         try:
             async with self._client.stream(
                 method, url, headers={**headers, **self.entry.headers}, json=body

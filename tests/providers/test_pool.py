@@ -1,0 +1,113 @@
+"""The pool: chains made from the catalog share their models, and work over real HTTP."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from chain_fakes import Scripted, a_request
+
+from holdfast.errors import ChainFailed, InvalidSetting
+from holdfast.providers.catalog import load_catalog
+from holdfast.providers.ledger import Ledger
+from holdfast.providers.pool import ChainSettings, ChatPool
+from holdfast.providers.wrappers import Backoff
+from holdfast.system import SystemClock
+from holdfast.testing.chaos import ChaosServer
+
+CHAIN = """
+[chains]
+consolidation = "a"
+conversation = "b"
+[models.a]
+model = "m-a"
+protocol = "openai-chat"
+base_url = "{url}"
+api_key_env = "KEY_A"
+fallback = "b"
+[models.b]
+model = "m-b"
+protocol = "anthropic-messages"
+base_url = "{url}"
+api_key_env = "KEY_B"
+fallback = "c"
+[models.c]
+model = "m-c"
+protocol = "ollama-chat"
+base_url = "{url}"
+fallback = "a"
+[models.last]
+model = "rules"
+protocol = "rules"
+"""
+
+
+@pytest.fixture
+async def server():
+    async with ChaosServer() as running:
+        yield running
+
+
+def a_pool(server, keys, **options):
+    catalog = load_catalog("", CHAIN.format(url=server.url))
+    settings = ChainSettings(backoff=Backoff(first=0.001))
+    clock = SystemClock()
+    return ChatPool(catalog, keys=keys.get, clock=clock, dice=Random(1), settings=settings, **options)
+
+
+async def test_auth_goes_on_to_the_next_provider_and_the_link_is_out_until_its_key_changes(server):
+    keys = {"KEY_A": "old", "KEY_B": "key-b"}
+    pool = a_pool(server, keys)
+    server.always("openai-key", model="m-a")
+    chain = pool.chain("consolidation")
+    for _ in range(3):
+        assert (await chain.chat(a_request())).model == "b"
+    assert [len(server.asked(model=name)) for name in ("m-a", "m-b", "m-c")] == [1, 3, 0]
+    assert pool.states()["a"].cls == "auth"
+    server.always(None, model="m-a")
+    keys["KEY_A"] = "new"
+    assert (await chain.chat(a_request())).model == "a"
+    assert server.asked(model="m-a")[-1].headers["authorization"] == "Bearer new"
+    await pool.close()
+
+
+async def test_a_poison_stops_the_chain_at_once(server):
+    pool = a_pool(server, {"KEY_A": "a", "KEY_B": "b"})
+    server.always("gateway-wrapped", model="m-a")
+    with pytest.raises(ChainFailed) as caught:
+        await pool.chain("consolidation").chat(a_request())
+    assert (caught.value.advice, len(server.requests)) == ("poison", 1)
+    await pool.close()
+
+
+async def test_a_cycle_in_the_catalog_asks_each_once(server):
+    ledger = Ledger({}, clock=SystemClock())
+    pool = a_pool(server, {"KEY_A": "a", "KEY_B": "b"}, observe=ledger.observe)
+    server.always("anthropic-overloaded")
+    with pytest.raises(ChainFailed) as caught:
+        await pool.chain("consolidation").chat(a_request())
+    assert [one.model for one in caught.value.attempts] == ["a", "a", "a", "b", "c"]
+    assert [one.model for one in server.requests] == ["m-a"] * 3 + ["m-b", "m-c"]
+    assert [(tally.model, tally.calls, tally.retries) for tally in ledger.take()] == [
+        ("a", 3, 2),
+        ("b", 1, 0),
+        ("c", 1, 0),
+    ]
+    await pool.close()
+
+
+async def test_chains_share_a_models_breaker(server):
+    pool = a_pool(server, {"KEY_A": "a", "KEY_B": "b"})
+    server.always("openrouter-credits", model="m-b")
+    assert (await pool.chain("conversation").chat(a_request())).model == "c"
+    server.always("openrouter-credits", model="m-a")
+    assert (await pool.chain("consolidation").chat(a_request())).model == "c"
+    assert len(server.asked(model="m-b")) == 1
+    await pool.close()
+
+
+async def test_rules_are_a_link_when_somebody_makes_them(server):
+    made = a_pool(server, {}, own={"rules": lambda entry: Scripted(entry.name)})
+    assert (await made.chain("last").chat(a_request())).text == "fine"
+    with pytest.raises(InvalidSetting, match="rules"):
+        a_pool(server, {}).chain("last")
