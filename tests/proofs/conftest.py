@@ -27,6 +27,6 @@ def runs(request: pytest.FixtureRequest) -> Iterator[Callable[[int, int], range]
     failed_before = request.session.testsfailed
     yield chosen
     if FULL and asked and request.session.testsfailed == failed_before:
-        OUT.mkdir(exist_ok=True)
+        OUT.mkdir(parents=True, exist_ok=True)
         row = {"proof": request.node.name, "runs": asked[-1], "seconds": round(time.monotonic() - began, 1)}
         (OUT / f"{request.node.name}.json").write_text(json.dumps(row))

@@ -9,6 +9,7 @@ from chain_fakes import Scripted, a_request
 
 from holdfast.errors import ChainFailed, InvalidSetting
 from holdfast.providers.catalog import load_catalog
+from holdfast.providers.chain import Accepted, Rejected, ask
 from holdfast.providers.ledger import Ledger
 from holdfast.providers.pool import ChainSettings, ChatPool
 from holdfast.providers.wrappers import Backoff
@@ -111,3 +112,42 @@ async def test_rules_are_a_link_when_somebody_makes_them(server):
     assert (await made.chain("last").chat(a_request())).text == "fine"
     with pytest.raises(InvalidSetting, match="rules"):
         a_pool(server, {}).chain("last")
+
+
+def the_entry(reply):
+    """The check of a task: exactly one call of the tool, complete, with what was asked for."""
+    if reply.finish == "length" or [call.name for call in reply.tool_calls] != ["save_memory"]:
+        return Rejected(reason="not one whole call of the tool")
+    arguments = reply.tool_calls[0].arguments
+    entry = arguments.get("history_entry") if isinstance(arguments, dict) else None
+    return entry if isinstance(entry, str) and entry else Rejected(reason="no history_entry")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "prose", "wrong-tool", "empty-arguments", "null-arguments", "fenced-json", "arguments-broken", "arguments-string",
+        "arguments-list", "cut-at-limit", "two-calls", "refusal-text", "refusal", "content-filter", "empty-reply",
+        "error-text", "sse-error", "sse-cut", "truncated-json",
+    ],
+)  # fmt: skip
+async def test_half_of_all_failures_look_like_success_and_none_is_taken_for_one(server, fault):
+    pool = a_pool(server, {"KEY_A": "a", "KEY_B": "b"})
+    server.always(fault, model="m-a")
+    outcome = await ask(pool.chain("consolidation"), a_request(), the_entry)
+    assert isinstance(outcome, Accepted)
+    assert outcome.reply.model == "b"
+    assert len(server.asked(model="m-a")) == 1
+    assert outcome.attempts[0].cls in {"resample", "next"}
+    await pool.close()
+
+
+async def test_a_link_that_hangs_is_waited_for_once(server):
+    text = CHAIN.format(url=server.url).replace('model = "m-a"', 'model = "m-a"\ntimeout = 0.2')
+    pool = ChatPool(load_catalog("", text), keys=lambda _: "k", clock=SystemClock(), dice=Random(1))
+    server.always("hang", model="m-a")
+    outcome = await ask(pool.chain("consolidation"), a_request(), the_entry)
+    assert [(one.model, one.cls) for one in outcome.attempts] == [("a", "retry"), ("b", None)]
+    assert len(server.asked(model="m-a")) == 1
+    await pool.close()
+    server.release()

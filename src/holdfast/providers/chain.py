@@ -22,7 +22,7 @@ T = TypeVar("T")
 Observe = Callable[[ChatRequest, Attempt, Usage], None]
 """Called once a call that a chain made; `Attempt.cls` is None for an accepted answer."""
 
-_REFUSALS: Final = 3  # RULES: three different models refusing set the window aside as refused
+_REFUSALS: Final = 3  # fewer may be one provider being careful
 _NOT_ASKED: Final = frozenset({"resting", "no_key"})  # no request was made, so nothing is counted
 
 

@@ -200,7 +200,7 @@ PAYLOAD: Final[tuple[Rule, ...]] = (
         name="tool-pairing",
         cls="poison",
         why="calls and results of tools in the request do not belong together",
-        # OpenAI, Anthropic, Gemini and Mistral each say it in their own words; see FAILURES: cut windows
+        # OpenAI, Anthropic, Gemini and Mistral each say it in their own words: cut windows
         words=words(
             r"role '?`?tool'?`?.{0,80}(?:must|should|response|preced|follow)",
             r"tool_use_?id|`tool_use`|tool_result|tool_call_ids?\b|tool_calls'? must be followed",

@@ -25,24 +25,17 @@ ON CONFLICT (namespace, user_id, session_id) DO UPDATE SET
   ended_at = excluded.ended_at, window_start = excluded.window_start, asked = excluded.asked,
   pending_tokens = excluded.pending_tokens, torn = excluded.torn
 
--- name: take_session_number
-INSERT INTO owner (namespace, user_id, sessions) VALUES (:namespace, :user_id, 1)
-ON CONFLICT (namespace, user_id) DO UPDATE SET sessions = sessions + 1
-RETURNING sessions
+-- name: read_owner
+SELECT documents, sessions, index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
--- name: ensure_owner
-INSERT INTO owner (namespace, user_id) VALUES (:namespace, :user_id) ON CONFLICT (namespace, user_id) DO NOTHING
-
--- name: move_index_rev
-UPDATE owner SET index_rev = index_rev + 1 WHERE namespace = :namespace AND user_id = :user_id
+-- name: put_owner
+INSERT INTO owner (namespace, user_id, documents, sessions, index_rev)
+VALUES (:namespace, :user_id, :documents, :sessions, :index_rev)
+ON CONFLICT (namespace, user_id) DO UPDATE SET
+  documents = excluded.documents, sessions = excluded.sessions, index_rev = excluded.index_rev
 
 -- name: read_index_rev
 SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
-
--- name: take_numbers
-INSERT INTO owner (namespace, user_id, documents) VALUES (:namespace, :user_id, :count)
-ON CONFLICT (namespace, user_id) DO UPDATE SET documents = documents + :count, index_rev = index_rev + 1
-RETURNING documents - :count
 
 -- name: insert_message
 INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
@@ -184,10 +177,12 @@ VALUES (:namespace, :user_id, :memory_id, :since, :position, :source_id)
 -- name: delete_memory
 DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
--- name: take_change_seq
-INSERT INTO namespace (namespace, change_seq) VALUES (:namespace, 1)
-ON CONFLICT (namespace) DO UPDATE SET change_seq = change_seq + 1
-RETURNING change_seq
+-- name: read_change_seq
+SELECT change_seq FROM namespace WHERE namespace = :namespace
+
+-- name: put_change_seq
+INSERT INTO namespace (namespace, change_seq) VALUES (:namespace, :change_seq)
+ON CONFLICT (namespace) DO UPDATE SET change_seq = excluded.change_seq
 
 -- name: insert_change
 INSERT INTO change (namespace, user_id, seq, id, verb, reason, by, at, sources, spans, detail, undoes, undone_by)

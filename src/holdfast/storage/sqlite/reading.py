@@ -45,6 +45,10 @@ class SqliteRead:
         """Refuse everything from now on: a transaction that outlives its unit of work would write outside of one."""
         self._ended = True
 
+    def _check_open(self) -> None:
+        if self._ended:
+            raise StoreError("this transaction has ended; use it only inside its unit of work")
+
     @property
     def connection(self) -> apsw.Connection:
         """The connection, for upkeep alone."""
@@ -59,8 +63,7 @@ class SqliteRead:
         return self._now
 
     def _run(self, name: str, **params: Any) -> apsw.Cursor:
-        if self._ended:
-            raise StoreError("this transaction has ended; use it only inside its unit of work")
+        self._check_open()
         # The scope is bound last, so that no caller's parameter can replace it.
         return self._connection.execute(QUERIES[name], {**params, **self._bound})
 

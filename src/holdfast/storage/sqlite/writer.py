@@ -18,6 +18,7 @@ from holdfast.errors import StoreClosed
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority
 from holdfast.storage.sqlite.connection import translated
+from holdfast.storage.sqlite.gathered import Gathered
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
 from holdfast.transaction import WriteTx
@@ -121,17 +122,18 @@ class Writer:
         try:
             with translated(self._path):
                 self._connection.execute("BEGIN IMMEDIATE")
-                now = self._time()
+                gathered, now = Gathered(self._connection), self._time()
                 until = time.monotonic() + GROUP_SECONDS
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
                     if not current.future.cancelled():
-                        result, error, due = self._one(current, current.scope, now)
+                        gathered, result, error, due = self._one(current, current.scope, gathered, now)
                         woke = woke or due
                         done.append((current, result, error))
                     now = max(now, self._clock.now())
                     current = self._next(wait=False) if time.monotonic() < until else None
                 outside = current
+                gathered.flush()
                 self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
                 self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
@@ -143,13 +145,18 @@ class Writer:
                 self._woke()
         return outside
 
-    def _one(self, job: _Job, scope: Scope, now: datetime) -> tuple[Any, BaseException | None, bool]:
-        """Run one write in its savepoint: its result or its error, and whether it made work due.
+    def _one(
+        self, job: _Job, scope: Scope, gathered: Gathered, now: datetime
+    ) -> tuple[Gathered, Any, BaseException | None, bool]:
+        """Run one write in its savepoint: what is gathered after it, its result or its error, whether it made work due.
+
+        A write that fails leaves what was gathered before it.
 
         Raises:
             apsw.Error: SQLite gave up the whole transaction (no room, an I/O error); nothing of the group stands.
         """
-        tx = SqliteWrite(self._connection, scope, now)
+        before = gathered.copy()
+        tx = SqliteWrite(gathered, scope, now)
         self._connection.execute("SAVEPOINT one")
         try:
             with translated(self._path):
@@ -159,11 +166,11 @@ class Writer:
                 raise
             self._connection.execute("ROLLBACK TO one")
             self._connection.execute("RELEASE one")
-            return None, error, False
+            return before, None, error, False
         finally:
             tx.end()
         self._connection.execute("RELEASE one")
-        return result, None, tx.woke
+        return gathered, result, None, tx.woke
 
     def _regroup(self, jobs: list[_Job], error: BaseException) -> None:
         """The transaction failed: try its writes once more, each alone; a lone one fails."""
@@ -179,7 +186,8 @@ class Writer:
             with translated(self._path):
                 self._connection.execute("BEGIN IMMEDIATE")
                 now = self._time()
-                result, error, woke = self._one(job, job.scope, now)
+                gathered, result, error, woke = self._one(job, job.scope, Gathered(self._connection), now)
+                gathered.flush()
                 self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
                 self._connection.execute("COMMIT")
         except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import apsw
 
@@ -13,7 +13,8 @@ from holdfast.errors import RevisionConflict
 from holdfast.model import Change, Memory, Message, Scope, Session, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.sqlite import rows
-from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
+from holdfast.storage.sqlite.gathered import Gathered, touches
+from holdfast.storage.sqlite.reading import SqliteRead
 from holdfast.transaction import Replay
 
 __all__ = ["SqliteWrite"]
@@ -25,27 +26,44 @@ SOON = timedelta(minutes=1)
 class SqliteWrite(SqliteRead):
     """`WriteTx` over the writer's connection; `woke` says whether work was made due."""
 
-    def __init__(self, connection: apsw.Connection, scope: Scope, now: datetime) -> None:
-        super().__init__(connection, scope, now)
+    def __init__(self, gathered: Gathered, scope: Scope, now: datetime) -> None:
+        super().__init__(gathered.connection, scope, now)
+        self._gathered = gathered
         self.woke = False
-        self._owned = False
-        self._index_moved = False
+
+    def _run(self, name: str, **params: Any) -> apsw.Cursor:
+        if touches(name):
+            self._gathered.flush()
+        return super()._run(name, **params)
+
+    def _gather(self) -> Gathered:
+        self._check_open()
+        return self._gathered
+
+    def session(self, name: str) -> Session | None:
+        return self._gather().session(self._bound, name)
 
     def take_session_number(self) -> int:
-        return int(self._run("take_session_number").get)
+        counters = self._gather().counters(self._bound)
+        counters.sessions += 1
+        return counters.sessions
 
     def take_numbers(self, count: int) -> int:
-        # What takes a number is indexed in the same transaction: the index moves with it.
-        self._owned = self._index_moved = True
-        return int(self._run("take_numbers", count=count).get)
+        counters = self._gather().counters(self._bound)
+        counters.documents += count
+        return counters.documents - count
 
     def put_session(self, session: Session) -> None:
-        self._own()
-        self._run("put_session", **rows.session_params(session))
+        self._gather().put_session(self._bound, session)
 
     def add_messages(self, messages: Sequence[Message]) -> None:
-        params = ({**rows.message_params(message), **self._bound} for message in messages)
-        self._connection.executemany(QUERIES["insert_message"], params)
+        self._gather().add_messages(self._bound, messages)
+
+    def add_change(self, change: Change) -> Change:
+        return self._gather().add_change(self._bound, change)
+
+    def index(self, entries: Sequence[Entry]) -> None:
+        self._gather().index(self._bound, entries)
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         current = self._first("current_revision", id=memory.id)
@@ -75,32 +93,11 @@ class SqliteWrite(SqliteRead):
             params = {"memory_id": memory.id, "since": memory.rev, "position": position, "source_id": source}
             self._run("insert_source", **params)
 
-    def _own(self) -> None:
-        """Make the scope known to upkeep."""
-        if not self._owned:
-            self._run("ensure_owner")
-            self._owned = True
-
-    def add_change(self, change: Change) -> Change:
-        self._own()
-        numbered = replace(change, seq=int(self._run("take_change_seq").get))
-        self._run("insert_change", **rows.change_params(numbered))
-        for position, effect in enumerate(numbered.effects):
-            self._run(
-                "insert_effect",
-                change_id=numbered.id,
-                position=position,
-                memory_id=effect.memory_id,
-                rev_before=effect.rev_before,
-                rev_after=effect.rev_after,
-            )
-        return numbered
-
     def mark_undone(self, change_id: str, by: str | None) -> None:
         self._run("mark_undone", id=change_id, undone_by=by)
 
     def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
-        self._own()
+        self._gather().counters(self._bound)
         self._run(
             "put_replay",
             verb=verb,
@@ -121,33 +118,6 @@ class SqliteWrite(SqliteRead):
         known = self.agents().get(agent)
         return int(self._run("insert_agent", agent_id=agent).get) if known is None else known
 
-    def index(self, entries: Sequence[Entry]) -> None:
-        """Append to the last block, or open one; what goes into the same block is written at once."""
-        row = self._first("read_word_tail")
-        tail = None if row is None else (int(row[0]), int(row[1]), int(row[2]))
-        block, opened = Block(first=tail[0] if tail else 0), False
-        for entry in entries:
-            where = packed.place(tail, entry.number)
-            if where.opens:
-                self._write_block(block, opened=opened)
-                block, opened, tail = Block(first=where.first), True, (where.first, 0, 0)
-            records, added = packed.encode(where, entry)
-            block = Block(first=block.first, records=block.records + records, entries=block.entries + added)
-            tail = (where.first, tail[1] + len(records), tail[2] + len(added)) if tail else None
-        self._write_block(block, opened=opened)
-
-    def _write_block(self, block: Block, *, opened: bool) -> None:
-        if block.records:
-            name = "put_word_block" if opened else "append_word_block"
-            self._run(name, first=block.first, records=block.records, entries=block.entries)
-            self._move_index()
-
-    def _move_index(self) -> None:
-        """Give the words index another number, once a transaction."""
-        if not self._index_moved:
-            self._run("move_index_rev")
-            self._index_moved = True
-
     def _block_of(self, number: int) -> Block | None:
         """The block that holds a document; None where it is not in the index."""
         row = self._first("read_word_block_at", number=number)
@@ -156,7 +126,7 @@ class SqliteWrite(SqliteRead):
 
     def _put_block(self, block: Block) -> None:
         self._run("put_word_block", first=block.first, records=block.records, entries=block.entries)
-        self._move_index()
+        self._gather().move_index(self._bound)
 
     def unindex(self, numbers: Sequence[int]) -> None:
         self._patch(numbers, packed.remove)
@@ -179,7 +149,7 @@ class SqliteWrite(SqliteRead):
 
     def clear_index(self) -> None:
         self._run("clear_word_blocks")
-        self._move_index()
+        self._gather().move_index(self._bound)
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
         for item in ids:
@@ -217,7 +187,7 @@ class SqliteWrite(SqliteRead):
             self._run("blank_source", source_id=item)
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
-        self._own()
+        self._gather().counters(self._bound)
         self._run("put_due", kind=kind, ref=ref, due_at=micros(at), now=micros(self.now))
         self.woke = self.woke or at <= self.now + SOON
 

@@ -1,0 +1,1 @@
+"""Programs that measure and prove; run them with make bench and make proof."""
