@@ -47,7 +47,14 @@ class OpenStore:
             return False
 
     async def close(self) -> None:
-        """Finish acknowledged writes, give leases back and let go of the file. Idempotent."""
+        """Finish accepted writes, give leases back and let go of the file. Idempotent.
+
+        Takes at most about `close_timeout` seconds; a write that had no turn by then fails with `StoreClosed`. In a forked
+        child it does nothing: the file is the parent's.
+        """
+        if self._runtime.forked:
+            return
+        self._runtime.guard()
         await self._runtime.worker.stop()
         await self._runtime.store.close()
 

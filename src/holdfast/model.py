@@ -19,6 +19,7 @@ __all__ = [
     "KINDS",
     "MAX_NAME",
     "STATES",
+    "TIERS",
     "Author",
     "Change",
     "Effect",
@@ -52,6 +53,7 @@ Shape = Literal["openai", "anthropic"]
 
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
+TIERS: tuple[Tier, ...] = ("mid", "long")
 AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})
 """Who is believed when two statements about one time disagree: told by the user, then a model, then rules."""
 
@@ -105,7 +107,7 @@ class Scope:
             if not isinstance(value, str) or not value.strip():
                 raise InvalidScope(f"{name} must be a string that is not empty (leave it out for none)")
             if len(value) > MAX_NAME:
-                raise InvalidScope(f"{name} has {len(value)} characters; at most {MAX_NAME} are allowed")
+                raise InvalidScope(f"{name} has {len(value)} characters; shorten it to {MAX_NAME} at most")
             if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
                 raise InvalidScope(f"{name} holds control or surrogate characters; use printable text")
 

@@ -57,7 +57,7 @@ class Opening:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._holdfast is None:
-            raise StoreClosed("this store was never opened")
+            raise StoreClosed("this store was never opened; enter it with `async with`")
         await self._holdfast.close()
 
 

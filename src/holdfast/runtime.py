@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
-from holdfast.errors import WrongLoop
+from holdfast.errors import ForkedProcess, WrongLoop
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
@@ -39,14 +40,23 @@ class Runtime:
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
     indexes: IndexCache = field(default_factory=IndexCache)
+    pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a child of the one that opened it."""
+        return os.getpid() != self.pid
+
     def guard(self) -> None:
-        """Refuse another event loop than the one that opened this.
+        """Refuse another event loop than the one that opened this, and a forked child.
 
         Raises:
             WrongLoop: the running loop is another one.
+            ForkedProcess: this is a child of the process that opened it.
         """
+        if self.forked:
+            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
         if asyncio.get_running_loop() is not self.loop:
             raise WrongLoop("this AsyncHoldfast belongs to another event loop; open one in this loop, or use Holdfast")
 

@@ -19,7 +19,7 @@ from holdfast.pipeline.imported import import_memory, import_messages
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
-from holdfast.pipeline.undo import undo
+from holdfast.pipeline.undo import Undoer, undo
 from holdfast.ports import Priority
 from holdfast.scope_reads import ScopeReads, as_tuple
 from holdfast.transaction import WriteTx
@@ -71,7 +71,7 @@ class AsyncScope(ScopeReads):
         """
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         prepared = await self._prepare(messages)
-        once = self._once("add", idempotency_key, [messages, session])
+        once = self._once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
@@ -147,7 +147,8 @@ class AsyncScope(ScopeReads):
         it forgotten.
 
         Raises:
-            InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance.
+            InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
+                event time more than a day ahead, an expiry before it.
             IdempotencyConflict: the key came before with other content.
         """
         told = Told(
@@ -162,11 +163,12 @@ class AsyncScope(ScopeReads):
             expires_at=expires_at,
             topics=labels("topics", topics),
             entities=labels("entities", entities),
-            metadata=dict(metadata or {}),
+            metadata={} if metadata is None else metadata,
         )
+        whose = [self._scope.agent, self._scope.session]
         key = None if attribute is None else canonical_key(attribute)
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
-        once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], dict(metadata or {})])
+        once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
         teller = self._teller()
         return await self._told(lambda tx: remember(tx, told, key=key, teller=teller), once)
 
@@ -212,10 +214,11 @@ class AsyncScope(ScopeReads):
         """
         runtime = self._runtime
         once = self._once("undo", idempotency_key, [change_id, cascade])
+        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret)
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
-                return undo(tx, change_id, cascade=cascade, ids=runtime.ids, author=USER)
+                return undo(tx, change_id, cascade=cascade, undoer=undoer)
 
             return run() if once is None else once.once(tx, run)
 
@@ -262,7 +265,9 @@ class AsyncScope(ScopeReads):
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
         agent, runtime = self._scope.agent, self._runtime
         if dry_run:
-            return await self._read(lambda tx: report(plan(tx, target, sources=sources, agent=agent), hard=hard))
+            return await self._read(
+                lambda tx: report(plan(tx, target, sources=sources, hard=hard, agent=agent), hard=hard)
+            )
         facts = runtime.store.facts
         done = await self._write(
             lambda tx: forget(

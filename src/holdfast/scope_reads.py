@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from holdfast.answers import Page, Query, Recall, Residue, Status
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import InvalidInput, WrongKind
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
 from holdfast.pipeline.history import get, history
 from holdfast.pipeline.recall import checked, recall
 from holdfast.pipeline.remember import labels
+from holdfast.pipeline.sight import page_of_messages
 from holdfast.pipeline.status import status
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx
@@ -126,18 +127,22 @@ class ScopeReads:
         if not 1 <= limit <= MAX_MESSAGES:
             raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_MESSAGES}")
         name = self._scope.session or ""
-        return tuple(await self._read(lambda tx: tx.messages(name, after=after, limit=limit)))
+        return tuple(await self._read(lambda tx: page_of_messages(tx, name, after=after, limit=limit)))
 
     async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
         """Part of a message's text, from a character offset: how a huge one is read whole, piece by piece.
 
         Raises:
             NotFound: no such message in this scope.
+            WrongKind: the id names something else.
+            InvalidInput: a negative offset, or a limit below 1.
         """
-        found = await self._read(lambda tx: tx.find_messages([message_id]))
-        if not found:
-            raise NotFound(f"no message {message_id!r:.80} in this scope", id=message_id)
-        return found[0].text[offset : offset + limit]
+        if offset < 0 or limit < 1:
+            raise InvalidInput(f"offset is {offset} and limit {limit}; pass an offset from 0 and a limit from 1")
+        found = await self._read(lambda tx: get(tx, message_id))
+        if not isinstance(found, Message):
+            raise WrongKind(f"{message_id} is a {found.kind}; read_message takes msg_…", id=message_id)
+        return found.text[offset : offset + limit]
 
     async def history(self, item_id: str) -> tuple[Change, ...]:
         """Every change that touched it, oldest first, with before and after; of a fact, the story of its attribute.

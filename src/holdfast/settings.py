@@ -109,9 +109,9 @@ def _converted(name: str, value: Any, where: str) -> Any:
         try:
             value = int(text) if wanted is int else float(text)
         except ValueError:
-            raise InvalidSetting(f"{where}: {name} is {value!r}, not a {wanted.__name__}", name=name) from None
+            raise InvalidSetting(f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name) from None
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not wanted:
-        raise InvalidSetting(f"{where}: {name} is {value!r}, not a {wanted.__name__}", name=name)
+        raise InvalidSetting(f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name)
     return value

@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -21,6 +22,9 @@ __all__ = ["Portal", "SyncScope", "SyncStore"]
 
 T = TypeVar("T")
 
+LAST_CALLS_SECONDS = 5.0
+"""How long closing waits for calls of other threads that the closed store must end."""
+
 
 class Portal:
     """A thread with an event loop; calls from any other thread run on it, one after the other or side by side."""
@@ -29,6 +33,7 @@ class Portal:
         self._loop = asyncio.new_event_loop()
         self._pid = os.getpid()
         self._closed = False
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._loop.run_forever, name="holdfast-loop", daemon=True)
         self._thread.start()
 
@@ -36,29 +41,58 @@ class Portal:
         """Run a coroutine there and wait for it; works inside a running loop too (notebooks).
 
         Raises:
-            StoreClosed: the portal was closed.
+            StoreClosed: the portal was closed, perhaps while this waited.
             ForkedProcess: the thread stayed behind in the parent process.
         """
-        if self._closed or os.getpid() != self._pid:
-            call.close()
-            if self._closed:
-                raise StoreClosed("the store is closed; open it again")
-            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
-        future = asyncio.run_coroutine_threadsafe(call, self._loop)
+        future = self._submit(call)
         try:
             return future.result()
+        except CancelledError:
+            raise StoreClosed("the store was closed while this call waited; open it again") from None
         except BaseException:
             future.cancel()
             raise
 
+    def _submit(self, call: Coroutine[Any, Any, T]) -> Future[T]:
+        if self.forked:
+            call.close()
+            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
+        # Under the lock, so that nothing is left on a loop that has stopped.
+        with self._lock:
+            if self._closed:
+                call.close()
+                raise StoreClosed("the store is closed; open it again")
+            return asyncio.run_coroutine_threadsafe(call, self._loop)
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a child of the one that opened it."""
+        return os.getpid() != self._pid
+
     def close(self) -> None:
-        """Stop the loop and end the thread. Idempotent."""
-        if self._closed or os.getpid() != self._pid:
+        """Let every call end, stop the loop and end the thread. Idempotent."""
+        if self.forked:
             return
-        self._closed = True
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(_end_all(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _end_all() -> None:
+    """Wait for the calls that are running; cancel those that a closed store does not end."""
+    running = asyncio.all_tasks() - {asyncio.current_task()}
+    if not running:
+        return
+    _, waiting = await asyncio.wait(running, timeout=LAST_CALLS_SECONDS)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    await asyncio.sleep(0)
 
 
 class SyncStore:
@@ -85,11 +119,14 @@ class SyncStore:
 
     def close(self) -> None:
         """See `OpenStore.close`."""
+        if self._portal.forked:
+            return
         try:
             self._portal.run(self._core.close())
         except StoreClosed:
             return
-        self._portal.close()
+        finally:
+            self._portal.close()
 
     def __enter__(self) -> Self:
         return self

@@ -97,6 +97,10 @@ class ReadTx(Protocol):
         """The messages and memories with these document numbers, in the order of the numbers."""
         ...
 
+    def hidden(self) -> list[Message | Memory]:
+        """What standing changes hide from every other read, by document number: only forgetting looks at it."""
+        ...
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         """Memories by kind, state, agent and session, by document number."""
         ...

@@ -51,7 +51,13 @@ def _store(location: str, settings: Settings, clock: Clock, ids: Ids) -> tuple[S
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
-    store = SqliteStore(path, clock=clock, busy_timeout=settings.busy_timeout, read_timeout=settings.read_timeout)
+    store = SqliteStore(
+        path,
+        clock=clock,
+        busy_timeout=settings.busy_timeout,
+        read_timeout=settings.read_timeout,
+        close_timeout=settings.close_timeout,
+    )
     return store, lambda text: scan(data_files(path), text)
 
 
@@ -101,4 +107,4 @@ def assemble(
 
 
 def _no_files(text: str) -> Residue:
-    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in")
+    raise InvalidInput(f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from holdfast.answers import Hit, Query, Reason, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import HitKind, Memory, Message, micros
+from holdfast.model import STATES, TIERS, HitKind, Memory, Message, micros
 from holdfast.pipeline.analysis import analyse_query
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
 from holdfast.pipeline.index_cache import IndexCache
+from holdfast.pipeline.sight import has_labels
 from holdfast.pipeline.words import WordScores, score_words
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
@@ -44,9 +45,16 @@ def checked(query: Query) -> Query:
         raise InvalidInput(f"limit is {query.limit}; it must be 1 to {MAX_LIMIT}")
     if query.offset < 0:
         raise InvalidInput(f"offset is {query.offset}; it must not be negative")
-    unknown = set(query.kinds or ()) - set(KIND_OF)
-    if unknown:
-        raise InvalidInput(f"unknown kinds {sorted(unknown)}; known are {', '.join(KIND_OF)}")
+    known: tuple[tuple[str, Sequence[str] | None, Sequence[str]], ...] = (
+        ("kinds", query.kinds, tuple(KIND_OF)),
+        ("states", query.states, STATES),
+        ("tiers", query.tiers, TIERS),
+        ("roles", query.roles, tuple(ROLE_OF)),
+    )
+    for name, asked, allowed in known:
+        unknown = set(asked or ()) - set(allowed)
+        if unknown:
+            raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
     for moment in (query.since, query.until, query.as_of, query.known_at):
         if moment is not None:
             micros(moment)
@@ -184,7 +192,7 @@ def _passes(item: Message | Memory, query: Query) -> bool:
     if isinstance(item, Message):
         known = query.known_at is None or item.recorded_at <= query.known_at
         return known and not query.topics and not query.entities
-    if not (set(query.topics) <= set(item.topics) and set(query.entities) <= set(item.entities)):
+    if not (has_labels(query.topics, item.topics) and has_labels(query.entities, item.entities)):
         return False
     if query.states is not None:
         return item.state in query.states and (query.tiers is None or item.tier in query.tiers)

@@ -8,18 +8,25 @@ from datetime import datetime
 from typing import Any, Literal
 
 from holdfast.answers import Receipt, Remembered
-from holdfast.errors import InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
+from holdfast.errors import Conflict, InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
 from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
+from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.journal import ensure_session
+from holdfast.pipeline.sight import seen
 from holdfast.pipeline.timeline import Placement, canonical_text, place
+from holdfast.plain import json_copy
 from holdfast.ports import Ids
 from holdfast.transaction import WriteTx
 
-__all__ = ["MAX_TEXT", "Told", "correct", "fact_text", "labels", "memory_digest", "pin", "remember"]
+__all__ = ["MAX_TEXT", "Told", "correct", "fact_text", "labels", "memory_digest", "mind_expiry", "pin", "remember"]
 
 MAX_TEXT = 100_000
 """Longest text or value of one memory, in characters; longer material belongs into the journal."""
+
+AHEAD = Limits().ahead
+"""How far the time of a memory may lie in the future: as far as that of a message."""
 
 MAX_LABELS = 50
 """Most topics, and most entities, that one call may give."""
@@ -57,9 +64,17 @@ class Told:
             given = getattr(self, name)
             if given is not None:
                 _check_text(name, given)
-        for moment in (self.event_time, self.expires_at):
+        for name in ("event_time", "expires_at"):
+            moment = getattr(self, name)
+            if moment is not None and not isinstance(moment, datetime):
+                raise InvalidInput(f"{name} is a {type(moment).__name__}; pass an aware datetime")
             if moment is not None:
                 micros(moment)
+        if not isinstance(self.pinned, bool):
+            raise InvalidInput(f"pinned is {self.pinned!r:.40}; it must be true or false")
+        if not isinstance(self.metadata, Mapping):
+            raise InvalidInput(f"metadata is a {type(self.metadata).__name__}; pass a dict")
+        object.__setattr__(self, "metadata", json_copy(self.metadata))
 
 
 def _check_text(name: str, given: object) -> None:
@@ -80,12 +95,20 @@ def labels(name: str, given: Sequence[str]) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         raise InvalidInput(f"{name} must be a list of strings, not one string")
-    found: dict[str, str] = {}
     for label in given:
         _check_text(name, label)
-        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
+    found = _once_each(given)
     if len(found) > MAX_LABELS:
-        raise InvalidInput(f"{name} has {len(found)} entries; at most {MAX_LABELS} are kept")
+        raise InvalidInput(
+            f"{name} has {len(found)} entries; at most {MAX_LABELS} are kept: pass the most telling ones"
+        )
+    return found
+
+
+def _once_each(given: Sequence[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for label in given:
+        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
     return tuple(found.values())
 
 
@@ -139,6 +162,15 @@ def remember(tx: WriteTx, told: Told, *, key: str | None, teller: Teller) -> Rec
 def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
     """The memory as it would be stored if nothing said it yet; its number is taken only then."""
     at = told.event_time or tx.now
+    if at > tx.now + AHEAD:
+        raise InvalidInput(
+            f"event_time {at.isoformat()} lies more than {AHEAD} after now; "
+            "it is when it became true: put a plan into the text"
+        )
+    if told.expires_at is not None and told.expires_at <= at:
+        raise InvalidInput(
+            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; pass a later one"
+        )
     tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
     text = told.text if told.text is not None else fact_text(told.subject, told.attribute or "", told.value or "")
     return Memory(
@@ -192,10 +224,11 @@ def _apply(tx: WriteTx, told: Told, fresh: Memory, digest: bytes, placement: Pla
             state="superseded" if late else "active",
             superseded_by=placement.next.id if placement.next else None,
         )
+        if held.session is not None:
+            ensure_session(tx, held.session, teller.ids)
         tx.put_memory(held, digest=digest)
         index_memories(tx, [held])
-        if held.expires_at is not None and held.state == "active":
-            tx.put_due("expire", held.id, held.expires_at)
+        mind_expiry(tx, held)
         effects.append(Effect(memory_id=held.id, rev_before=0, rev_after=1))
     elif held is not None:
         effects += _relabel(tx, held, told)
@@ -220,8 +253,8 @@ def _reason(told: Told, placement: Placement, *, stores: bool) -> str:
 
 def _relabel(tx: WriteTx, held: Memory, told: Told) -> list[Effect]:
     """What the same content told again adds: labels, a pin, a higher importance."""
-    topics = tuple(dict.fromkeys((*held.topics, *told.topics)))
-    entities = tuple(dict.fromkeys((*held.entities, *told.entities)))
+    topics = _once_each((*held.topics, *told.topics))
+    entities = _once_each((*held.entities, *told.entities))
     metadata = {**held.metadata, **told.metadata}
     pinned = held.pinned or told.pinned
     order = ("low", "mid", "high")
@@ -248,9 +281,16 @@ def revise(tx: WriteTx, memory: Memory, **changed: Any) -> Effect:
     """Write the next revision of a memory with some fields changed; returns what that did to it."""
     after = replace(memory, **changed, rev=memory.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after)
+    mind_expiry(tx, after)
     if (after.state == "active") != (memory.state == "active"):
         tx.flag({memory.number: after.state == "active"})
     return Effect(memory_id=memory.id, rev_before=memory.rev, rev_after=after.rev)
+
+
+def mind_expiry(tx: WriteTx, memory: Memory) -> None:
+    """Make the expiry of a memory due work, where it stands and will come."""
+    if memory.expires_at is not None and memory.state == "active" and not memory.pinned:
+        tx.put_due("expire", memory.id, memory.expires_at)
 
 
 def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], teller: Teller) -> Change:
@@ -275,8 +315,8 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
         RevisionConflict: it has changed since.
     """
     if not memory_id.startswith("mem_"):
-        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory (mem_…)", id=memory_id)
-    found = tx.find_memories([memory_id])
+        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory; pass one (mem_…)", id=memory_id)
+    found = seen(tx, tx.find_memories([memory_id]))
     if not found:
         raise NotFound(f"no memory {memory_id!r:.80} in this scope", id=memory_id)
     if rev is not None and found[0].rev != rev:
@@ -293,12 +333,14 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
     _check_text("value", value)
     old = find_memory(tx, memory_id, rev=rev)
     if old.kind not in {"fact", "note"}:
-        raise WrongKind(f"{memory_id} is a {old.kind}; facts and notes can be corrected", id=memory_id)
+        raise WrongKind(f"{memory_id} is a {old.kind}; pass the id of a fact or a note", id=memory_id)
+    if old.state in {"retracted", "merged"}:
+        stands = f"; correct {old.superseded_by}, which stands in its place" if old.superseded_by else "; tell it anew"
+        raise Conflict(f"{memory_id} is {old.state} already{stands}")
     fact = old.kind == "fact"
     fresh = replace(
         old,
         id=teller.ids.new("mem"),
-        number=tx.take_numbers(1),
         value=value if fact else None,
         text=fact_text(old.subject or "", old.attribute or "", value) if fact else value,
         origin=teller.author.origin,
@@ -308,15 +350,22 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
         recorded_at=tx.now,
         rev=1,
     )
+    digest = memory_digest(teller.secret, fresh)
+    same = tx.same_content(kind=old.kind, digest=digest, agent=old.agent) if old.state == "active" else None
+    if same is not None and same.id != old.id:
+        fresh = same
     effects = [revise(tx, old, state="retracted", superseded_by=fresh.id)]
     if fact:
         timeline = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
         effects += [
             revise(tx, m, superseded_by=fresh.id) for m in timeline if m.superseded_by == old.id and m.id != old.id
         ]
-    tx.put_memory(fresh, digest=memory_digest(teller.secret, fresh))
-    index_memories(tx, [fresh])
-    effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
+    if fresh is not same:
+        fresh = replace(fresh, number=tx.take_numbers(1))
+        tx.put_memory(fresh, digest=digest)
+        index_memories(tx, [fresh])
+        mind_expiry(tx, fresh)
+        effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
     change = _change(tx, "correct", "corrected by the user: it was never so", effects, teller)
     return Receipt(ids=(fresh.id,), change_ids=(change.id,))
 

@@ -15,7 +15,10 @@ from typing import Literal
 
 from holdfast.model import AUTHORITY, Memory, Operation, Origin
 
-__all__ = ["Ending", "Placement", "canonical_text", "place", "same_value"]
+__all__ = ["Ending", "Placement", "canonical_text", "contradicting", "place", "same_value"]
+
+
+_STANDING = frozenset({"active", "superseded", "expired"})
 
 
 def canonical_text(text: str) -> str:
@@ -63,7 +66,7 @@ def place(
         operation: `set`, `add` or `remove`.
         origin: who says so; at one time the higher authority, then the later recorded one, has the last word.
     """
-    standing = [memory for memory in timeline if memory.state in {"active", "superseded", "expired"}]
+    standing = [memory for memory in timeline if memory.state in _STANDING]
     before = [memory for memory in standing if _precedes(memory, at, origin)]
     after = [memory for memory in standing if not _precedes(memory, at, origin)]
     holding = [memory for memory in before if memory.valid_to is None or memory.valid_to > at]
@@ -77,6 +80,20 @@ def place(
         return Placement(same=stated, endings=endings)
     following = min((m for m in after if _ends(m.operation)), key=lambda m: (m.valid_from, m.number), default=None)
     return Placement(valid_to=following.valid_from if following else None, next=following, endings=endings)
+
+
+def contradicting(others: Sequence[Memory], memory: Memory) -> set[str]:
+    """Which facts of its timeline cannot stand beside a fact: both would hold at once, or one leans on what is gone."""
+    standing = [other for other in others if other.state in _STANDING]
+    if memory.state not in _STANDING:
+        return {other.id for other in standing if other.superseded_by == memory.id}
+    return {other.id for other in standing if _clash(*sorted((memory, other), key=lambda m: (m.valid_from, m.number)))}
+
+
+def _clash(earlier: Memory, later: Memory) -> bool:
+    overlapping = earlier.valid_to is None or later.valid_from < earlier.valid_to
+    lasting = later.valid_to is None or later.valid_to > later.valid_from
+    return overlapping and lasting and (later.operation == "set" or same_value(earlier.value or "", later.value or ""))
 
 
 def _precedes(memory: Memory, at: datetime, origin: Origin) -> bool:

@@ -107,6 +107,13 @@ class InMemoryReadTx:
             found += self.find_memories([one])
         return found
 
+    def hidden(self) -> list[Message | Memory]:
+        """What standing changes hide from every other read, by document number."""
+        rows = self._rows
+        messages = [sealed.open() for one in rows.hidden if (sealed := rows.messages.get(one)) is not None]
+        memories = [kept.sealed[-1].open() for one in rows.hidden if (kept := rows.memories.get(one)) is not None]
+        return sorted([*messages, *memories], key=lambda item: item.number)
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         """Memories by kind, state, agent and session, by document number."""
         found = self._current(lambda kept: _listed(kept.current, listing))

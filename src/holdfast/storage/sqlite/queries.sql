@@ -261,6 +261,16 @@ WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by I
 UPDATE memory SET hidden_by = :change_id
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
 
+-- name: read_hidden_messages
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
+
+-- name: read_hidden_memories
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL AND unrecorded_at IS NULL
+
 -- name: reveal_messages
 UPDATE message SET hidden_by = NULL WHERE namespace = :namespace AND user_id = :user_id AND hidden_by = :change_id
 

@@ -47,12 +47,14 @@ class SqliteStore:
         clock: Clock,
         busy_timeout: float = 10.0,
         read_timeout: float = 5.0,
+        close_timeout: float = 10.0,
         vfs: str | None = None,
     ) -> None:
         self._path = path
         self._clock = clock
         self._busy_timeout = busy_timeout
         self._read_timeout = read_timeout
+        self._close_timeout = close_timeout
         self._vfs = vfs
         self._pid = os.getpid()
         self._closed = False
@@ -152,4 +154,4 @@ class SqliteStore:
         for connection in self._open_readers:
             with contextlib.suppress(apsw.Error):
                 connection.close()
-        self._writer.close()
+        self._writer.close(self._close_timeout)

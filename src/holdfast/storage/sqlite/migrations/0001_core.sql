@@ -82,6 +82,8 @@ CREATE TABLE message (
   FOREIGN KEY (namespace, user_id, session_id) REFERENCES session (namespace, user_id, session_id)
 );
 
+CREATE INDEX message_hidden ON message (namespace, user_id) WHERE hidden_by IS NOT NULL;
+
 -- One row a revision; the current one has no unrecorded_at. Content (kind, subject, attribute, value, text) is the same
 -- in every revision of an id.
 CREATE TABLE memory (
@@ -125,6 +127,8 @@ CREATE TABLE memory (
 CREATE UNIQUE INDEX memory_number ON memory (namespace, user_id, number) WHERE unrecorded_at IS NULL;
 CREATE INDEX memory_fact ON memory (namespace, user_id, subject, fact_key) WHERE unrecorded_at IS NULL AND kind = 'fact';
 CREATE INDEX memory_digest ON memory (namespace, user_id, digest) WHERE unrecorded_at IS NULL AND state = 'active';
+
+CREATE INDEX memory_hidden ON memory (namespace, user_id) WHERE hidden_by IS NOT NULL;
 
 CREATE TABLE memory_source (
   namespace TEXT NOT NULL,
