@@ -41,7 +41,10 @@ ALLOWED: dict[str, set[str]] = {
     "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads"},
     "memory": CORE | {"pipeline", "upkeep", "runtime", "scope"},
     "sync": CORE | {"pipeline", "memory", "scope"},
-    "wiring": CORE | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"},
+    "wiring": CORE
+    | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
+    | {"chains", "transfer"},
+    "chains": CORE | {"pipeline", "providers"},
     "open": CORE | {"memory", "sync", "wiring"},
     "testing": CORE | {"pipeline", "system", "open"},
     "bench": CORE | {"open", "storage", "pipeline", "transfer", "providers"},

@@ -219,7 +219,9 @@ def _build_dataclass(cls: type, data: Any, where: str) -> Any:
         raise InvalidInput(f"{where} must be an object")
     hints, required = _shape(cls)
     if unknown := data.keys() - hints.keys():
-        raise InvalidInput(f"{where} has the unknown field {min(unknown)!r}; a newer Holdfast may have written it, upgrade then")
+        raise InvalidInput(
+            f"{where} has the unknown field {min(unknown)!r}; a newer Holdfast may have written it, upgrade then"
+        )
     if missing := required - data.keys():
         raise InvalidInput(f"{where} lacks the field {min(missing)!r}; add it")
     return cls(**{name: _build(hints[name], item, f"{where}.{name}") for name, item in data.items()})

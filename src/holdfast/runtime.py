@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import ForkedProcess, WrongLoop
+from holdfast.model import Scope
+from holdfast.pipeline.consolidate.window import When
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
@@ -25,6 +27,9 @@ class RuntimeSettings:
 
     idempotency_days: int
     raw_chars: int
+    drain_seconds: float = 5.0
+    when: When | None = None
+    """When windows are due; None where no model consolidates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,9 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
+    health: Callable[[], Mapping[str, str]] = dict
+    mirror: Callable[[Scope], Awaitable[None]] | None = None
+    close_models: Callable[[], Awaitable[None]] | None = None
     indexes: IndexCache = field(default_factory=IndexCache)
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)

@@ -38,6 +38,18 @@ class Settings:
         raw_chars: longest text of one RAW memory, in characters.
         worker: whether due work is done in the background while the store is open.
         poll_seconds: longest time between two looks for due work; a local write wakes at once.
+        drain_seconds: how long `close` lets a running consolidation end before its work is given back.
+        consolidation: the chain or model of the catalog that consolidates; empty for none.
+        models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `holdfast.toml`.
+        consolidate_messages: how many messages make a session's window due at once.
+        consolidate_tokens: how many tokens, by estimate, do.
+        consolidate_idle_seconds: how long a session is silent before what is left of it is due.
+        consolidate_keep_messages: how many of the last messages stay in the prompt, and more to whole turns.
+        consolidate_part_tokens: largest part of a window that one call shows; a smaller model's window goes first.
+        consolidate_tool_chars: longest tool output that a call shows, in characters; the journal keeps it whole.
+        consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
+        mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
+        mirror_summaries: how many windows `HISTORY.md` shows, the newest.
     """
 
     busy_timeout: float = 10.0
@@ -49,11 +61,23 @@ class Settings:
     raw_chars: int = 20_000
     worker: bool = True
     poll_seconds: float = 30.0
+    drain_seconds: float = 5.0
+    consolidation: str = ""
+    models: str = ""
+    consolidate_messages: int = 20
+    consolidate_tokens: int = 8_000
+    consolidate_idle_seconds: float = 1_800.0
+    consolidate_keep_messages: int = 8
+    consolidate_part_tokens: int = 24_000
+    consolidate_tool_chars: int = 4_000
+    consolidate_skip: str = "holdfast:*,script:*,cron:*"
+    mirror: str = ""
+    mirror_summaries: int = 100
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, bool) and value <= 0:
+            if not isinstance(value, bool | str) and value <= 0:
                 raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0", name=field.name)
 
 
@@ -109,7 +133,9 @@ def _converted(name: str, value: Any, where: str) -> Any:
         try:
             value = int(text) if wanted is int else float(text)
         except ValueError:
-            raise InvalidSetting(f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name) from None
+            raise InvalidSetting(
+                f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name
+            ) from None
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not wanted:

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 
 __all__ = ["OWN_TOOLS", "fenced", "quotations", "without_quotations"]
 
-OWN_TOOLS = frozenset({"recall", "get_context", "memory_history", "memory_status", "holdfast_recall", "holdfast_context"})
+OWN_TOOLS = frozenset(
+    {"recall", "get_context", "memory_history", "memory_status", "holdfast_recall", "holdfast_context"}
+)
 """Tools of Holdfast whose results are recalled text as a whole."""
 
 _FENCE = re.compile(

@@ -12,25 +12,24 @@ from typing import Any, Literal
 
 from holdfast.errors import Attempt
 from holdfast.inference import Advice
-from holdfast.model import Author, Change, Effect, Memory, Message, Origin, Session, Span
-from holdfast.pipeline.archive import archive
+from holdfast.model import Author, Change, Memory, Message, Origin, Session, Span
+from holdfast.pipeline.archive import NOTHING, archive
 from holdfast.pipeline.consolidate.asking import prompt
 from holdfast.pipeline.consolidate.contract import Draft
 from holdfast.pipeline.consolidate.learning import Learner
 from holdfast.pipeline.consolidate.snapshot import FRONT, Snapshot
-from holdfast.pipeline.consolidate.window import Part, When, due_at, kept_from
+from holdfast.pipeline.consolidate.window import Part, When, due_at, kept_from, weight
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.pipeline.remember import revise
 from holdfast.pipeline.undo import restore
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["Answered", "Hold", "Means", "Verdict", "apply_answers", "apply_raw", "apply_redone", "set_aside", "weight"]
+__all__ = ["Answered", "Hold", "Means", "Verdict", "apply_answers", "apply_raw", "apply_redone", "set_aside"]
 
 Verdict = Literal["done", "stale", "lost"]
 """`stale`: read again, something that was read is gone. `lost`: somebody else holds the work now."""
 MAX_ATTEMPTS = 20
-NOTHING = "consolidated: nothing to remember"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +84,7 @@ def apply_answers(
         return verdict
     last = max(piece.number for answer in answers for piece in answer.part.pieces)
     taken = snapshot.messages[:last]
-    learner = Learner(
-        tx=tx, snapshot=snapshot, author=_author(answers), ids=means.ids, secret=means.secret
-    )
+    learner = Learner(tx=tx, snapshot=snapshot, author=_author(answers), ids=means.ids, secret=means.secret)
     summary = _learn(learner, answers, taken, means)
     span = Span(session=session.id, first=session.cursor + 1, last=taken[-1].seq)
     change = _change(tx, learner, summary, taken, answers, attempts, means, spans=(span,))
@@ -209,11 +206,6 @@ def plain_attempts(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
     return [{name: asdict(one)[name] for name in kept} for one in attempts[-MAX_ATTEMPTS:]]
 
 
-def weight(messages: Sequence[Message]) -> int:
-    """What messages weigh against the setting `consolidate_tokens`: a quarter of their UTF-8 bytes, and 8 each."""
-    return sum(len(message.text.encode("utf-8", "surrogatepass")) // 4 + 8 for message in messages)
-
-
 # --------------------------------------------------------------------------------------------- checks
 
 
@@ -253,9 +245,7 @@ def _author(answers: Sequence[Answered]) -> Author:
     return Author(origin=first.origin, name=first.model, version=prompt().version)
 
 
-def _learn(
-    learner: Learner, answers: Sequence[Answered], taken: Sequence[Message], means: Means
-) -> Memory | None:
+def _learn(learner: Learner, answers: Sequence[Answered], taken: Sequence[Message], means: Means) -> Memory | None:
     """Facts and notes in their order, then the summary of all parts; None where nothing was worth keeping."""
     for answer in answers:
         for fact in answer.draft.facts:
@@ -367,12 +357,3 @@ def _move(tx: WriteTx, session: Session, last: int, means: Means) -> None:
 def _mirrored(tx: WriteTx, means: Means) -> None:
     if means.mirror:
         tx.put_due("mirror", "files", tx.now)
-
-
-def merged_effects(effects: Sequence[Effect]) -> tuple[Effect, ...]:
-    """Effects with one entry a memory, from its first revision to its last."""
-    found: dict[str, Effect] = {}
-    for effect in effects:
-        before = found.get(effect.memory_id)
-        found[effect.memory_id] = effect if before is None else replace(effect, rev_before=before.rev_before)
-    return tuple(found.values())

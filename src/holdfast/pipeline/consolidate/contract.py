@@ -60,7 +60,10 @@ SAVE_MEMORY: Final = Tool(
                         "attribute": {"type": "string"},
                         "value": {"type": "string"},
                         "operation": {"type": "string", "enum": ["set", "add", "remove"]},
-                        "target": {"type": ["string", "null"], "description": "the known fact it changes or ends: f1, …"},
+                        "target": {
+                            "type": ["string", "null"],
+                            "description": "the known fact it changes or ends: f1, …",
+                        },
                         "holds_from": {"type": ["string", "null"], "format": "date-time"},
                         **_COMMON,
                     },
@@ -333,8 +336,7 @@ def _labels(value: Any, name: str, most: int) -> tuple[str, ...]:
 
 _TIME = r"(?:\[?\d{4}-\d\d-\d\d[^\]]{0,20}\]?\s*)?"
 _ERROR_TEXT = re.compile(
-    _TIME
-    + r"(?:(?:api |http |internal |server |provider |fatal )?(?:error|exception|failure)\s*(?:code)?\s*[:\-–(]\s*"
+    _TIME + r"(?:(?:api |http |internal |server |provider |fatal )?(?:error|exception|failure)\s*(?:code)?\s*[:\-–(]\s*"
     r"(?:\d{3}|could|failed|no |unable|timeout|timed|connection|rate|internal|bad gateway|service|overloaded|unknown|"
     r"the model|model|request|an error|invalid)"
     r"|<(?:!doctype|html|head|body)\b|\{\s*\"?(?:error|type\"?\s*:\s*\"error)\b|traceback \(most recent call last\)"

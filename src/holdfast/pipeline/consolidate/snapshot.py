@@ -12,7 +12,7 @@ from holdfast.pipeline.archive import uncovered
 from holdfast.pipeline.consolidate.window import When, window
 from holdfast.transaction import Listing, ReadTx
 
-__all__ = ["FRONT", "Snapshot", "redo_snapshot", "take", "torn_messages", "waiting_raw", "window_snapshot"]
+__all__ = ["FRONT", "Snapshot", "is_kept", "redo_snapshot", "take", "torn_messages", "waiting_raw", "window_snapshot"]
 
 MAX_MESSAGES = 2_000
 """Most messages that one snapshot reads; what lies behind them is the next window."""
@@ -101,7 +101,7 @@ def waiting_raw(tx: ReadTx, *, only: str | None = None, passed: frozenset[str] =
 
     Windows that are set aside, kept by the user's wish, or named in `passed` are passed over.
     """
-    listing = Listing(kinds=("raw", "summary"), limit=-1)
+    listing = Listing(kinds=("raw", "summary"), limit=2**62)
     found: dict[str, list[Memory]] = {}
     for memory in tx.list_memories(listing):
         provisional = memory.kind == "raw" or memory.origin == "rules"

@@ -11,7 +11,7 @@ from typing import Any
 from holdfast.model import Message, Session
 from holdfast.pipeline.tokens import estimate_tokens
 
-__all__ = ["Part", "Piece", "When", "due_at", "kept_from", "parts", "skipped", "window"]
+__all__ = ["Part", "Piece", "When", "due_at", "kept_from", "parts", "skipped", "weight", "window"]
 
 MAX_PARTS = 8
 """Most parts of one window; what lies behind them is the next window, so that a crash loses few answers."""
@@ -47,6 +47,11 @@ def due_at(session: Session, when: When, now: datetime) -> datetime | None:
     if waiting >= when.messages or session.pending_tokens >= when.tokens:
         return now
     return session.last_at + when.idle
+
+
+def weight(messages: Sequence[Message]) -> int:
+    """What messages weigh against the setting `consolidate_tokens`: a quarter of their UTF-8 bytes, and 8 each."""
+    return sum(len(message.text.encode("utf-8", "surrogatepass")) // 4 + 8 for message in messages)
 
 
 # --------------------------------------------------------------------------------------------- legal places
