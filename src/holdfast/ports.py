@@ -131,8 +131,8 @@ class Upkeep(Protocol):
         """When the soonest item can be claimed: its time, or the end of the lease on it; None when there is none."""
         ...
 
-    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None) -> None:
-        """Make due now what failed and was put off (`attempts` over 0); what is leased stays as it is."""
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+        """Make due now what failed and was put off, or (`failed=False`) all that waits; what is leased stays."""
         ...
 
     async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:

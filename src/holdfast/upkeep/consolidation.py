@@ -35,7 +35,7 @@ from holdfast.pipeline.consolidate.snapshot import (
 from holdfast.pipeline.consolidate.window import MAX_PARTS, Part, due_at, parts, skipped
 from holdfast.ports import Clock, Lease, Priority, Store
 from holdfast.transaction import ReadTx, WriteTx
-from holdfast.upkeep.worker import Pace, backoff
+from holdfast.upkeep.worker import Pace, backoff, park
 
 __all__ = ["Consolidation"]
 
@@ -222,12 +222,19 @@ class Consolidation:
                 return apply_answers(tx, snapshot, asked.answers, asked.attempts, hold, means)
             failed = asked.failed or TaskFailed(advice="retry", attempts=asked.attempts)
             alone = failed.advice == "shorten" or _its_own(failed)
-            return apply_raw(tx, snapshot, failed.advice, asked.attempts, hold, means, alone=alone)
+            again = timedelta(seconds=self._delay(failed))
+            return apply_raw(tx, snapshot, failed.advice, asked.attempts, hold, means, alone=alone, again=again)
 
         return work
 
     def _redone(self, snapshot: Snapshot, asked: Asked, hold: Hold) -> Callable[[WriteTx], Verdict]:
         return lambda tx: apply_redone(tx, snapshot, asked.answers, asked.attempts, hold, self._means)
+
+    def _delay(self, failed: TaskFailed) -> float:
+        """Seconds until a window that failed just now is worth another call."""
+        if failed.advice == "park":
+            return park(0, failed.retry_after, self._random)
+        return max(backoff(4, self._random), failed.retry_after or 0.0)
 
     async def _redo_failed(
         self, scope: Scope, snapshot: Snapshot, failed: TaskFailed, attempts: tuple[Attempt, ...], hold: Hold
@@ -239,7 +246,7 @@ class Consolidation:
             await self._store.write(scope, work, priority=Priority.WORKER)
             return Pace(REDO_PAUSE) if hold.ref == FRONT else None
         if hold.ref == FRONT and (advice == "shorten" or _its_own(failed)):
-            ref, delay = snapshot.raw_id or "", timedelta(seconds=backoff(4, self._random))
+            ref, delay = snapshot.raw_id or "", timedelta(seconds=self._delay(failed))
             await self._store.write(scope, lambda tx: tx.put_due("redo", ref, tx.now + delay), priority=Priority.WORKER)
             return Pace(REDO_PAUSE)
         raise replace(failed, attempts=attempts).error("consolidation")

@@ -19,7 +19,7 @@ from holdfast.errors import ChainFailed, HoldfastError
 from holdfast.model import Scope
 from holdfast.ports import Clock, Lease, Store
 
-__all__ = ["Pace", "Step", "Worker", "backoff"]
+__all__ = ["Pace", "Step", "Worker", "backoff", "park"]
 
 log = logging.getLogger("holdfast.upkeep")
 
@@ -34,6 +34,8 @@ FIRST_DELAY = 1.0
 LONGEST_DELAY = 300.0
 LONGEST_PARK = 900.0
 MAX_ERROR = 500
+AGAIN = ("redo",)
+"""Kinds of due work that wait for nothing but a model."""
 SWEEP_EVERY = timedelta(hours=6)
 
 Outcome = Literal["done", "put_off", "failed"]
@@ -98,6 +100,7 @@ class Worker:
         self._slow = tuple(sorted(kind for kind in steps if kind in slow))
         self._quick = tuple(sorted(kind for kind in steps if kind not in slow))
         self._kinds = (*self._quick, *self._slow)
+        self._again = tuple(kind for kind in self._slow if kind in AGAIN)
         self._clock = clock
         self._owner = owner
         self._random = random
@@ -196,22 +199,24 @@ class Worker:
     # ------------------------------------------------------------------------------------------------ on request
 
     async def settle(self, scope: Scope | None = None) -> bool:
-        """Do due work until none is due, also none that others hold; False when something failed or was put off.
+        """Do due work until none is due, also none that others hold; False when something failed or still waits.
 
-        What failed before and was put off is tried now, once. With a `scope`, only the work of its user.
+        What failed before and was put off, and what waits for a model, is tried now, once. With a `scope`, only the work
+        of its user.
         """
         if self._fresh is not None:
             self._fresh()
         await self._compare()
         if self._slow:
             await self._store.upkeep.hasten(self._slow, scope=scope)
+            await self._store.upkeep.hasten(self._again, scope=scope, failed=False)
         clean = True
         while True:
             outcome = await self.round(scope=scope, settling=True)
             clean = clean and not (outcome.failed or outcome.put_off)
             if not outcome.done:
                 if await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
-                    return clean
+                    return clean and (not self._again or await self._store.upkeep.next_due(self._again) is None)
                 await self._clock.sleep(HELD_POLL_SECONDS)
 
     async def round(self, *, scope: Scope | None = None, settling: bool = False) -> Round:

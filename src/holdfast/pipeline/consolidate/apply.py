@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from typing import Any, Literal
 
 from holdfast.errors import Attempt
@@ -129,11 +130,12 @@ def apply_raw(
     hold: Hold,
     means: Means,
     *,
+    again: timedelta,
     alone: bool = False,
 ) -> Verdict:
     """A window that no model could take: kept whole as RAW, out of the session's way, with attempts and reasons.
 
-    It is due to be done again: with the scope's others, or `alone` where the fault was the window's own. Set aside it
+    It is due to be done after `again`: with the scope's others, or `alone` where the fault was the window's own. Set aside it
     stays RAW until somebody asks.
     """
     session, verdict = _current(tx, snapshot, hold)
@@ -160,7 +162,7 @@ def apply_raw(
     )
     _move(tx, session, last, means)
     if not aside:
-        tx.put_due("redo", stored[0].id if alone else FRONT, tx.now)
+        tx.put_due("redo", stored[0].id if alone else FRONT, tx.now + again)
     _mirrored(tx, means)
     return "done"
 

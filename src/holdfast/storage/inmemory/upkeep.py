@@ -78,13 +78,14 @@ class InMemoryUpkeep:
             ]
         return from_micros(min(times)) if times else None
 
-    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None) -> None:
-        """Make due now what failed and was put off; leases stay."""
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+        """Make due now what failed and was put off, or all that waits; leases stay."""
         await asyncio.sleep(0)
         with self._unit() as now:
             for key, claim in self._rows.due.items():
                 due = claim.due
-                if due.kind in kinds and due.attempts and claim.until <= now < micros(due.due_at) and _of(due, scope):
+                meant = due.kind in kinds and due.attempts >= failed and _of(due, scope)
+                if meant and claim.until <= now < micros(due.due_at):
                     self._rows.due.put(key, replace(claim, due=replace(due, due_at=from_micros(now))))
 
     async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:

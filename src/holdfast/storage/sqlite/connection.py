@@ -96,7 +96,9 @@ def translated(path: str) -> Iterator[None]:
         raise ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout") from error
     except apsw.Error as error:
         code = getattr(error, "extendedresult", 0)
-        raise StoreError(f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored, try again") from error
+        raise StoreError(
+            f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored, try again"
+        ) from error
 
 
 def connect(path: str, *, busy_timeout: float, vfs: str | None = None, readonly: bool = False) -> apsw.Connection:

@@ -385,7 +385,7 @@ SELECT count(*) FROM due WHERE due_at <= :now AND instr(:kinds, ',' || kind || '
 -- name: hasten_due
 -- scope: upkeep
 UPDATE due SET due_at = min(due_at, :now)
-WHERE attempts > 0 AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+WHERE attempts >= :least AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
   AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 
 -- name: put_off_due

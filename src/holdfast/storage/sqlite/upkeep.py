@@ -109,9 +109,10 @@ class SqliteUpkeep:
         soonest = await self._read(look)
         return None if soonest is None else from_micros(soonest)
 
-    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None) -> None:
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
         def work(connection: apsw.Connection, now: datetime) -> None:
-            connection.execute(QUERIES["hasten_due"], {"now": micros(now), "kinds": _listed(kinds), **_of(scope)})
+            params = {"now": micros(now), "kinds": _listed(kinds), "least": int(failed), **_of(scope)}
+            connection.execute(QUERIES["hasten_due"], params)
 
         await self._transaction(work)
 
