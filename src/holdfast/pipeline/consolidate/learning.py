@@ -14,7 +14,7 @@ from holdfast.pipeline.consolidate.window import is_result
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.remember import fact_text, memory_digest, revise
-from holdfast.pipeline.timeline import Placement, place
+from holdfast.pipeline.timeline import Placement, place, same_value
 from holdfast.ports import Ids
 from holdfast.transaction import WriteTx
 
@@ -136,6 +136,9 @@ class Learner:
         placement = place(
             timeline, value=value, at=fresh.valid_from, operation=given.operation, origin=self.author.origin
         )
+        later = _said_later(timeline, fresh, placement) if given.operation != "remove" else None
+        if later is not None:
+            placement = replace(placement, same=later)
         told = [ending.memory for ending in placement.endings if ending.memory.origin == "user"]
         if told and fresh.trust != "user":
             # What the user told is displaced only by the user's own later words.
@@ -174,6 +177,7 @@ class Learner:
             held,
             sources=sources,
             evidence=held.evidence + 1,
+            valid_from=min(held.valid_from, fresh.valid_from),
             topics=tuple(dict.fromkeys((*held.topics, *fresh.topics))),
             entities=tuple(dict.fromkeys((*held.entities, *fresh.entities))),
             importance=importance,
@@ -190,6 +194,14 @@ class Learner:
         shown = self.snapshot.known[given.target - 1]
         current = self.tx.find_memories([shown.id])
         return current[0] if current and current[0].state == "active" else None
+
+
+def _said_later(timeline: Sequence[Memory], fresh: Memory, placement: Placement) -> Memory | None:
+    """The same value, said later and still current, where nothing stands between: it held earlier than was known."""
+    if placement.same is not None or placement.valid_to is not None:
+        return None
+    current = (fact for fact in timeline if fact.state == "active" and fact.valid_from > fresh.valid_from)
+    return next((fact for fact in current if same_value(fact.value or "", fresh.value or "")), None)
 
 
 def trust_of(sources: Sequence[Message]) -> Trust:
