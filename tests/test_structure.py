@@ -47,7 +47,7 @@ ALLOWED: dict[str, set[str]] = {
     "chains": CORE | {"pipeline", "providers"},
     "open": CORE | {"memory", "sync", "wiring"},
     "testing": CORE | {"pipeline", "system", "open"},
-    "bench": CORE | {"open", "storage", "pipeline", "transfer", "providers"},
+    "bench": CORE | {"system", "testing", "open", "storage", "pipeline", "transfer", "providers"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
     | {"runtime", "upkeep", "testing"},

@@ -53,7 +53,11 @@ async def check_whole(scope, added: Sequence[str]) -> dict[str, int]:
         kind = "raw" if one in raw else "pending" if one in pending else "summary"
         counts[kind] += 1
     for memory in raws:
-        assert all(held[source].text[:40] in memory.text or memory.text in held[source].text for source in memory.sources if len(memory.sources) > 1)
+        assert all(
+            held[source].text[:40] in memory.text or memory.text in held[source].text
+            for source in memory.sources
+            if len(memory.sources) > 1
+        )
     return counts
 
 

@@ -11,7 +11,9 @@ from holdfast.testing import ChaosServer
 from holdfast.testing.chaos import FAULTS, Misbind, answer
 from tests.consolidation.chains import check_facts_once, check_whole, everything, http_chain
 
-CHAT_FAULTS = [name for name, fault in FAULTS.items() if not isinstance(fault.act, Misbind) and name not in {"ok", "refuse"}]
+CHAT_FAULTS = [
+    name for name, fault in FAULTS.items() if not isinstance(fault.act, Misbind) and name not in {"ok", "refuse"}
+]
 ROWS = ["openai-quota", "anthropic-overloaded", "lmstudio-unloaded"]
 MENDED = {"fenced-json", "arguments-string", "arguments-object", "two-calls", "thinking"}
 """Not failures: answers that say everything that was asked for, in a slip that loses nothing."""

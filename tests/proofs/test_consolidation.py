@@ -211,7 +211,11 @@ async def test_consolidation_never_loses_and_never_doubles(tmp_path: Path, runs:
     kills = 0
     for seed in runs(12, 500):
         clock = FakeClock()
-        store = SqliteStore(str(tmp_path / f"{seed}.db"), clock=clock) if seed % 2 else InMemoryStore(clock, TimeOrderedIds())
+        store = (
+            SqliteStore(str(tmp_path / f"{seed}.db"), clock=clock)
+            if seed % 2
+            else InMemoryStore(clock, TimeOrderedIds())
+        )
         try:
             kills += await one_run(seed, store, clock)
         except BaseException as error:

@@ -282,6 +282,10 @@ class Consolidation:
         session = tx.find_session(session_id)
         if session is None:
             return
+        if session.cursor < session.last_seq and not tx.messages(session.name, after=session.cursor, limit=1):
+            # All that waited was forgotten.
+            session = replace(session, cursor=session.last_seq, pending_tokens=0, rev=session.rev + 1)
+            tx.put_session(session)
         at = due_at(session, self._means.when, tx.now)
         if at is None:
             return

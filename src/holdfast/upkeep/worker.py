@@ -141,6 +141,7 @@ class Worker:
 
     def start(self) -> None:
         """Begin to work in the background."""
+        self._stopping = False
         lanes = ((self._quick, 1), (self._slow, SLOTS))
         self._tasks = [
             asyncio.create_task(self._run(kinds, slots), name="holdfast-worker") for kinds, slots in lanes if kinds
@@ -162,7 +163,8 @@ class Worker:
     async def _run(self, kinds: Sequence[str], slots: int) -> None:
         woken = self._woken[tuple(kinds)]
         mine: set[asyncio.Task[Outcome]] = set()
-        while True:
+        # Python 3.11's wait_for may swallow the cancellation that comes with a wake, so the flag is asked too.
+        while not self._stopping:
             woken.clear()
             soonest = None
             leases: list[Lease] = []
