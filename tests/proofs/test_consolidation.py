@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -184,7 +184,10 @@ class Run:
         """The faults stop: RAW and pending go to zero."""
         for model in self.models:
             model.rate = 0.0
-        for name in SESSIONS:
+        await self.recover_in(SESSIONS)
+
+    async def recover_in(self, sessions: Sequence[str]) -> None:
+        for name in sessions:
             await self.scope(name).end_session()
         self.clock.advance(120)  # what a killed worker held falls due
         worker = self.runtimes[1].worker

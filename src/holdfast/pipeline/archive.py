@@ -33,7 +33,8 @@ def transcript(message: Message) -> str:
 def split_window(messages: Sequence[Message], *, limit: int = RAW_CHARS) -> Iterator[tuple[str, tuple[Message, ...]]]:
     """The window as texts of at most `limit` characters with the messages that each holds, in order, nothing left out.
 
-    One text holds messages of one agent. Messages stay whole where they fit; one that alone is longer than the limit is cut into several texts.
+    One text holds messages of one agent. Messages stay whole where they fit; one that alone is longer than the limit
+    is cut into several texts.
     """
     lines: list[str] = []
     held: list[Message] = []
@@ -136,7 +137,7 @@ def close_window(tx: WriteTx, session: Session, *, secret: bytes, ids: Ids, auth
 def uncovered(tx: ReadTx, session: Session) -> list[Message]:
     """Messages behind the cursor that no summary and no RAW memory holds: their window is due again.
 
-    What is merged into a summary holds nothing itself. A window that was found to hold nothing worth keeping is dealt with.
+    What is merged into a summary holds nothing itself; a window with nothing worth keeping is dealt with.
     """
     behind = tx.messages(session.name, until=session.cursor)
     covered: set[str] = set()

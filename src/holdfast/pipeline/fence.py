@@ -1,7 +1,7 @@
 """Recalled text inside a conversation: what stands in a Holdfast fence is quoted, and is not learnt again.
 
-A fence is two lines around the text. The first carries ids and a tag that only this store can make, so nobody hides text
-from consolidation by typing a fence, and text that was recalled is known again wherever it is pasted.
+A fence is two lines around the text. The first carries ids and a tag that only this store can make, so nobody hides
+text from consolidation by typing a fence, and text that was recalled is known again wherever it is pasted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The second transaction of a consolidation: all of a window's results and its cursor, or nothing.
 
-Each function checks that the world is still what was read: the lease is the newest on the work, the session's cursor did
-not move, every message and every fact that was shown is still there. Where that fails it changes nothing.
+Each function checks that the world is still what was read: the lease is the newest on the work, the session's cursor
+did not move, every message and every fact that was shown is still there. Where that fails it changes nothing.
 """
 
 from __future__ import annotations

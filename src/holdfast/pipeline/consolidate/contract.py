@@ -1,7 +1,7 @@
 """The contract with a model: one tool, `save_memory`, and a strict reading of what comes back. Pure.
 
-A reply is a draft or it is rejected; nothing is guessed. Two slips are mended because they lose nothing: the arguments as
-JSON in a fence of the text, and the arguments encoded twice. A rejection's reason is a shape, never content.
+A reply is a draft or it is rejected; nothing is guessed. Two slips are mended because they lose nothing: the
+arguments as JSON in a fence of the text, and the arguments encoded twice. A rejection's reason is a shape.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ SAVE_MEMORY: Final = Tool(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """One operation on a fact. `sources` are places in the window, from 1; `target` is a known fact's place, or None."""
+    """One operation on a fact. `sources` are places in the window, from 1; `target` a known fact's place, or None."""
 
     subject: str
     attribute: str
@@ -127,7 +127,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What a reply is checked against: places that were shown, how many known facts, and text that was only recalled."""
+    """What a reply is checked against: places that were shown, how many known facts, and text only recalled."""
 
     places: frozenset[int]
     known: int = 0
@@ -336,7 +336,8 @@ def _labels(value: Any, name: str, most: int) -> tuple[str, ...]:
 
 _TIME = r"(?:\[?\d{4}-\d\d-\d\d[^\]]{0,20}\]?\s*)?"
 _ERROR_TEXT = re.compile(
-    _TIME + r"(?:(?:api |http |internal |server |provider |fatal )?(?:error|exception|failure)\s*(?:code)?\s*[:\-–(]\s*"
+    _TIME
+    + r"(?:(?:api |http |internal |server |provider |fatal )?(?:error|exception|failure)\s*(?:code)?\s*[:\-\u2013(]\s*"
     r"(?:\d{3}|could|failed|no |unable|timeout|timed|connection|rate|internal|bad gateway|service|overloaded|unknown|"
     r"the model|model|request|an error|invalid)"
     r"|<(?:!doctype|html|head|body)\b|\{\s*\"?(?:error|type\"?\s*:\s*\"error)\b|traceback \(most recent call last\)"
@@ -347,15 +348,19 @@ _ERROR_TEXT = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    _TIME
-    + r"(?:(?:i['’]m|i am|we['’]re|we are)?\s*(?:very |so |really )?(?:sorry|afraid|unable)[,.]?\s*(?:but |that |to )?.{0,40}?"
-    r"\b(?:i (?:can['’]?t|cannot|can not|won['’]t|am (?:not able|unable)|['’]m (?:not able|unable))|unable to|can['’]t help)"
-    r"|i (?:can['’]?t|cannot|am unable to|['’]m unable to|won['’]t|must decline to) (?:help|assist|comply|do that|provide|"
+    _TIME + r"(?:(?:i['\u2019]m|i am|we['\u2019]re|we are)?\s*(?:very |so |really )?(?:sorry|afraid|unable)[,.]?\s*"
+    r"(?:but |that |to )?.{0,40}?"
+    r"\b(?:i (?:can['\u2019]?t|cannot|can not|won['\u2019]t|am (?:not able|unable)|['\u2019]m (?:not able|unable))"
+    r"|unable to|can['\u2019]t help)"
+    r"|i (?:can['\u2019]?t|cannot|am unable to|['\u2019]m unable to|won['\u2019]t|must decline to) "
+    r"(?:help|assist|comply|do that|provide|"
     r"fulfil|process|summari[sz]e|engage|continue|answer|respond|discuss)"
     r"|as an ai(?: language model| assistant|,)|my (?:guidelines|policy|policies|programming) (?:do|does) not allow"
-    r"|je suis désolée?[,.]? (?:mais )?je ne peux|désolée?, (?:mais )?je ne (?:peux|suis)|en tant qu['’](?:ia|intelligence|assistant)"
+    r"|je suis désolée?[,.]? (?:mais )?je ne peux|désolée?, (?:mais )?je ne (?:peux|suis)"
+    r"|en tant qu['\u2019](?:ia|intelligence|assistant)"
     r"|es tut mir leid[,.]? (?:aber )?(?:ich kann|das kann ich)|lo siento[,.]? (?:pero )?no puedo"
-    r"|(?:죄송합니다|죄송하지만|미안하지만).{0,60}(?:할 수 없|드릴 수 없|도와드릴 수|어렵습니다)|(?:저는 )?AI (?:언어 ?모델|어시스턴트)로서"
+    r"|(?:죄송합니다|죄송하지만|미안하지만).{0,60}(?:할 수 없|드릴 수 없|도와드릴 수|어렵습니다)"
+    r"|(?:저는 )?AI (?:언어 ?모델|어시스턴트)로서"
     r"|申し訳(?:ありません|ございません).{0,60}(?:できません|お手伝い)|(?:很抱歉|对不起).{0,30}(?:无法|不能))",
     re.IGNORECASE,
 )

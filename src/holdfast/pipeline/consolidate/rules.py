@@ -13,6 +13,7 @@ __all__ = ["RulesModel", "extract"]
 
 _LINE = re.compile(r"^\[m(?P<id>\d+) (?P<role>\w+)\] \((?P<time>[^)]*)\) (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
 _VALUE = r"(?P<value>[^.!?;,\n。]{1,200}?)(?=\s*(?:[.!?;,\n。]|\b(?:but|and|now|since|mais|et)\b|$))"
+_COPULA = r"(?P<value>[^.!?,\n]{1,100}?)(?:이에요|예요|입니다|이야|야)(?=[.!?\s]|$)"
 _PATTERNS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), attribute)
     for pattern, attribute in (
@@ -24,11 +25,7 @@ _PATTERNS: Final = tuple(
         (rf"\bmon (?P<attribute>[\w' -]{{2,40}}?) (?:est|c'est) {_VALUE}", ""),
         (rf"\bma (?P<attribute>[\w' -]{{2,40}}?) (?:est|c'est) {_VALUE}", ""),
         (rf"\bj'habite (?:à|en|au) {_VALUE}", "home"),
-        (
-            r"(?:제|내|저의|나의)\s*(?P<attribute>[가-힣 ]{1,15}?)(?:은|는|이|가)\s*(?P<value>[^.!?,\n]+?)"
-            r"(?:이에요|예요|입니다|이야|야)(?=[.!?\s]|$)",
-            "",
-        ),
+        (rf"(?:제|내|저의|나의)\s*(?P<attribute>[가-힣 ]{{1,15}}?)(?:은|는|이|가)\s*{_COPULA}", ""),
         (r"(?P<value>[가-힣A-Za-z]+)에 (?:살아|살고|삽니다)", "home"),
     )
 )
