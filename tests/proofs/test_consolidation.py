@@ -72,7 +72,7 @@ class Unsteady:
 class Killed(Worker):
     """A worker that gives nothing back when it is cancelled, as a process that was killed."""
 
-    async def _give_back(self, lease: Lease) -> None:
+    async def _give_back(self, _: Lease) -> None:
         return None
 
 

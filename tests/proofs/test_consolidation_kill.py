@@ -45,10 +45,10 @@ class Resumed(Run):
 @pytest.mark.proof
 async def test_a_killed_process_leaves_one_effect_or_none(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     killed = 0
-    for seed in runs(6, 100):
+    for seed in runs(4, 100):
         path = tmp_path / f"{seed}.db"
         dies_at = Random(seed).randrange(20, LAST_POINT)
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: ASYNC221 - nothing else runs on this loop
             [sys.executable, str(CHILD), str(path), str(dies_at), str(seed)],
             capture_output=True, text=True, timeout=120, check=False, cwd=ROOT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])},

@@ -253,7 +253,7 @@ class UpkeepCases:
             assert [(lease.due.namespace, lease.due.user) for lease in leases] == [(scope.namespace, scope.user)]
         assert await upkeep.pending(_KIND) == len(OTHERS)
 
-    async def test_what_failed_can_be_hastened(self, store: Store, clock: FakeClock) -> None:
+    async def test_what_failed_can_be_hastened(self, store: Store) -> None:
         upkeep = store.upkeep
         for scope in (ALICE, BOB):
             await _put(store, scope, "failed")

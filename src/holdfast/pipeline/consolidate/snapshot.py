@@ -75,7 +75,7 @@ def touched(facts: Sequence[Memory], texts: Iterable[str]) -> tuple[Memory, ...]
     """The facts that share the most words with the texts, then the newest; at most 60, in order of their number."""
     words: set[str] = set()
     for text in texts:
-        words.update(analyse(text[:20_000]).counts)
+        words.update(analyse(text[:4_000]).counts)
     ranked = sorted(facts, key=lambda fact: (-len(words & analyse(fact.text).counts.keys()), -fact.number))
     return tuple(sorted(ranked[:MAX_KNOWN], key=lambda fact: fact.number))
 
