@@ -156,7 +156,7 @@ def test_a_forked_child_is_refused_and_can_open_again(tmp_path: Path, kept: str)
     with Holdfast.open(where(tmp_path, kept), worker=False) as hf:
         alice = hf.scope(user="alice", session="s")
         alice.add(said("before"))
-        for verb in (lambda: alice.add(said("x")), lambda: alice.recall(), lambda: hf.settle(), lambda: alice.status()):
+        for verb in (lambda: alice.add(said("x")), alice.recall, hf.settle, alice.status):
             assert in_a_child(verb) == ForkedProcess.__name__
         assert in_a_child(lambda: hf.close() or "closed") == "closed"
 

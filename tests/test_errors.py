@@ -19,7 +19,16 @@ CLASSES = sorted(
     (one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, HoldfastError)),
     key=lambda one: one.__name__,
 )
-VALUES = {"size": 9, "limit": 3, "index": 2, "id": "mem_1", "key": "k", "blocking": ("chg_1",), "path": "/x", "line": None}
+VALUES = {
+    "size": 9,
+    "limit": 3,
+    "index": 2,
+    "id": "mem_1",
+    "key": "k",
+    "blocking": ("chg_1",),
+    "path": "/x",
+    "line": None,
+}
 
 
 def test_all_of_them_are_exported() -> None:
@@ -52,7 +61,7 @@ def test_builtin_handlers_catch_them() -> None:
 
 ADVICE = re.compile(
     r"\b(pass|use|open|run|split|shorten|send|write|wait|try|make|check|upgrade|move|name|narrow|join|leave|put|say|read|undo|forget|"
-    r"add|correct|remove|keep|must|takes|known|tell|needs|raise|give|call|install|set)\b",
+    r"add|enter|correct|remove|keep|must|takes|known|tell|needs|raise|give|call|install|set)\b",
     re.IGNORECASE,
 )
 
@@ -65,7 +74,9 @@ def _messages() -> list[tuple[str, str]]:
         if "testing" in path.parts:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args):
+            if not (
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args
+            ):
                 continue
             text = _literal(node.args[0])
             if text is not None:
@@ -81,14 +92,35 @@ def _literal(node: ast.expr) -> str | None:
     return None
 
 
-CORE = ("errors", "memory", "model", "open", "pipeline/", "plain", "runtime", "scope", "settings", "storage/sqlite", "sync", "wiring")
+CORE = (
+    "errors",
+    "memory",
+    "model",
+    "open",
+    "pipeline/",
+    "plain",
+    "runtime",
+    "scope",
+    "settings",
+    "storage/sqlite",
+    "sync",
+    "wiring",
+)
 LATER = ("pipeline/keys/", "pipeline/shapes", "pipeline/window")
 """Shapes are fragments that `ingest` puts behind the index and the advice of their table stands there."""
 
 
 def test_every_message_says_what_to_do() -> None:
     core = [(where, text) for where, text in _messages() if where.startswith(CORE) and not where.startswith(LATER)]
-    spoken = [(where, text) for where, text in core if text.strip("… :();") and not text.startswith(("message …: …", "… the limit"))]
-    silent = [one for one in spoken if not ADVICE.search(one[1]) and "in this scope" not in one[1] and not one[1].endswith("…")]
+    spoken = [
+        (where, text)
+        for where, text in core
+        if text.strip("… :();") and not text.startswith(("message …: …", "… the limit"))
+    ]
+    silent = [
+        one
+        for one in spoken
+        if not ADVICE.search(one[1]) and "in this scope" not in one[1] and not one[1].endswith("…")
+    ]
     assert len(spoken) > 60
     assert silent == []

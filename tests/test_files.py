@@ -71,7 +71,9 @@ def a_foreign_id(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [a_text, a_short_text, a_foreign_database, a_foreign_database_with_a_log, a_foreign_id], ids=lambda m: m.__name__
+    "make",
+    [a_text, a_short_text, a_foreign_database, a_foreign_database_with_a_log, a_foreign_id],
+    ids=lambda m: m.__name__,
 )
 def test_a_file_of_another_program_is_left_untouched(tmp_path: Path, make: Callable[[Path], None]) -> None:
     path = tmp_path / "other.db"
@@ -124,10 +126,15 @@ def test_a_damaged_file_is_called_damaged(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.seek(4096)
         file.write(os.urandom(size - 8192))
-    with pytest.raises((StoreCorrupt, NotAStore), match="restore|untouched"), Holdfast.open(str(path), worker=False) as hf:
-        alice = hf.scope(user="alice")
-        alice.recall("line")
-        alice.messages()
+
+    def look() -> None:
+        with Holdfast.open(str(path), worker=False) as hf:
+            alice = hf.scope(user="alice")
+            alice.recall("line")
+            alice.messages()
+
+    with pytest.raises((StoreCorrupt, NotAStore), match=r"restore|untouched"):
+        look()
 
 
 def test_files_are_private(tmp_path: Path) -> None:

@@ -11,7 +11,15 @@ from typing import Any
 from holdfast import Holdfast
 from holdfast.testing.verb_suite_sessions import SHAPES
 
-PIECES = ("find the train", "Wann fährt der Zug?", "几点开车", "🚆 10:05", "tabs\tand\r\nlines", '"quoted" \\ back', "\x00\ud800")
+PIECES = (
+    "find the train",
+    "Wann fährt der Zug?",
+    "几点开车",
+    "🚆 10:05",
+    "tabs\tand\r\nlines",
+    '"quoted" \\ back',
+    "\x00\ud800",
+)
 
 
 def a_session(seed: int) -> list[dict[str, Any]]:
@@ -21,7 +29,9 @@ def a_session(seed: int) -> list[dict[str, Any]]:
     while len(turns) < 60:
         said = " ".join(random.choices(PIECES, k=3))
         turns.append({"role": "user", "content": said, "name": random.choice(["Ann", "Bo"])})
-        arguments = json.dumps({"q": said, "n": random.random(), "deep": [{"x": None}]}, indent=random.choice([None, 2]))
+        arguments = json.dumps(
+            {"q": said, "n": random.random(), "deep": [{"x": None}]}, indent=random.choice([None, 2])
+        )
         if random.random() < 0.5:
             call = {"id": "call_0", "type": "function", "function": {"name": "search", "arguments": arguments}}
             turns.append({"content": None, "tool_calls": [call], "role": "assistant"})

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from holdfast.model import HitKind, Memory, State, Tier
+from holdfast.model import HitKind, Memory, State, Suspicion, Tier
 
 __all__ = [
     "Consolidated",
+    "Doubt",
     "Due",
     "Erasure",
     "Hit",
@@ -157,8 +158,9 @@ class Page:
 class Erasure:
     """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
 
-    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them, and the
-    scrub is due work. No surface returns any of it from the moment of the acknowledgement.
+    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them ("reader":
+    an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
+    to do so), and the scrub is due work. No surface returns any of it from the moment of the acknowledgement.
     """
 
     messages: tuple[str, ...] = ()
@@ -197,6 +199,15 @@ class Consolidated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A suspicion with the two memories it is about, as they now stand; `memory` is the newer statement."""
+
+    suspicion: Suspicion
+    memory: Memory
+    other: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
     """One piece of due work: what state implies must be done. It names things by id and holds no content."""
 
@@ -217,7 +228,8 @@ class Status:
     `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
     that are not tried again by themselves, `parked` due work that failed and waits for its next try. `models` says of
-    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
+    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed. `doubts`
+    counts what a person should settle: contradictions, and keys that may be one concept.
     """
 
     messages: int
@@ -237,3 +249,4 @@ class Status:
     set_aside: int = 0
     parked: int = 0
     models: Mapping[str, str] = field(default_factory=dict)
+    doubts: int = 0

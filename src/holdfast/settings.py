@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.errors import InvalidSetting
 
-__all__ = ["PREFIX", "Settings", "load_settings"]
+__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_settings"]
 
 PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
@@ -35,7 +35,11 @@ class Settings:
         idempotency_days: how long an idempotency key is kept, in days.
         max_message_bytes: largest message, as JSON in UTF-8.
         max_batch_messages: most messages in one `add`.
+        mid_tier_days: days since the last evidence after which a fact leaves the mid tier.
         raw_chars: longest text of one RAW memory, in characters.
+        crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first.
+        context_tail: messages before the newest user's that `memory_first` keeps.
+        context_slot_timeout: seconds that each slot of a context may take before it is left out.
         worker: whether due work is done in the background while the store is open.
         poll_seconds: longest time between two looks for due work; a local write wakes at once.
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
@@ -58,7 +62,11 @@ class Settings:
     idempotency_days: int = 30
     max_message_bytes: int = 8 * 1024 * 1024
     max_batch_messages: int = 10_000
+    mid_tier_days: int = 7
     raw_chars: int = 20_000
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 2.0
     worker: bool = True
     poll_seconds: float = 30.0
     drain_seconds: float = 5.0

@@ -2,97 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import threading
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import Consolidated, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
-from holdfast.errors import ForkedProcess, StoreClosed
+from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
+from holdfast.errors import StoreClosed
 from holdfast.memory import OpenStore
-from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
+from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
+from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.forget import Sources
+from holdfast.portal import Portal
 from holdfast.scope import AsyncScope
 
-__all__ = ["Portal", "SyncScope", "SyncStore"]
+if TYPE_CHECKING:
+    from holdfast.admin import Admin, Progress
+    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.moving import Exported, ExportFormat, Report
+    from holdfast.moving import Progress as ImportProgress
 
-T = TypeVar("T")
-
-LAST_CALLS_SECONDS = 5.0
-"""How long closing waits for calls of other threads that the closed store must end."""
-
-
-class Portal:
-    """A thread with an event loop; calls from any other thread run on it, one after the other or side by side."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._pid = os.getpid()
-        self._closed = False
-        self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="holdfast-loop", daemon=True)
-        self._thread.start()
-
-    def run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine there and wait for it; works inside a running loop too (notebooks).
-
-        Raises:
-            StoreClosed: the portal was closed, perhaps while this waited.
-            ForkedProcess: the thread stayed behind in the parent process.
-        """
-        future = self._submit(call)
-        try:
-            return future.result()
-        except CancelledError:
-            raise StoreClosed("the store was closed while this call waited; open it again") from None
-        except BaseException:
-            future.cancel()
-            raise
-
-    def _submit(self, call: Coroutine[Any, Any, T]) -> Future[T]:
-        if self.forked:
-            call.close()
-            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
-        # Under the lock, so that nothing is left on a loop that has stopped.
-        with self._lock:
-            if self._closed:
-                call.close()
-                raise StoreClosed("the store is closed; open it again")
-            return asyncio.run_coroutine_threadsafe(call, self._loop)
-
-    @property
-    def forked(self) -> bool:
-        """Whether this process is a child of the one that opened it."""
-        return os.getpid() != self._pid
-
-    def close(self) -> None:
-        """Let every call end, stop the loop and end the thread. Idempotent."""
-        if self.forked:
-            return
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-        asyncio.run_coroutine_threadsafe(_end_all(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-
-async def _end_all() -> None:
-    """Wait for the calls that are running; cancel those that a closed store does not end."""
-    running = asyncio.all_tasks() - {asyncio.current_task()}
-    if not running:
-        return
-    _, waiting = await asyncio.wait(running, timeout=LAST_CALLS_SECONDS)
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    await asyncio.sleep(0)
+__all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
 
 class SyncStore:
@@ -101,6 +32,11 @@ class SyncStore:
     def __init__(self, core: OpenStore, portal: Portal) -> None:
         self._core = core
         self._portal = portal
+
+    @property
+    def admin(self) -> SyncAdmin:
+        """See `OpenStore.admin`."""
+        return SyncAdmin(self._core.admin, self._portal)
 
     def scope(
         self,
@@ -137,6 +73,30 @@ class SyncStore:
         self.close()
 
 
+class SyncAdmin:
+    """The verbs that look after the whole store, as `Admin` has them."""
+
+    def __init__(self, core: Admin, portal: Portal) -> None:
+        self._core = core
+        self._portal = portal
+
+    def usage(self) -> tuple[Usage, ...]:
+        """See `Admin.usage`."""
+        return self._portal.run(self._core.usage())
+
+    def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
+        """See `Admin.backup`; `progress` is called on another thread."""
+        return self._portal.run(self._core.backup(target, progress=progress))
+
+    def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """See `Admin.doctor`; `progress` is called on another thread."""
+        return self._portal.run(self._core.doctor(progress=progress))
+
+    def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
+        """See `Admin.reindex`; `progress` is called on another thread."""
+        return self._portal.run(self._core.reindex(progress=progress))
+
+
 class SyncScope:
     """The verbs of one scope, as `AsyncScope` has them."""
 
@@ -162,7 +122,7 @@ class SyncScope:
         attribute: str | None = None,
         value: str | None = None,
         subject: str = "user",
-        operation: Literal["set", "add", "remove"] = "set",
+        operation: Literal["set", "add", "remove"] | None = None,
         event_time: datetime | None = None,
         importance: Importance = "mid",
         pinned: bool = False,
@@ -247,6 +207,32 @@ class SyncScope:
             )
         )
 
+    def context(
+        self,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        *,
+        budget: int = 8000,
+        strategy: str = "adaptive",
+        shape: Shape = "openai",
+        reserve: int | None = None,
+        query: str | None = None,
+        tail: int | None = None,
+        crossover_turn_threshold: int | None = None,
+    ) -> Context:
+        """See `ScopeContext.context`."""
+        return self._portal.run(
+            self._core.context(
+                messages,
+                budget=budget,
+                strategy=strategy,
+                shape=shape,
+                reserve=reserve,
+                query=query,
+                tail=tail,
+                crossover_turn_threshold=crossover_turn_threshold,
+            )
+        )
+
     def get(self, item_id: str) -> Message | Memory:
         """See `AsyncScope.get`."""
         return self._portal.run(self._core.get(item_id))
@@ -320,6 +306,34 @@ class SyncScope:
         """See `AsyncScope.residue`."""
         return self._portal.run(self._core.residue(text))
 
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> Report:
+        """See `AsyncScope.import_file`; `progress` is called on another thread."""
+        return self._portal.run(
+            self._core.import_file(
+                path,
+                format=format,
+                zone=zone,
+                session_prefix=session_prefix,
+                on_error=on_error,
+                batch=batch,
+                progress=progress,
+            )
+        )
+
+    def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """See `AsyncScope.export`."""
+        return self._portal.run(self._core.export(path, format=format))
+
     def end_session(self) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session())
@@ -344,6 +358,14 @@ class SyncScope:
             query, limit=limit, offset=offset, since=since, until=until, session=session, raw=raw
         )
         return self._portal.run(call)
+
+    def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+        """See `AsyncScope.suspicions`."""
+        return self._portal.run(self._core.suspicions(settled=settled))
+
+    def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+        """See `AsyncScope.settle_suspicion`."""
+        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict))
 
     def status(self) -> Status:
         """See `AsyncScope.status`."""

@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.answers import Receipt
 from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, Trust
 from holdfast.pipeline.documents import index_memories
+from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
@@ -23,11 +24,11 @@ RAW_CHARS = 20_000
 
 
 def transcript(message: Message) -> str:
-    """One message as a line of a transcript: time, who, what."""
+    """One message as a line of a transcript: time, who, what; without what it quotes from this store."""
     moment = message.event_time.strftime("%Y-%m-%d %H:%M")
     name = message.body.get("name")
     who = f"{message.role} {name}" if isinstance(name, str) and name else message.role
-    return f"[{moment}] {who}: {message.text}"
+    return f"[{moment}] {who}: {unquoted(message) if message.quotes else message.text}"
 
 
 def split_window(messages: Sequence[Message], *, limit: int = RAW_CHARS) -> Iterator[tuple[str, tuple[Message, ...]]]:
@@ -61,13 +62,14 @@ def archive(
     secret: bytes,
     ids: Ids,
     author: Author,
+    raw_chars: int = RAW_CHARS,
     about: Mapping[str, Any] | None = None,
 ) -> tuple[list[Memory], list[Effect]]:
-    """Store a window as RAW memories, complete and in order.
+    """Store a window as RAW memories of at most `raw_chars` characters each, complete and in order.
 
     The first of each agent names the window (`metadata["raw"]["window"]`) for those behind it; `about` stands beside.
     """
-    parts = list(split_window(messages))
+    parts = list(split_window(messages, limit=raw_chars))
     first = tx.take_numbers(len(parts)) if parts else 0
     stored: list[Memory] = []
     window = ""
@@ -104,7 +106,16 @@ def _trust(messages: Sequence[Message]) -> Trust:
     return "assistant" if "assistant" in roles else "user"
 
 
-def close_window(tx: WriteTx, session: Session, *, secret: bytes, ids: Ids, author: Author, ended: bool) -> Receipt:
+def close_window(
+    tx: WriteTx,
+    session: Session,
+    *,
+    secret: bytes,
+    ids: Ids,
+    author: Author,
+    ended: bool,
+    raw_chars: int = RAW_CHARS,
+) -> Receipt:
     """Take a session's window out of the way: its messages become RAW memories and the cursor moves past them.
 
     Everything happens in the caller's transaction. A window without messages changes nothing but, with `ended`, the
@@ -118,7 +129,7 @@ def close_window(tx: WriteTx, session: Session, *, secret: bytes, ids: Ids, auth
             tx.put_session(moved)
         return Receipt(ids=())
     about = {"reason": "no model is configured"}
-    stored, effects = archive(tx, window, secret=secret, ids=ids, author=author, about=about)
+    stored, effects = archive(tx, window, secret=secret, ids=ids, author=author, raw_chars=raw_chars, about=about)
     tx.put_session(replace(moved, cursor=session.last_seq, rev=session.rev + 1))
     change = Change(
         id=ids.new("chg"),

@@ -10,7 +10,7 @@ from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.transaction import WriteTx
 
-__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "message_entry"]
+__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "memory_entry", "message_entry"]
 
 KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
     {
@@ -47,21 +47,27 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
     return Entry(number=message.number, record=record, terms=terms.counts)
 
 
+def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> Entry:
+    """A memory as a document: its terms, and from when and where it is; `session` and `agent` are their numbers."""
+    record = DocumentRecord(
+        kind=KIND_OF[_kind(memory.kind)],
+        length=terms.length,
+        session=session,
+        event_time=micros(memory.event_time),
+        agent=agent,
+        active=memory.shown,
+    )
+    return Entry(number=memory.number, record=record, terms=terms.counts)
+
+
 def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
     """Put new memories into the words index, in the transaction that stores them."""
     entries = []
     for memory in sorted(memories, key=lambda memory: memory.number):
-        terms = analyse(memory.text)
         session = None if memory.session is None else tx.session(memory.session)
-        record = DocumentRecord(
-            kind=KIND_OF[_kind(memory.kind)],
-            length=terms.length,
-            session=0 if session is None else session.number,
-            event_time=micros(memory.event_time),
-            agent=tx.agent_number(memory.agent),
-            active=memory.state == "active",
-        )
-        entries.append(Entry(number=memory.number, record=record, terms=terms.counts))
+        number = 0 if session is None else session.number
+        agent = tx.agent_number(memory.agent)
+        entries.append(memory_entry(memory, analyse(memory.text), session=number, agent=agent))
     tx.index(entries)
 
 

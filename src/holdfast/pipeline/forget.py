@@ -10,6 +10,7 @@ from typing import Literal
 from holdfast.answers import Erasure
 from holdfast.errors import InvalidInput, NotFound, WrongKind
 from holdfast.model import KINDS, Author, Change, Kind, Memory, Message, Scope, micros
+from holdfast.pipeline.fences import erased
 from holdfast.pipeline.remember import memory_digest
 from holdfast.pipeline.sight import has_labels, sees
 from holdfast.ports import Ids
@@ -197,6 +198,8 @@ def forget(
     numbers = [m.number for m in going.messages] + [m.number for m in going.memories]
     if hard:
         _erase(tx, going, change.id, numbers, sources=sources, secret=secret)
+        if target.everything and agent is None:
+            tx.erase_agents()
     else:
         tx.hide(gone, change.id)
         tx.flag(dict.fromkeys(numbers, False))
@@ -215,6 +218,8 @@ def _erase(
     tx.erase_memories([m.id for m in going.memories], change_id, digests=digests)
     tx.drop_sources(gone)
     tx.erase_messages([m.id for m in going.messages], change_id)
+    for message in tx.quoting(gone):
+        tx.rewrite_message(erased(message, set(gone), secret=secret))
     for memory in going.memories:
         tx.clear_due("expire", memory.id)
     hidden = {item.session for item in tx.hidden() if isinstance(item, Message)}

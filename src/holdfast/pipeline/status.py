@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from holdfast.answers import Status
 from holdfast.pipeline.consolidate.snapshot import is_kept
+from holdfast.pipeline.suspicions import doubts
 from holdfast.ports import StoreFacts
 from holdfast.transaction import Listing, ReadTx
 
@@ -51,4 +52,5 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, str] | None = 
         set_aside=sum(is_kept(memory) for memory in held),
         parked=sum(item.attempts > 0 and item.due_at > tx.now for item in due),
         models=dict(models or {}),
+        doubts=len(doubts(tx)),
     )

@@ -47,12 +47,24 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Recei
         raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
     _check(change)
     blocking = _blocking(tx, change, undoer.secret)
-    if blocking and not cascade:
+    if any(_told(tx, one) for one in blocking) and not cascade:
         later = ", ".join(blocking[:5])
         message = f"later changes stand on {change_id}: {later}; undo them first, or pass cascade=True"
         raise UndoConflict(message, blocking=blocking)
     undone = _undo_tree(tx, change, undoer)
-    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=tuple(reversed(undone)))
+    made = tuple(one for one in reversed(undone) if _told(tx, _undone_by(tx, one)))
+    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
+
+
+def _undone_by(tx: ReadTx, undo_id: str) -> str:
+    made = tx.find_change(undo_id)
+    return "" if made is None or made.undoes is None else made.undoes
+
+
+def _told(tx: ReadTx, change_id: str) -> bool:
+    """Whether somebody made a change; what only time and evidence did to a row goes with what is undone below it."""
+    change = tx.find_change(change_id)
+    return change is None or change.verb not in {"evidence", "expire"}
 
 
 def _seen(tx: ReadTx, change: Change) -> bool:
@@ -301,7 +313,7 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
 
 def _numbers(tx: ReadTx, ids: Sequence[str]) -> dict[int, bool]:
     messages = {message.number: True for message in tx.find_messages(ids)}
-    return messages | {memory.number: memory.state == "active" for memory in tx.find_memories(ids)}
+    return messages | {memory.number: memory.shown for memory in tx.find_memories(ids)}
 
 
 def _flag(tx: WriteTx, ids: Sequence[str]) -> None:
@@ -329,6 +341,6 @@ def restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
     after = replace(before, rev=current.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after)
     mind_expiry(tx, after)
-    if (after.state == "active") != (current.state == "active"):
-        tx.flag({current.number: after.state == "active"})
+    if after.shown != current.shown:
+        tx.flag({current.number: after.shown})
     return Effect(memory_id=current.id, rev_before=current.rev, rev_after=after.rev)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from holdfast.errors import Attempt
 from holdfast.inference import Advice
 from holdfast.model import Author, Change, Memory, Message, Origin, Session, Span
-from holdfast.pipeline.archive import NOTHING, archive
+from holdfast.pipeline.archive import NOTHING, RAW_CHARS, archive
 from holdfast.pipeline.consolidate.asking import prompt
 from holdfast.pipeline.consolidate.contract import Draft
 from holdfast.pipeline.consolidate.learning import Learner
@@ -65,6 +65,8 @@ class Means:
     ids: Ids
     secret: bytes
     when: When
+    life: timedelta = timedelta(days=7)
+    raw_chars: int = RAW_CHARS
     mirror: bool = False
 
 
@@ -85,10 +87,10 @@ def apply_answers(
         return verdict
     last = max(piece.number for answer in answers for piece in answer.part.pieces)
     taken = snapshot.messages[:last]
-    learner = Learner(tx=tx, snapshot=snapshot, author=_author(answers), ids=means.ids, secret=means.secret)
+    learner = _learner(tx, snapshot, answers, means)
     summary = _learn(learner, answers, taken, means)
     span = Span(session=session.id, first=session.cursor + 1, last=taken[-1].seq)
-    change = _change(tx, learner, summary, taken, answers, attempts, means, spans=(span,))
+    change = _change(tx, learner, summary, taken, answers, attempts, spans=(span,))
     _move(tx, session, taken[-1].seq, means)
     if learner.author.origin == "rules" and summary is not None:
         tx.put_due("redo", FRONT, tx.now + means.when.idle)
@@ -112,12 +114,12 @@ def apply_redone(
     current = {memory.id: memory for memory in tx.find_memories([memory.id for memory in snapshot.replaces])}
     if any(current.get(old.id) is None or current[old.id].rev != old.rev for old in snapshot.replaces):
         return "stale"
-    learner = Learner(tx=tx, snapshot=snapshot, author=_author(answers), ids=means.ids, secret=means.secret)
+    learner = _learner(tx, snapshot, answers, means)
     _take_back_rules(tx, snapshot, learner)
     summary = _learn(learner, answers, snapshot.messages, means)
     for old in tx.find_memories([memory.id for memory in snapshot.replaces]):
         learner.revise(old, state="merged", superseded_by=None if summary is None else summary.id)
-    tx.add_change(_change(tx, learner, summary, snapshot.messages, answers, attempts, means, spans=()))
+    tx.add_change(_change(tx, learner, summary, snapshot.messages, answers, attempts, spans=()))
     _mirrored(tx, means)
     return "done"
 
@@ -135,8 +137,8 @@ def apply_raw(
 ) -> Verdict:
     """A window that no model could take: kept whole as RAW, out of the session's way, with attempts and reasons.
 
-    It is due to be done after `again`: with the scope's others, or `alone` where the fault was the window's own. Set aside it
-    stays RAW until somebody asks.
+    It is due to be done after `again`: with the scope's others, or `alone` where the fault was the window's own. Set
+    aside it stays RAW until somebody asks.
     """
     session, verdict = _current(tx, snapshot, hold)
     if session is None:
@@ -144,7 +146,15 @@ def apply_raw(
     aside = advice in {"poison", "refused"}
     about: dict[str, Any] = {"reason": advice, "attempts": plain_attempts(attempts), "set_aside": aside}
     author = Author(origin="rules", name="upkeep")
-    stored, effects = archive(tx, snapshot.messages, secret=means.secret, ids=means.ids, author=author, about=about)
+    stored, effects = archive(
+        tx,
+        snapshot.messages,
+        secret=means.secret,
+        ids=means.ids,
+        author=author,
+        raw_chars=means.raw_chars,
+        about=about,
+    )
     last = snapshot.messages[-1].seq
     tx.add_change(
         Change(
@@ -240,6 +250,18 @@ def _current(tx: ReadTx, snapshot: Snapshot, hold: Hold) -> tuple[Session | None
 # --------------------------------------------------------------------------------------------- effects
 
 
+def _learner(tx: WriteTx, snapshot: Snapshot, answers: Sequence[Answered], means: Means) -> Learner:
+    return Learner(
+        tx=tx,
+        snapshot=snapshot,
+        author=_author(answers),
+        ids=means.ids,
+        secret=means.secret,
+        change_id=means.ids.new("chg"),
+        life=means.life,
+    )
+
+
 def _author(answers: Sequence[Answered]) -> Author:
     """By whom a result is: a model's if all of it is, else the rules', so that it is done again."""
     rules = [answer for answer in answers if answer.origin == "rules"]
@@ -300,7 +322,6 @@ def _change(
     taken: Sequence[Message],
     answers: Sequence[Answered],
     attempts: Sequence[Attempt],
-    means: Means,
     *,
     spans: tuple[Span, ...],
 ) -> Change:
@@ -317,9 +338,9 @@ def _change(
         "facts": learner.facts,
         "notes": learner.notes,
     }
-    more = {"nothing": nothing, "suspicions": learner.suspicions}
+    more = {"nothing": nothing}
     return Change(
-        id=means.ids.new("chg"),
+        id=learner.change_id,
         seq=0,
         verb="consolidate",
         reason=NOTHING if summary is None else "done again" if snapshot_redone(spans) else "consolidated",

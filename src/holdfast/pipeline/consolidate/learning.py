@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.model import Author, Effect, Importance, Memory, Message, Tier, Trust
@@ -12,9 +12,8 @@ from holdfast.pipeline.consolidate.contract import Learned, Noted
 from holdfast.pipeline.consolidate.snapshot import Snapshot
 from holdfast.pipeline.consolidate.window import is_result
 from holdfast.pipeline.documents import index_memories
-from holdfast.pipeline.facts import canonical_key
-from holdfast.pipeline.remember import fact_text, memory_digest, revise
-from holdfast.pipeline.timeline import Placement, place, same_value
+from holdfast.pipeline.remember import Teller, memory_digest, revise
+from holdfast.pipeline.statements import Statement, state_fact
 from holdfast.ports import Ids
 from holdfast.transaction import WriteTx
 
@@ -25,16 +24,17 @@ _ORDER: tuple[Importance, ...] = ("low", "mid", "high")
 
 @dataclass(slots=True, kw_only=True)
 class Learner:
-    """What one consolidation did so far: effects, one a memory, and statements that were only suspected."""
+    """What one consolidation did so far: effects, one a memory. `life` is how long a mid-term fact lives unused."""
 
     tx: WriteTx
     snapshot: Snapshot
     author: Author
     ids: Ids
     secret: bytes
+    change_id: str
+    life: timedelta
     facts: int = 0
     notes: int = 0
-    suspicions: list[dict[str, Any]] = field(default_factory=list)
     _effects: dict[str, Effect] = field(default_factory=dict)
 
     @property
@@ -107,65 +107,40 @@ class Learner:
         self.notes += 1
 
     def fact(self, given: Learned) -> None:
-        """Carry out one operation on the timeline of its subject and attribute, as it stands now."""
+        """Carry out one operation on the timeline of its concept, as it stands now.
+
+        Against what the user told, without the user's own words, it is kept apart with a suspicion.
+        """
         sources = self._messages(given.sources)
         said = max(message.event_time for message in sources)
+        trust = trust_of(sources)
         target = self._target(given)
-        subject = target.subject if target is not None else given.subject
-        attribute = target.attribute if target is not None else given.attribute
-        key = target.key if target is not None else canonical_key(given.attribute)
-        value = (target.value or "") if target is not None and given.operation == "remove" else given.value
-        fresh = self.fresh(
-            sources,
-            text=fact_text(subject or "", attribute or "", value),
-            importance=given.importance,
-            kind="fact",
+        ended = target is not None and given.operation == "remove"
+        statement = Statement(
+            subject=(target.subject or given.subject) if target is not None else given.subject,
+            attribute=(target.attribute or given.attribute) if target is not None else given.attribute,
+            value=(target.value or given.value) if target is not None and ended else given.value,
             at=said if given.holds_from is None else min(said, given.holds_from),
-            subject=subject,
-            attribute=attribute,
-            value=value,
-            key=key,
-            operation="add" if given.operation == "add" else "set",
+            operation=given.operation,
+            importance=given.importance,
             topics=given.topics,
             entities=given.entities,
+            sources=tuple(message.id for message in sources),
+            trust=trust,
+            own_words=trust == "user",
+            turn=f"said:{self.snapshot.session.id}:{sources[-1].seq}",
         )
-        digest = memory_digest(self.secret, fresh)
-        if self.tx.blocked(digest):
-            return
-        timeline = self.tx.facts(subject=subject or "", key=key or "", agent=fresh.agent)
-        placement = place(
-            timeline, value=value, at=fresh.valid_from, operation=given.operation, origin=self.author.origin
+        teller = Teller(
+            ids=self.ids,
+            secret=self.secret,
+            author=self.author,
+            agent=self.snapshot.agent,
+            session=self.snapshot.session.name,
         )
-        later = _said_later(timeline, fresh, placement) if given.operation != "remove" else None
-        if later is not None:
-            placement = replace(placement, same=later)
-        told = [ending.memory for ending in placement.endings if ending.memory.origin == "user"]
-        if told and fresh.trust != "user":
-            # What the user told is displaced only by the user's own later words.
-            self.suspicions += [{"memory": memory.id, "sources": list(fresh.sources)} for memory in told]
-            return
-        self._placed(fresh, digest, placement, removes=given.operation == "remove")
-        self.facts += 1
-
-    def _placed(self, fresh: Memory, digest: bytes, placement: Placement, *, removes: bool) -> None:
-        held = placement.same
-        successor = held.id if held is not None else fresh.id
-        for ending in placement.endings:
-            by = successor if ending.replaced else None
-            self.revise(ending.memory, state="superseded", valid_to=ending.at, superseded_by=by)
-        if held is not None:
-            self._again(held, fresh)
-        elif not removes:
-            following = placement.next
-            self.store(
-                replace(
-                    fresh,
-                    valid_to=placement.valid_to,
-                    state="active" if following is None else "superseded",
-                    superseded_by=None if following is None else following.id,
-                ),
-                digest,
-            )
+        stated = state_fact(self.tx, statement, teller=teller, change_id=self.change_id, life=self.life)
+        for effect in stated.effects:
+            self.noted(effect)
+        self.facts += bool(stated.effects)
 
     def _again(self, held: Memory, fresh: Memory) -> None:
         """The same content once more: its sources, evidence, labels and importance grow."""
@@ -177,7 +152,6 @@ class Learner:
             held,
             sources=sources,
             evidence=held.evidence + 1,
-            valid_from=min(held.valid_from, fresh.valid_from),
             topics=tuple(dict.fromkeys((*held.topics, *fresh.topics))),
             entities=tuple(dict.fromkeys((*held.entities, *fresh.entities))),
             importance=importance,
@@ -194,14 +168,6 @@ class Learner:
         shown = self.snapshot.known[given.target - 1]
         current = self.tx.find_memories([shown.id])
         return current[0] if current and current[0].state == "active" else None
-
-
-def _said_later(timeline: Sequence[Memory], fresh: Memory, placement: Placement) -> Memory | None:
-    """The same value, said later and still current, where nothing stands between: it held earlier than was known."""
-    if placement.same is not None or placement.valid_to is not None:
-        return None
-    current = (fact for fact in timeline if fact.state == "active" and fact.valid_from > fresh.valid_from)
-    return next((fact for fact in current if same_value(fact.value or "", fresh.value or "")), None)
 
 
 def trust_of(sources: Sequence[Message]) -> Trust:

@@ -89,8 +89,8 @@ class Writer:
     def close(self, timeout: float) -> None:
         """Finish what was queued, then close the connection.
 
-        What did not get its turn within `timeout` seconds fails with `StoreClosed`; the write at hand ends first, within
-        the busy timeout.
+        What did not get its turn within `timeout` seconds fails with `StoreClosed`; the write at hand ends first,
+        within the busy timeout.
         """
         with self._waiting:
             self._closed = True
