@@ -187,8 +187,8 @@ class Residue:
 class Consolidated:
     """What a `consolidate` did: the summaries it made, the RAW windows that no model took yet, and what still waits.
 
-    `set_aside` are RAW memories that are not tried again by themselves, `waiting` counts messages. `last_error` says why
-    something waits: no model is configured, or what the models answered, without content.
+    `set_aside` are RAW memories that are not tried again by themselves, `waiting` counts messages. `last_error` says
+    why something waits: no model is configured, or what the models answered, without content.
     """
 
     summaries: tuple[str, ...] = ()
@@ -228,8 +228,8 @@ class Status:
     `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
     that are not tried again by themselves, `parked` due work that failed and waits for its next try. `models` says of
-    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed. `doubts`
-    counts what a person should settle: contradictions, and keys that may be one concept.
+    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
+    `doubts` counts what a person should settle: contradictions, and keys that may be one concept.
     """
 
     messages: int

@@ -9,12 +9,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from holdfast.errors import InvalidSetting
-from holdfast.inference import ModelChain
+from holdfast.errors import HoldfastError, InvalidSetting
+from holdfast.inference import ModelChain, UsageBook
 from holdfast.ports import Clock
 from holdfast.providers.catalog import load_catalog
-from holdfast.providers.chain import Chain, Link, Observe
+from holdfast.providers.chain import Chain, Link
 from holdfast.providers.entry import Entry
+from holdfast.providers.ledger import Ledger
 from holdfast.providers.pool import ChatPool
 
 __all__ = ["ChainParts", "chain_of"]
@@ -30,9 +31,11 @@ class ChainParts:
     health: Callable[[], Mapping[str, str]] = dict
     fresh: Callable[[], None] | None = None
     close: Callable[[], Awaitable[None]] | None = None
+    spent: Callable[[UsageBook], Awaitable[None]] | None = None
+    """Writes what its calls took since the last time; figures that cannot be written stay for the next time."""
 
 
-def chain_of(given: Any, *, clock: Clock, models: str = "", observe: Observe | None = None) -> ChainParts:
+def chain_of(given: Any, *, clock: Clock, models: str = "") -> ChainParts:
     """The chain that is meant: a name of the catalog, a model or several (objects), or a chain as it is.
 
     `models` is a file with `[models.NAME]` and `[chains]` tables, laid over the shipped catalog.
@@ -43,15 +46,16 @@ def chain_of(given: Any, *, clock: Clock, models: str = "", observe: Observe | N
     from holdfast.pipeline.consolidate.rules import RulesModel
 
     if not isinstance(given, str):
-        return _of_objects(given, clock=clock, observe=observe)
+        return _of_objects(given, clock=clock)
     catalog = load_catalog(user=_text(models), environment=os.environ)
     links = {entry.name: entry for entry in catalog.chain(given)}
+    ledger = Ledger(catalog.models, clock=clock)
     pool = ChatPool(
         catalog,
         keys=os.environ.get,
         clock=clock,
         dice=Random(),
-        observe=observe,
+        observe=ledger.observe,
         own={"rules": lambda entry: RulesModel(entry.name)},
     )
 
@@ -70,10 +74,24 @@ def chain_of(given: Any, *, clock: Clock, models: str = "", observe: Observe | N
         health=health,
         fresh=fresh,
         close=pool.close,
+        spent=_writing(ledger),
     )
 
 
-def _of_objects(given: Any, *, clock: Clock, observe: Observe | None) -> ChainParts:
+def _writing(ledger: Ledger) -> Callable[[UsageBook], Awaitable[None]]:
+    async def write(book: UsageBook) -> None:
+        tallies = ledger.take()
+        if not tallies:
+            return
+        try:
+            await book.add(tallies)
+        except HoldfastError:
+            ledger.put_back(tallies)
+
+    return write
+
+
+def _of_objects(given: Any, *, clock: Clock) -> ChainParts:
     from holdfast.pipeline.consolidate.rules import RulesModel
 
     if hasattr(given, "ask"):
@@ -85,8 +103,10 @@ def _of_objects(given: Any, *, clock: Clock, observe: Observe | None) -> ChainPa
             name="consolidation",
         )
     links = [Link(model=model, window=getattr(model, "window", None)) for model in models]
-    chain = Chain(links, clock=clock, dice=Random(), name="consolidation", observe=observe)
-    return ChainParts(chain=chain, rules=frozenset(model.name for model in models if isinstance(model, RulesModel)))
+    ledger = Ledger({}, clock=clock)
+    chain = Chain(links, clock=clock, dice=Random(), name="consolidation", observe=ledger.observe)
+    rules = frozenset(model.name for model in models if isinstance(model, RulesModel))
+    return ChainParts(chain=chain, rules=rules, spent=_writing(ledger))
 
 
 def _text(models: str) -> str | None:

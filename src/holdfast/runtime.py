@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import ForkedProcess, WrongLoop
+from holdfast.keeping import Keeper
 from holdfast.model import Scope
 from holdfast.pipeline.consolidate.window import When
-from holdfast.keeping import Keeper
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store

@@ -185,7 +185,9 @@ def assemble(
             raw_chars=settings.raw_chars,
             mirror=mirror is not None,
         )
-        consolidation = Consolidation(store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules)
+        consolidation = Consolidation(
+            store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules, spent=parts.spent
+        )
     worker = Worker(
         store,
         steps(store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror),

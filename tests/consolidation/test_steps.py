@@ -20,7 +20,7 @@ import pytest_asyncio
 from holdfast import AsyncHoldfast, Holdfast
 from holdfast.errors import ModelError, UndoConflict
 from holdfast.pipeline.consolidate.rules import RulesModel
-from holdfast.pipeline.fence import fenced
+from holdfast.pipeline.fences import fence
 from holdfast.testing import FakeClock
 from holdfast.testing.scripted import ScriptedChat, sensible_reply
 from tests.consolidation.chains import check_facts_once, check_whole, everything
@@ -599,7 +599,7 @@ async def test_recalled_text_is_not_learnt_again(opened: Opened) -> None:
     hf = await opened(model)
     alice = hf.scope(user="alice", session="s1")
     secret = hf._runtime.store.facts.secret
-    quoted = fenced("My favorite food is sushi.", ["mem_1"], secret=secret)
+    quoted = fence("memory", ["mem_1"], ["My favorite food is sushi."], secret=secret).text
     [message] = (await alice.add(user(f"{quoted}\nI live in Oslo."))).ids
     await alice.consolidate()
     assert "sushi" not in model.asked[0].turns[0].text
@@ -714,3 +714,24 @@ def test_the_sync_face_has_the_same_verbs(tmp_path: Path) -> None:
         [change] = [c for c in alice.history(made.summaries[0]) if c.verb == "consolidate"]
         alice.undo(change.id, redo=True)
         assert alice.summaries(raw=True).hits[0].kind == "raw"
+
+
+async def test_what_calls_took_is_kept_by_model(opened: Opened) -> None:
+    hf = await opened([ScriptedChat(["no"], name="a"), ScriptedChat(name="b")])
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(turn("I live in Oslo."))
+    await alice.consolidate()
+    tallies = {one.model: one for one in await hf._runtime.store.usage.read()}
+    assert {name: (one.purpose, one.calls, one.answered) for name, one in tallies.items()} == {
+        "a": ("consolidation", 1, 0),
+        "b": ("consolidation", 1, 1),
+    }
+    assert tallies["b"].input_tokens > 0
+
+
+async def test_why_something_waits_is_said(opened: Opened) -> None:
+    hf = await opened(ScriptedChat(name="m", otherwise="no call"))
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(turn("I live in Oslo."))
+    made = await alice.consolidate()
+    assert made.last_error == "retry: m did not call save_memory"

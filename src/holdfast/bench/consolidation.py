@@ -24,9 +24,12 @@ from holdfast.testing.chaos import ChaosServer
 __all__ = ["run"]
 
 RATES: Final = (0.05, 0.15, 0.30)
-FAULTS: Final = ("reset", "html-502", "rate-limit", "truncated-json", "error-in-200", "prose", "wrong-tool",
-                 "empty-arguments", "null-arguments", "cut-at-limit", "refusal-text", "empty-reply", "error-text")  # fmt: skip
-"""A third of what fails is the transport's, two thirds are replies that are no success."""
+FAULTS: Final = (
+    *("reset", "html-502", "rate-limit", "truncated-json", "error-in-200"),
+    *("prose", "wrong-tool", "empty-arguments", "null-arguments", "cut-at-limit", "refusal-text", "empty-reply"),
+    "error-text",
+)
+"""Five ways in which the transport fails, eight in which a reply under status 200 is no success."""
 SETUPS: Final = ("one model, one try", "retry only", "transport fallback only", "both layers")
 MESSAGES: Final = 20
 

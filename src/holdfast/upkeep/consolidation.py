@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 
 from holdfast.errors import Attempt
-from holdfast.inference import Accepted, ChatReply, ModelChain, Rejected, TaskFailed
+from holdfast.inference import Accepted, ChatReply, ModelChain, Rejected, TaskFailed, UsageBook
 from holdfast.model import Author, Change, Scope, Session
 from holdfast.pipeline.archive import archive
 from holdfast.pipeline.consolidate.apply import (
@@ -74,6 +74,7 @@ class Consolidation:
         clock: Clock,
         random: Random,
         rules: frozenset[str] = frozenset(),
+        spent: Callable[[UsageBook], Awaitable[None]] | None = None,
     ) -> None:
         self._store = store
         self._chain = chain
@@ -81,6 +82,7 @@ class Consolidation:
         self._clock = clock
         self._random = random
         self._rules = rules
+        self._spent = spent
 
     # ------------------------------------------------------------------------------------------------ steps
 
@@ -127,9 +129,8 @@ class Consolidation:
 
     async def _ask(self, snapshot: Snapshot, ref: str, *, redo: bool = False) -> Asked:
         """Every part of a window, one after the other; where a part is too long for the models, in smaller parts."""
-        secret = self._means.secret
-        pieces = pieces_of(snapshot.messages, secret=secret, tool_chars=self._means.when.tool_chars)
-        quoted = quoted_in(snapshot.messages, secret=secret)
+        pieces = pieces_of(snapshot.messages, tool_chars=self._means.when.tool_chars)
+        quoted = quoted_in(snapshot.messages)
         budget = self._budget()
         waiting = list(parts(pieces, budget))
         # A window that is done again is replaced as a whole; another's rest is the next window.
@@ -145,6 +146,8 @@ class Consolidation:
             outcome = await self._ask_part(part, snapshot, quoted, place, len(answers) + len(waiting), budget)
             attempts += outcome.attempts
             self._tell(ref, outcome.attempts)
+            if self._spent is not None:
+                await self._spent(self._store.usage)
             if isinstance(outcome, Accepted):
                 answers.append(self._answered(part, outcome))
                 waiting.pop(0)

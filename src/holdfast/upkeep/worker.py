@@ -203,8 +203,8 @@ class Worker:
     async def settle(self, scope: Scope | None = None) -> bool:
         """Do due work until none is due, also none that others hold; False when something failed or still waits.
 
-        What failed before and was put off, and what waits for a model, is tried now, once. With a `scope`, only the work
-        of its user.
+        What failed before and was put off, and what waits for a model, is tried now, once. With a `scope`, only the
+        work of its user.
         """
         if self._fresh is not None:
             self._fresh()

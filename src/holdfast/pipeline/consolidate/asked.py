@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from holdfast.answers import Consolidated, Receipt, Visibility
-from holdfast.model import Message, Session
+from holdfast.model import Memory, Message, Session
 from holdfast.pipeline.consolidate.snapshot import FRONT, is_kept, waiting_raw
 from holdfast.pipeline.consolidate.window import When, open_calls, skipped, units
 from holdfast.transaction import Listing, ReadTx, WriteTx
 
-__all__ = ["ask_for", "consolidated", "end"]
+__all__ = ["ask_for", "consolidated", "end", "reason_of"]
 
 EVERY = 2**62
 """No limit, as a count."""
@@ -64,6 +64,8 @@ def consolidated(tx: ReadTx, sessions: Sequence[str], first: int) -> Consolidate
     raw = tx.list_memories(Listing(kinds=("raw",), limit=EVERY))
     held = [session for name in sessions if (session := tx.session(name)) is not None]
     errors = [due.last_error for due in tx.due() if due.kind in {"consolidate", "redo"} and due.last_error]
+    reasons = [reason_of(memory) for memory in raw if not is_kept(memory)]
+    errors = errors or [reason for reason in reasons if reason]
     return Consolidated(
         summaries=tuple(memory.id for memory in made if memory.kind == "summary"),
         raw=tuple(memory.id for memory in raw if not is_kept(memory)),
@@ -71,3 +73,13 @@ def consolidated(tx: ReadTx, sessions: Sequence[str], first: int) -> Consolidate
         waiting=sum(session.last_seq - session.cursor for session in held),
         last_error=errors[-1] if errors else None,
     )
+
+
+def reason_of(memory: Memory) -> str | None:
+    """Why a window is RAW, with what the last model answered; no content."""
+    held = memory.metadata.get("raw")
+    if not isinstance(held, dict) or not held.get("reason"):
+        return None
+    tried = [one for one in held.get("attempts") or () if isinstance(one, dict)]
+    last = f": {tried[-1].get('model')} {tried[-1].get('reason')}" if tried else ""
+    return f"{held['reason']}{last}"

@@ -11,12 +11,15 @@ from holdfast.inference import ChatRequest, ChatTurn
 from holdfast.model import Memory, Message
 from holdfast.pipeline.consolidate.contract import SAVE_MEMORY, Frame
 from holdfast.pipeline.consolidate.window import Part, Piece, calls_of
-from holdfast.pipeline.fence import OWN_TOOLS, quotations, without_quotations
+from holdfast.pipeline.fences import unquoted
 
 __all__ = ["Prompt", "frame_of", "pieces_of", "prompt", "quoted_in", "request"]
 
 MAX_ANSWER_TOKENS = 4_096
 PURPOSE = "consolidation"
+RECALLED = "(recalled memory)"
+OWN_TOOLS = frozenset({"recall", "get_context", "memory_history", "memory_status"})
+"""Holdfast's own tools whose results are recalled text as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,26 +39,27 @@ def prompt(name: str = "consolidate") -> Prompt:
     return Prompt(name=name, version=f"{name}/{head.removeprefix('version:').strip()}", text=body.strip())
 
 
-def pieces_of(messages: Sequence[Message], *, secret: bytes, tool_chars: int) -> list[Piece]:
+def pieces_of(messages: Sequence[Message], *, tool_chars: int) -> list[Piece]:
     """Each message as a model reads it: without recalled text, and tool output shortened in its middle."""
     recalled = _recalled(messages)
     found = []
     for number, message in enumerate(messages, 1):
-        text = without_quotations(message.text, secret=secret)
+        text = unquoted(message) or (RECALLED if message.quotes else "")
         if message.id in recalled:
-            text = "(recalled memory)"
+            text = RECALLED
         elif message.role in {"tool", "function"} or _has_results(message):
             text = _shortened(text, tool_chars)
         found.append(Piece(number=number, message=message, text=text))
     return found
 
 
-def quoted_in(messages: Sequence[Message], *, secret: bytes) -> tuple[str, ...]:
+def quoted_in(messages: Sequence[Message]) -> tuple[str, ...]:
     """Every text in the window that came out of memory."""
     recalled = _recalled(messages)
     found: list[str] = []
     for message in messages:
-        found += [message.text] if message.id in recalled else quotations(message.text, secret=secret)
+        quotes = [message.text[quote.start : quote.end] for quote in message.quotes]
+        found += [message.text] if message.id in recalled else quotes
     return tuple(found)
 
 
