@@ -48,6 +48,18 @@ class Settings:
         chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
         unload_retry_count: how often an embedding request is sent again whose model was unloaded; 0 for never.
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
+        drain_seconds: how long `close` lets a running consolidation end before its work is given back.
+        consolidation: the chain or model of the catalog that consolidates; empty for none.
+        models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `holdfast.toml`.
+        consolidate_messages: how many messages make a session's window due at once.
+        consolidate_tokens: how many tokens, by estimate, do.
+        consolidate_idle_seconds: how long a session is silent before what is left of it is due.
+        consolidate_keep_messages: how many of the last messages stay in the prompt, and more to whole turns.
+        consolidate_part_tokens: largest part of a window that one call shows; a smaller model's window goes first.
+        consolidate_tool_chars: longest tool output that a call shows, in characters; the journal keeps it whole.
+        consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
+        mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
+        mirror_summaries: how many windows `HISTORY.md` shows, the newest.
     """
 
     busy_timeout: float = 10.0
@@ -68,13 +80,25 @@ class Settings:
     chain_seconds: float = 600.0
     unload_retry_count: int = 3
     unload_retry_delay_ms: int = 500
+    drain_seconds: float = 5.0
+    consolidation: str = ""
+    models: str = ""
+    consolidate_messages: int = 20
+    consolidate_tokens: int = 8_000
+    consolidate_idle_seconds: float = 1_800.0
+    consolidate_keep_messages: int = 8
+    consolidate_part_tokens: int = 24_000
+    consolidate_tool_chars: int = 4_000
+    consolidate_skip: str = "holdfast:*,script:*,cron:*"
+    mirror: str = ""
+    mirror_summaries: int = 100
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in _MAY_BE_ZERO and value == 0:
+            if isinstance(value, bool | str) or (field.name in _MAY_BE_ZERO and value == 0):
                 continue
-            if not isinstance(value, bool) and value <= 0:
+            if value <= 0:
                 least = "0 or more" if field.name in _MAY_BE_ZERO else "greater than 0"
                 raise InvalidSetting(f"{field.name} is {value}; it must be {least}", name=field.name)
 
