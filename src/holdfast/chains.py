@@ -1,24 +1,21 @@
-"""The chains of models that the settings name, made from the catalog; loaded only where one is configured."""
+"""The chain of models that consolidates: of the catalog, or of the caller's objects; loaded only where there is one."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from typing import Any
 
 from holdfast.errors import HoldfastError, InvalidSetting
 from holdfast.inference import ModelChain, UsageBook
 from holdfast.ports import Clock
-from holdfast.providers.catalog import load_catalog
 from holdfast.providers.chain import Chain, Link
 from holdfast.providers.entry import Entry
 from holdfast.providers.ledger import Ledger
-from holdfast.providers.pool import ChatPool
+from holdfast.providers.models import Models
 
-__all__ = ["ChainParts", "chain_of"]
+__all__ = ["ChainParts", "chain_of", "chain_of_objects"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,46 +32,33 @@ class ChainParts:
     """Writes what its calls took since the last time; figures that cannot be written stay for the next time."""
 
 
-def chain_of(given: Any, *, clock: Clock, models: str = "") -> ChainParts:
-    """The chain that is meant: a name of the catalog, a model or several (objects), or a chain as it is.
-
-    `models` is a file with `[models.NAME]` and `[chains]` tables, laid over the shipped catalog.
+def chain_of(name: str, models: Models) -> ChainParts:
+    """The chain of that name in the catalog, or the one that begins with that model; `models` calls it and books it.
 
     Raises:
-        InvalidSetting: no chain or model has that name, or the file cannot be used.
+        InvalidSetting: no chain or model has that name.
     """
-    from holdfast.pipeline.consolidate.rules import RulesModel
-
-    if not isinstance(given, str):
-        return _of_objects(given, clock=clock)
-    catalog = load_catalog(user=_text(models), environment=os.environ)
-    links = {entry.name: entry for entry in catalog.chain(given)}
-    ledger = Ledger(catalog.models, clock=clock)
-    pool = ChatPool(
-        catalog,
-        keys=os.environ.get,
-        clock=clock,
-        dice=Random(),
-        observe=ledger.observe,
-        own={"rules": lambda entry: RulesModel(entry.name)},
-    )
+    links = {entry.name: entry for entry in models.catalog.chain(name)}
 
     def fresh() -> None:
-        for name in links:
-            pool.model(name).close()
+        for link in links:
+            models.pool.model(link).close()
 
     def health() -> Mapping[str, str]:
-        states = pool.states()
-        return {name: states[name].state if name in states else "closed" for name in links}
+        states = models.pool.states()
+        return {link: states[link].state if link in states else "closed" for link in links}
+
+    async def spent(_: UsageBook) -> None:
+        await models.write_usage()
 
     return ChainParts(
-        chain=pool.chain(given),
+        chain=models.chain(name),
         rules=frozenset(entry.name for entry in links.values() if entry.protocol == "rules"),
         entries=links,
         health=health,
         fresh=fresh,
-        close=pool.close,
-        spent=_writing(ledger),
+        close=models.close,
+        spent=spent,
     )
 
 
@@ -91,7 +75,12 @@ def _writing(ledger: Ledger) -> Callable[[UsageBook], Awaitable[None]]:
     return write
 
 
-def _of_objects(given: Any, *, clock: Clock) -> ChainParts:
+def chain_of_objects(given: Any, *, clock: Clock) -> ChainParts:
+    """A chain of the caller's own: a model, several in their order, or a chain as it is.
+
+    Raises:
+        InvalidSetting: the object is none of these.
+    """
     from holdfast.pipeline.consolidate.rules import RulesModel
 
     if hasattr(given, "ask"):
@@ -107,16 +96,3 @@ def _of_objects(given: Any, *, clock: Clock) -> ChainParts:
     chain = Chain(links, clock=clock, dice=Random(), name="consolidation", observe=ledger.observe)
     rules = frozenset(model.name for model in models if isinstance(model, RulesModel))
     return ChainParts(chain=chain, rules=rules, spent=_writing(ledger))
-
-
-def _text(models: str) -> str | None:
-    """The user's tables: of the file that the setting names, else of `holdfast.toml` here."""
-    path = Path(models).expanduser() if models else Path("holdfast.toml")
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        if models:
-            raise InvalidSetting(f"{path} is not there; name a file with [models.NAME] tables", name="models") from None
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSetting(f"{path} cannot be read: {error}", name="models") from error

@@ -149,18 +149,24 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
     settings = load_settings(rest)
-    parts = _chain(model, settings, clock)
+    table = None if model is not None or not settings.consolidation else catalog(settings.models)
+    if table is not None:
+        # A name that is not there is said before the store is opened.
+        table.chain(settings.consolidation)
     store, residue, keeper = _store(location, settings, clock, ids)
+    parts = _chain(model, table, store, settings, clock)
     return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper, parts=parts)
 
 
-def _chain(model: object, settings: Settings, clock: Clock) -> ChainParts | None:
+def _chain(model: object, table: Catalog | None, store: Store, settings: Settings, clock: Clock) -> ChainParts | None:
     """The consolidation chain: of an object, else of the name in the settings, else none."""
-    if model is None and not settings.consolidation:
+    if model is None and table is None:
         return None
-    from holdfast.chains import chain_of
+    from holdfast.chains import chain_of, chain_of_objects
 
-    return chain_of(model or settings.consolidation, clock=clock, models=settings.models)
+    if table is None:
+        return chain_of_objects(model, clock=clock)
+    return chain_of(settings.consolidation, models_of(store, settings, clock=clock, models=table))
 
 
 def assemble(
@@ -179,17 +185,7 @@ def assemble(
     mirror = _mirror(store, settings, clock) if settings.mirror else None
     consolidation = None
     if parts is not None:
-        means = Means(
-            ids=ids,
-            secret=store.facts.secret,
-            when=_when(settings),
-            life=timedelta(days=settings.mid_tier_days),
-            raw_chars=settings.raw_chars,
-            mirror=mirror is not None,
-        )
-        consolidation = Consolidation(
-            store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules, spent=parts.spent
-        )
+        consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids, mirrored=mirror is not None)
     worker = Worker(
         store,
         steps(store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror),
@@ -255,34 +251,61 @@ def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope],
     return write
 
 
+def _consolidation(
+    store: Store, parts: ChainParts, settings: Settings, *, clock: Clock, ids: Ids, mirrored: bool
+) -> Consolidation:
+    means = Means(
+        ids=ids,
+        secret=store.facts.secret,
+        when=_when(settings),
+        life=timedelta(days=settings.mid_tier_days),
+        raw_chars=settings.raw_chars,
+        mirror=mirrored,
+    )
+    return Consolidation(
+        store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules, spent=parts.spent
+    )
+
+
 def _no_files(text: str) -> Residue:
     raise InvalidInput(
         f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
     )
 
 
-def catalog(folder: Path | None = None) -> Catalog:
-    """The shipped models with those of `holdfast.toml` laid over them; a key variable that is not set is noted.
+def catalog(models: str = "") -> Catalog:
+    """The shipped models with those of a file laid over them (`holdfast.toml` here, where none is named).
+
+    A key variable that is not set is noted.
 
     Raises:
-        InvalidSetting: an entry cannot be used; the message lists every fault.
+        InvalidSetting: the file is not there or cannot be read, or an entry cannot be used; the message lists every
+        fault.
     """
     from holdfast.providers.catalog import load_catalog
 
-    path = (folder or Path()) / FILE_NAME
-    user = path.read_text(encoding="utf-8") if path.is_file() else None
+    path = Path(models).expanduser() if models else Path(FILE_NAME)
+    try:
+        user = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if models:
+            raise InvalidSetting(f"{path} is not there; name a file with [models.NAME] tables", name="models") from None
+        user = None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"{path} cannot be read ({error}); check it", name="models") from error
     return load_catalog(user=user, environment=os.environ)
 
 
 def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
     """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
+    from holdfast.pipeline.consolidate.rules import RulesModel
     from holdfast.providers.models import Models
     from holdfast.providers.pool import ChainSettings
     from holdfast.providers.wrappers import Backoff
 
     backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
     return Models(
-        models or catalog(),
+        models or catalog(settings.models),
         book=store.usage,
         keys=os.environ.get,
         clock=clock,
@@ -290,6 +313,7 @@ def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog
         settings=ChainSettings(backoff=backoff, deadline=settings.chain_seconds),
         unload_retry_count=settings.unload_retry_count,
         unload_retry_delay_ms=settings.unload_retry_delay_ms,
+        own={"rules": lambda entry: RulesModel(entry.name)},
     )
 
 
@@ -299,7 +323,7 @@ def models_view(location: str | None) -> ModelsView:
 
     clock = SystemClock()
     kept = None if location is None else partial(_usage_kept, location)
-    return ModelsView(catalog(), keys=os.environ.get, clock=clock, kept=kept)
+    return ModelsView(catalog(load_settings({}).models), keys=os.environ.get, clock=clock, kept=kept)
 
 
 def _usage_kept(location: str, since: date | None) -> list[Tally]:

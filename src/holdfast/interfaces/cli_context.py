@@ -29,7 +29,9 @@ _STRATEGIES = ["adaptive", "full_history", "memory_first"]
 @click.option("--shape", type=click.Choice(["openai", "anthropic"]), default="openai", show_default=True)
 @click.option("--query", default=None, help="What memory is asked for (default: the newest message).")
 def context_command(frame: Frame, message: str, system: str, path: str | None, **asked: Any) -> None:
-    """Show the messages to send: the session's window and memory, within a budget.
+    """Show the messages to send, within a budget.
+
+    They hold the session's window and what memory knows of it.
 
     MESSAGE is the user's new one; nothing is stored. Exit code 3 where a part could not be asked; the rest
     is printed.
