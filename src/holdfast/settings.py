@@ -7,6 +7,7 @@ this.
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -61,8 +62,8 @@ class Settings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, bool) and value <= 0:
-                raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0", name=field.name)
+            if not isinstance(value, bool) and not 0 < value < math.inf:
+                raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0 and finite", name=field.name)
 
 
 _TYPES: Mapping[str, type] = {field.name: type(field.default) for field in fields(Settings)}
