@@ -47,10 +47,13 @@ ALLOWED: dict[str, set[str]] = {
     "memory": CORE | {"pipeline", "upkeep", "runtime", "scope", "admin"},
     "portal": {"errors"},
     "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving"},
-    "wiring": CORE | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"},
+    "wiring": CORE
+    | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
+    | {"chains", "transfer"},
+    "chains": CORE | {"pipeline", "providers"},
     "open": CORE | {"memory", "sync", "wiring"},
     "testing": CORE | {"pipeline", "system", "open"},
-    "bench": CORE | {"open", "storage", "pipeline", "transfer", "providers", "testing"},
+    "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
     | {"runtime", "upkeep", "testing", "admin", "moving"},

@@ -10,6 +10,7 @@ from typing import Any
 from holdfast.model import HitKind, Memory, State, Suspicion, Tier
 
 __all__ = [
+    "Consolidated",
     "Doubt",
     "Due",
     "Erasure",
@@ -183,6 +184,21 @@ class Residue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What a `consolidate` did: the summaries it made, the RAW windows that no model took yet, and what still waits.
+
+    `set_aside` are RAW memories that are not tried again by themselves, `waiting` counts messages. `last_error` says
+    why something waits: no model is configured, or what the models answered, without content.
+    """
+
+    summaries: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()
+    set_aside: tuple[str, ...] = ()
+    waiting: int = 0
+    last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
     """A suspicion with the two memories it is about, as they now stand; `memory` is the newer statement."""
 
@@ -209,8 +225,11 @@ class Due:
 class Status:
     """What a scope holds and what is still to be done for it; counts by kind, tier and state.
 
-    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `doubts`
-    counts what a person should settle: contradictions, and keys that may be one concept.
+    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
+    counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
+    that are not tried again by themselves, `parked` due work that failed and waits for its next try. `models` says of
+    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
+    `doubts` counts what a person should settle: contradictions, and keys that may be one concept.
     """
 
     messages: int
@@ -226,4 +245,8 @@ class Status:
     last_error: str | None
     store: str
     schema: int
+    pending: int = 0
+    set_aside: int = 0
+    parked: int = 0
+    models: Mapping[str, str] = field(default_factory=dict)
     doubts: int = 0

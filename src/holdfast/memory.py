@@ -67,7 +67,9 @@ class OpenStore:
             return
         self._runtime.guard()
         await self._runtime.asked.written()
-        await self._runtime.worker.stop()
+        await self._runtime.worker.stop(self._runtime.settings.drain_seconds)
+        if self._runtime.close_models is not None:
+            await self._runtime.close_models()
         await self._runtime.store.close()
 
     async def __aenter__(self) -> Self:

@@ -176,10 +176,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One session of a scope's user: where its journal ends and where its window begins.
+    """One session of a scope's user: where its journal ends, and how far it has been dealt with.
 
-    The window is the messages with `cursor < seq <= last_seq`. `rev` moves when the cursor moves or when forgetting
-    touches the window, never on append.
+    Messages with `cursor < seq` wait for consolidation; those up to `asked` wait for nothing else than a worker. What a
+    prompt continues is `window_start < seq`: it may begin before the cursor (the last turns stay in the prompt) or
+    behind it (the session was ended, and what it held is worked on behind). `pending_tokens` estimates what waits;
+    `torn` says that forgetting took what held messages up to the cursor. `rev` moves when the cursor moves or when
+    forgetting touches what waits, never on append.
     """
 
     id: str
@@ -187,6 +190,10 @@ class Session:
     number: int
     last_seq: int = 0
     cursor: int = 0
+    window_start: int = 0
+    asked: int = 0
+    pending_tokens: int = 0
+    torn: bool = False
     rev: int = 0
     created_at: datetime
     last_at: datetime

@@ -101,8 +101,13 @@ class Lease:
 class Upkeep(Protocol):
     """The only verbs of a store that look across scopes: due work and leases, never content."""
 
-    async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
-        """Lease up to `limit` due items that nobody holds: the soonest of each scope, then the second, and so on."""
+    async def claim(
+        self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
+    ) -> list[Lease]:
+        """Lease up to `limit` due items that nobody holds: the soonest of each scope, then the second, and so on.
+
+        With a `scope`, only those of its namespace and user; so everywhere below.
+        """
         ...
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
@@ -127,7 +132,11 @@ class Upkeep(Protocol):
         """When the soonest item can be claimed: its time, or the end of the lease on it; None when there is none."""
         ...
 
-    async def pending(self, kinds: Sequence[str]) -> int:
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+        """Make due now what failed and was put off, or (`failed=False`) all that waits; what is leased stays."""
+        ...
+
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
         """How many items are due now, leased or not."""
         ...
 

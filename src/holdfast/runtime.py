@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import ForkedProcess, WrongLoop
 from holdfast.keeping import Keeper
+from holdfast.model import Scope
+from holdfast.pipeline.consolidate.window import When
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
@@ -27,10 +29,13 @@ class RuntimeSettings:
 
     idempotency_days: int
     raw_chars: int
+    drain_seconds: float = 5.0
+    when: When | None = None
+    """When windows are due; None where no model consolidates."""
     mid_tier_days: int = 7
     crossover_turn_threshold: int = 20
     context_tail: int = 2
-    context_slot_timeout: float = 2.0
+    context_slot_timeout: float = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,9 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
+    health: Callable[[], Mapping[str, str]] = dict
+    mirror: Callable[[Scope], Awaitable[None]] | None = None
+    close_models: Callable[[], Awaitable[None]] | None = None
     keeper: Keeper | None = None
     indexes: IndexCache = field(default_factory=IndexCache)
     pid: int = field(default_factory=os.getpid)

@@ -9,10 +9,11 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from holdfast.answers import Erasure, Receipt, Remembered
+from holdfast.answers import Consolidated, Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
-from holdfast.model import Author, Importance, Kind
+from holdfast.model import Author, Importance, Kind, Session
 from holdfast.pipeline.archive import close_window
+from holdfast.pipeline.consolidate.asked import ask_for, consolidated, end
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.ingest import parse_messages
@@ -24,7 +25,7 @@ from holdfast.pipeline.telling import tell_fact
 from holdfast.pipeline.undo import Undoer, undo
 from holdfast.scope_context import ScopeContext
 from holdfast.scope_reads import as_tuple
-from holdfast.transaction import WriteTx
+from holdfast.transaction import ReadTx, WriteTx
 
 if TYPE_CHECKING:
     from holdfast.moving import Exported, ExportFormat, Progress, Report
@@ -76,12 +77,13 @@ class AsyncScope(ScopeContext):
             IdempotencyConflict: the key came before with other messages.
         """
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
+        when = runtime.settings.when
         prepared = await self._prepare(messages)
         once = self._once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
-                return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids)
+                return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when)
 
             return run() if once is None else once.once(tx, run)
 
@@ -150,10 +152,10 @@ class AsyncScope(ScopeContext):
         return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once)
 
     async def _warm(self, subject: str, attribute: str) -> None:
-        """Compare the key with the stored ones ahead, on a thread: nothing is computed under a lock."""
+        """Compare the key with the stored ones ahead: nothing is computed under a lock."""
         agent = self._scope.agent
         stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
-        await asyncio.to_thread(warm, subject, attribute, stored)
+        await warm(subject, attribute, stored)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -201,8 +203,12 @@ class AsyncScope(ScopeContext):
         teller = self._teller()
         return await self._write(lambda tx: settle_suspicion(tx, suspicion_id, verdict, teller=teller))
 
-    async def undo(self, change_id: str, *, cascade: bool = False, idempotency_key: str | None = None) -> Receipt:
+    async def undo(
+        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+    ) -> Receipt:
         """Undo a change, as a new change; undoing an undo is redo. With `cascade`, undo first what stands on it.
+
+        Undoing what a model made of a window leaves the window RAW; with `redo` it is due to be done again.
 
         Raises:
             UndoConflict: later changes stand on it (`blocking`), it is undone already, or it is an add. Nothing
@@ -210,8 +216,8 @@ class AsyncScope(ScopeContext):
             this scope.
         """
         runtime = self._runtime
-        once = self._once("undo", idempotency_key, [change_id, cascade])
-        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret)
+        once = self._once("undo", idempotency_key, [change_id, cascade, redo] if redo else [change_id, cascade])
+        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret, redo=redo)
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
@@ -278,6 +284,8 @@ class AsyncScope(ScopeContext):
                 author=USER,
             )
         )
+        if runtime.mirror is not None:
+            await runtime.mirror(self._scope)
         if not hard:
             return done
         holding = await runtime.scrub(wait)
@@ -338,17 +346,37 @@ class AsyncScope(ScopeContext):
     async def end_session(self) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
 
-        Without a model the window becomes RAW memories at once; their ids are in the receipt. Ending an empty window
-        does nothing.
+        Waits for no model: where one consolidates, the window is due now and worked on behind. Without one the window
+        becomes RAW memories at once; their ids are in the receipt. Ending an empty window does nothing.
         """
         runtime = self._runtime
-        secret, name = runtime.store.facts.secret, self._scope.session or ""
+        secret, name, when = runtime.store.facts.secret, self._scope.session or "", runtime.settings.when
         raw_chars = runtime.settings.raw_chars
 
         def work(tx: WriteTx) -> Receipt:
             session = ensure_session(tx, name, runtime.ids)
+            if when is not None:
+                return end(tx, session, when)
             return close_window(
                 tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
             )
 
         return await self._write(work)
+
+    async def consolidate(self) -> Consolidated:
+        """Consolidate now what waits in the scope's session, or, without a session, in all sessions of its user.
+
+        RAW windows are tried again too. It waits for the models; what they could not take stays RAW, with its reason in
+        `last_error`. Where no model is configured nothing is changed.
+        """
+        runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session
+
+        def chosen(tx: ReadTx) -> list[Session]:
+            return [session for session in tx.sessions() if name is None or session.name == name]
+
+        if when is None:
+            found = await self._read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], 2**62))
+            return replace(found, last_error="no model is configured for consolidation; set `consolidation`")
+        first = await self._write(lambda tx: ask_for(tx, chosen(tx), when))
+        await runtime.worker.settle(self._scope)
+        return await self._read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], first))

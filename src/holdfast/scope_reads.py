@@ -99,6 +99,26 @@ class ScopeReads:
         self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
         return answer
 
+    async def summaries(
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session: str | None = None,
+        raw: bool = False,
+    ) -> Recall:
+        """The history: a summary for each consolidated window, by words, or the newest first without a query.
+
+        `since` and `until` bound when the window began. With `raw`, windows that no model has read yet are among them.
+        """
+        kinds: tuple[HitKind, ...] = ("summary", "raw") if raw else ("summary",)
+        return await self.recall(
+            query or "", limit=limit, offset=offset, kinds=kinds, since=since, until=until, session=session
+        )
+
     async def get(self, item_id: str) -> Message | Memory:
         """The message or memory of that id.
 
@@ -177,7 +197,8 @@ class ScopeReads:
     async def status(self) -> Status:
         """What the scope's user has here, and what is still to be done for it."""
         facts = self._runtime.store.facts
-        return await self._read(lambda tx: status(tx, facts))
+        models = self._runtime.health()
+        return await self._read(lambda tx: status(tx, facts, models=models))
 
 
 def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
+from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import StoreClosed
 from holdfast.memory import OpenStore
 from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
@@ -19,6 +19,7 @@ from holdfast.scope import AsyncScope
 
 if TYPE_CHECKING:
     from holdfast.admin import Admin, Progress
+    from holdfast.inference import Tally
     from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
     from holdfast.moving import Exported, ExportFormat, Report
     from holdfast.moving import Progress as ImportProgress
@@ -83,6 +84,10 @@ class SyncAdmin:
     def usage(self) -> tuple[Usage, ...]:
         """See `Admin.usage`."""
         return self._portal.run(self._core.usage())
+
+    def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
+        """See `Admin.model_usage`."""
+        return self._portal.run(self._core.model_usage(days=days))
 
     def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
         """See `Admin.backup`; `progress` is called on another thread."""
@@ -261,9 +266,12 @@ class SyncScope:
         """See `AsyncScope.history`."""
         return self._portal.run(self._core.history(item_id))
 
-    def undo(self, change_id: str, *, cascade: bool = False, idempotency_key: str | None = None) -> Receipt:
+    def undo(
+        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+    ) -> Receipt:
         """See `AsyncScope.undo`."""
-        return self._portal.run(self._core.undo(change_id, cascade=cascade, idempotency_key=idempotency_key))
+        call = self._core.undo(change_id, cascade=cascade, redo=redo, idempotency_key=idempotency_key)
+        return self._portal.run(call)
 
     def forget(
         self,
@@ -334,6 +342,27 @@ class SyncScope:
     def end_session(self) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session())
+
+    def consolidate(self) -> Consolidated:
+        """See `AsyncScope.consolidate`."""
+        return self._portal.run(self._core.consolidate())
+
+    def summaries(
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session: str | None = None,
+        raw: bool = False,
+    ) -> Recall:
+        """See `AsyncScope.summaries`."""
+        call = self._core.summaries(
+            query, limit=limit, offset=offset, since=since, until=until, session=session, raw=raw
+        )
+        return self._portal.run(call)
 
     def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
         """See `AsyncScope.suspicions`."""

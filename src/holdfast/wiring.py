@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -16,20 +17,27 @@ from holdfast._version import __version__
 from holdfast.answers import Residue
 from holdfast.errors import InvalidInput, InvalidSetting
 from holdfast.keeping import Finding, Keeper, Lost, Restoration
+from holdfast.model import Scope
+from holdfast.pipeline.consolidate.apply import Means
+from holdfast.pipeline.consolidate.window import When
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import FILE_NAME, Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
+from holdfast.transaction import Listing
 from holdfast.upkeep.asked import Asked
-from holdfast.upkeep.steps import steps
+from holdfast.upkeep.consolidation import Consolidation
+from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
 
 if TYPE_CHECKING:
     from datetime import date
 
+    from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel, Tally
     from holdfast.providers.catalog import Catalog
+    from holdfast.providers.models import Models
     from holdfast.providers.view import ModelsView
 
 __all__ = [
@@ -39,12 +47,14 @@ __all__ = [
     "data_files",
     "examine_file",
     "key_embedding",
+    "models_of",
     "models_view",
     "restore",
     "sqlite_path",
 ]
 
 SQLITE = "sqlite:///"
+_WORKERS = count()
 
 
 def sqlite_path(location: str) -> str:
@@ -132,14 +142,25 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
-    `clock` and `ids` may stand among the settings: tests pass their own.
+    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` may be a model, or several.
     """
     rest = dict(given)
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
+    model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
     settings = load_settings(rest)
+    parts = _chain(model, settings, clock)
     store, residue, keeper = _store(location, settings, clock, ids)
-    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper)
+    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper, parts=parts)
+
+
+def _chain(model: object, settings: Settings, clock: Clock) -> ChainParts | None:
+    """The consolidation chain: of an object, else of the name in the settings, else none."""
+    if model is None and not settings.consolidation:
+        return None
+    from holdfast.chains import chain_of
+
+    return chain_of(model or settings.consolidation, clock=clock, models=settings.models)
 
 
 def assemble(
@@ -149,18 +170,36 @@ def assemble(
     ids: Ids | None = None,
     settings: Settings | None = None,
     residue: Callable[[str], Residue] | None = None,
+    parts: ChainParts | None = None,
     keeper: Keeper | None = None,
 ) -> Runtime:
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids = ids or TimeOrderedIds()
     settings = settings or Settings()
+    mirror = _mirror(store, settings, clock) if settings.mirror else None
+    consolidation = None
+    if parts is not None:
+        means = Means(
+            ids=ids,
+            secret=store.facts.secret,
+            when=_when(settings),
+            life=timedelta(days=settings.mid_tier_days),
+            raw_chars=settings.raw_chars,
+            mirror=mirror is not None,
+        )
+        consolidation = Consolidation(
+            store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules, spent=parts.spent
+        )
     worker = Worker(
         store,
-        steps(store, ids, raw_chars=settings.raw_chars),
+        steps(store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror),
         clock=clock,
-        owner=f"{socket.gethostname()}:{os.getpid()}",
+        owner=f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}",
         random=Random(),
         poll_seconds=settings.poll_seconds,
+        slow=() if consolidation is None else SLOW,
+        fresh=None if parts is None else parts.fresh,
+        sweep=None if consolidation is None else consolidation.sweep_all,
     )
     if settings.worker:
         worker.start()
@@ -171,6 +210,8 @@ def assemble(
         settings=RuntimeSettings(
             idempotency_days=settings.idempotency_days,
             raw_chars=settings.raw_chars,
+            drain_seconds=settings.drain_seconds,
+            when=None if parts is None else _when(settings),
             mid_tier_days=settings.mid_tier_days,
             crossover_turn_threshold=settings.crossover_turn_threshold,
             context_tail=settings.context_tail,
@@ -180,8 +221,38 @@ def assemble(
         asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
         residue=residue or _no_files,
+        health=dict if parts is None else parts.health,
+        mirror=mirror,
+        close_models=None if parts is None else parts.close,
         keeper=keeper,
     )
+
+
+def _when(settings: Settings) -> When:
+    return When(
+        messages=settings.consolidate_messages,
+        tokens=settings.consolidate_tokens,
+        idle=timedelta(seconds=settings.consolidate_idle_seconds),
+        keep=settings.consolidate_keep_messages,
+        part_tokens=settings.consolidate_part_tokens,
+        tool_chars=settings.consolidate_tool_chars,
+        skip=tuple(pattern.strip() for pattern in settings.consolidate_skip.split(",") if pattern.strip()),
+    )
+
+
+def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope], Awaitable[None]]:
+    """What writes a scope's two files."""
+    from holdfast.transfer.mirror import write_mirror
+
+    folder = Path(settings.mirror).expanduser()
+
+    async def write(scope: Scope) -> None:
+        every = Listing(limit=2**62)
+        held = await store.read(scope, lambda tx: tx.list_memories(every))
+        newest = settings.mirror_summaries
+        await asyncio.to_thread(write_mirror, folder, scope, held, now=clock.now(), summaries=newest)
+
+    return write
 
 
 def _no_files(text: str) -> Residue:
@@ -201,6 +272,25 @@ def catalog(folder: Path | None = None) -> Catalog:
     path = (folder or Path()) / FILE_NAME
     user = path.read_text(encoding="utf-8") if path.is_file() else None
     return load_catalog(user=user, environment=os.environ)
+
+
+def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
+    """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
+    from holdfast.providers.models import Models
+    from holdfast.providers.pool import ChainSettings
+    from holdfast.providers.wrappers import Backoff
+
+    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
+    return Models(
+        models or catalog(),
+        book=store.usage,
+        keys=os.environ.get,
+        clock=clock,
+        dice=Random(),
+        settings=ChainSettings(backoff=backoff, deadline=settings.chain_seconds),
+        unload_retry_count=settings.unload_retry_count,
+        unload_retry_delay_ms=settings.unload_retry_delay_ms,
+    )
 
 
 def models_view(location: str | None) -> ModelsView:

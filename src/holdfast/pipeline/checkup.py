@@ -178,4 +178,7 @@ def rebuild_due(tx: WriteTx) -> int:
     missing = {key: at for key, at in due_of_state(tx).items() if key not in there}
     for (kind, ref), at in missing.items():
         tx.put_due(kind, ref, at)
+        session = tx.find_session(ref) if kind == "consolidate" else None
+        if session is not None:
+            tx.put_session(replace(session, torn=True))
     return len(missing)

@@ -84,6 +84,8 @@ def find_quotes(text: str, secret: bytes) -> tuple[Quote, ...]:
         return ()
     found: list[Quote] = []
     openings = [*_OPEN.finditer(text)]
+    if not openings:
+        return ()
     for opening, following in zip(openings, [*(one.start() for one in openings[1:]), len(text)], strict=True):
         kind, tag, named = opening.groups()
         closing = f"</holdfast-recall {tag}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -235,9 +235,15 @@ def _erase(
 def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:
     if hard:
         tx.put_due("scrub", "bytes", tx.now)
-    for name in going.due_again:
+    touched = {message.session for message in going.messages}
+    for name in sorted(touched | set(going.due_again)):
         session = tx.session(name)
-        if session is not None:
+        if session is None:
+            continue
+        # What was read of this session before now is not what it holds: a result of it must not be applied.
+        torn = session.torn or name in going.due_again
+        tx.put_session(replace(session, rev=session.rev + 1, torn=torn))
+        if name in going.due_again:
             tx.put_due("consolidate", session.id, tx.now)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from holdfast.answers import Receipt, Visibility
 from holdfast.model import Author, Change, Message, Quote, Session, Span
 from holdfast.pipeline.analysis import Terms, analyse
+from holdfast.pipeline.consolidate.window import When, due_at, skipped, weight
 from holdfast.pipeline.documents import message_entry
 from holdfast.pipeline.fences import find_quotes, without
 from holdfast.pipeline.ingest import Draft
@@ -78,11 +79,12 @@ def append(
     author: Author,
     ids: Ids,
     given: Sequence[str | None] = (),
+    when: When | None = None,
 ) -> Receipt:
     """Append messages to a session: the journal, the words index and the audit trail in one transaction.
 
     Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one.
-    An empty batch writes nothing.
+    With `when`, the session's window becomes due work. An empty batch writes nothing.
     """
     if not prepared.drafts:
         return Receipt(ids=())
@@ -111,7 +113,12 @@ def append(
         messages.append(message)
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
     last = messages[-1].seq
-    tx.put_session(replace(held, last_seq=last, last_at=tx.now, ended_at=None))
+    pending = held.pending_tokens + weight(messages)
+    moved = replace(held, last_seq=last, last_at=tx.now, ended_at=None, pending_tokens=pending)
+    tx.put_session(moved)
+    due = None if when is None or skipped(session, when) else due_at(moved, when, tx.now)
+    if due is not None:
+        tx.put_due("consolidate", moved.id, due)
     tx.add_messages(messages)
     tx.index(entries)
     tx.add_change(_appended(change_id, author, tx.now, Span(session=held.id, first=held.last_seq + 1, last=last)))

@@ -7,24 +7,25 @@ from dataclasses import dataclass, replace
 
 from holdfast.answers import Receipt
 from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
-from holdfast.model import Author, Change, Effect, Memory, Span
-from holdfast.pipeline.archive import uncovered
-from holdfast.pipeline.remember import memory_digest, mind_expiry
+from holdfast.model import Author, Change, Effect, Memory, Session, Span
+from holdfast.pipeline.archive import archive
+from holdfast.pipeline.remember import memory_digest, mind_expiry, revise
 from holdfast.pipeline.sight import checked_id, sees
 from holdfast.pipeline.timeline import contradicting
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["Undoer", "undo"]
+__all__ = ["Undoer", "restore", "undo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undoer:
-    """What an undo needs beside its transaction."""
+    """What an undo needs beside its transaction. With `redo` an undone consolidation is due to be done again."""
 
     ids: Ids
     author: Author
     secret: bytes
+    redo: bool = False
 
 
 def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Receipt:
@@ -114,7 +115,7 @@ def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
             blocking |= _hiding(tx, effect.memory_id, change)
         elif current[0].rev != effect.rev_after:
             blocking |= _between(tx, change, list(_changes(tx, memory_id=effect.memory_id)))
-    for span in change.spans:
+    for span in () if _learned(change) else change.spans:
         session = tx.find_session(span.session)
         if session is None:
             raise Forgotten(f"the session that {change.id} consolidated was forgotten since; add it anew", id=change.id)
@@ -223,12 +224,15 @@ def _cursor_after(tx: ReadTx, change: Change, span: Span) -> int:
 
 
 def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
-    effects = [_restore(tx, effect, change) for effect in reversed(change.effects)]
+    effects = [restore(tx, effect, change) for effect in reversed(change.effects)]
     forward = _forward(tx, change)
-    for span in change.spans:
+    learned = _learned(change)
+    if learned:
+        effects = _left_raw(tx, change, effects, undoer)
+    for span in () if learned else change.spans:
         session = tx.find_session(span.session)
         if session is not None:
-            tx.put_session(replace(session, cursor=span.first - 1 if forward else span.last, rev=session.rev + 1))
+            _move(tx, session, span, forward=forward)
     made = Change(
         id=undoer.ids.new("chg"),
         seq=0,
@@ -237,7 +241,7 @@ def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
         by=undoer.author,
         at=tx.now,
         sources=change.sources,
-        spans=change.spans,
+        spans=() if learned else change.spans,
         effects=tuple(effects),
         undoes=change.id,
     )
@@ -245,6 +249,41 @@ def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
     tx.add_change(made)
     _mark(tx, change, made.id)
     return made.id
+
+
+def _learned(change: Change) -> bool:
+    """Whether a model or the rules consolidated a window: its undoing leaves the cursor where it is."""
+    return change.verb == "consolidate" and change.by.version is not None
+
+
+def _left_raw(tx: WriteTx, change: Change, effects: Sequence[Effect], undoer: Undoer) -> list[Effect]:
+    """What the window stood for becomes RAW again, by the user's wish, or to be done again."""
+    found = {effect.memory_id: effect for effect in effects}
+    kept = not undoer.redo
+    back = [m for m in tx.find_memories(list(found)) if m.kind == "raw" and m.state == "active"]
+    for memory in back:
+        held = memory.metadata.get("raw")
+        about = {**(held if isinstance(held, dict) else {}), "kept": kept}
+        effect = revise(tx, memory, metadata={**memory.metadata, "raw": about})
+        found[memory.id] = replace(effect, rev_before=found[memory.id].rev_before)
+    messages = sorted(tx.find_messages(change.sources), key=lambda message: message.seq)
+    if not back and messages:
+        about = {"reason": "the consolidation was undone", "kept": kept}
+        _, made = archive(tx, messages, secret=undoer.secret, ids=undoer.ids, author=undoer.author, about=about)
+        found |= {effect.memory_id: effect for effect in made}
+    if undoer.redo:
+        tx.put_due("redo", "raw", tx.now)
+    return list(found.values())
+
+
+def _move(tx: WriteTx, session: Session, span: Span, *, forward: bool) -> None:
+    """Move a cursor back in front of a span, whose messages wait again, or behind it."""
+    moved = replace(session, cursor=span.first - 1 if forward else span.last, rev=session.rev + 1)
+    if forward:
+        start = min(session.window_start, moved.cursor)
+        tx.put_session(replace(moved, window_start=start, asked=min(session.asked, moved.cursor)))
+    else:
+        tx.put_session(replace(moved, window_start=max(session.window_start, span.last)))
 
 
 def _mark(tx: WriteTx, change: Change, by: str) -> None:
@@ -266,8 +305,9 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
         _flag(tx, change.sources)
         for name in {message.session for message in tx.find_messages(change.sources)}:
             session = tx.session(name)
-            # Its window may have been closed meanwhile, without it.
-            if session is not None and uncovered(tx, session):
+            if session is not None:
+                # The window may have been consolidated without what shows again.
+                tx.put_session(replace(session, torn=True, rev=session.rev + 1))
                 tx.put_due("consolidate", session.id, tx.now)
     else:
         numbers = _numbers(tx, change.sources)
@@ -298,7 +338,7 @@ def _as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
     return before
 
 
-def _restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
+def restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
     """Write the revision before as the newest one."""
     current = tx.find_memories([effect.memory_id])[0]
     before = _as_before(tx, effect, change)

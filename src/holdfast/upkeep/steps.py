@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 
@@ -12,15 +13,27 @@ from holdfast.pipeline.remember import revise
 from holdfast.pipeline.tiers import temporary
 from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import WriteTx
+from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.worker import Step
 
-__all__ = ["steps"]
+__all__ = ["SLOW", "steps"]
 
 READER_RETRY_SECONDS = 1.0
 RULES = Author(origin="rules", name="upkeep")
 
 
-def steps(store: Store, ids: Ids, *, raw_chars: int = RAW_CHARS) -> Mapping[str, Step]:
+SLOW = ("consolidate", "redo")
+"""Kinds of due work that call models."""
+
+
+def steps(
+    store: Store,
+    ids: Ids,
+    *,
+    raw_chars: int = RAW_CHARS,
+    consolidation: Consolidation | None = None,
+    mirror: Callable[[Scope], Awaitable[None]] | None = None,
+) -> Mapping[str, Step]:
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
 
@@ -40,7 +53,18 @@ def steps(store: Store, ids: Ids, *, raw_chars: int = RAW_CHARS) -> Mapping[str,
         await store.write(_scope(lease), _drop_expired_keys, priority=Priority.WORKER)
         return None
 
-    return MappingProxyType({"consolidate": consolidate, "expire": expire, "keys": keys, "scrub": scrub})
+    found: dict[str, Step] = {"consolidate": consolidate, "expire": expire, "keys": keys, "scrub": scrub}
+    if consolidation is not None:
+        found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
+    if mirror is not None:
+        copy = mirror
+
+        async def mirrored(lease: Lease) -> float | None:
+            await copy(_scope(lease))
+            return None
+
+        found["mirror"] = mirrored
+    return MappingProxyType(found)
 
 
 def _scope(lease: Lease) -> Scope:
@@ -87,6 +111,8 @@ def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: 
     if session is None:
         return
     messages = uncovered(tx, session)
+    if session.torn:
+        tx.put_session(replace(session, torn=False))
     if not messages:
         return
     _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES, raw_chars=raw_chars)

@@ -1,23 +1,29 @@
 -- Every statement of the SQLite store. :namespace and :user_id are the scope of the transaction, bound by the store itself.
 
 -- name: read_session
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
+  pending_tokens, torn
 FROM session WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
 
 -- name: read_session_by_id
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
+  pending_tokens, torn
 FROM session WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
 -- name: read_sessions
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
+  pending_tokens, torn
 FROM session WHERE namespace = :namespace AND user_id = :user_id ORDER BY number
 
 -- name: put_session
-INSERT INTO session (namespace, user_id, session_id, id, number, last_seq, cursor, rev, created_at, last_at, ended_at)
-VALUES (:namespace, :user_id, :session_id, :id, :number, :last_seq, :cursor, :rev, :created_at, :last_at, :ended_at)
+INSERT INTO session (namespace, user_id, session_id, id, number, last_seq, cursor, rev, created_at, last_at, ended_at,
+  window_start, asked, pending_tokens, torn)
+VALUES (:namespace, :user_id, :session_id, :id, :number, :last_seq, :cursor, :rev, :created_at, :last_at, :ended_at,
+  :window_start, :asked, :pending_tokens, :torn)
 ON CONFLICT (namespace, user_id, session_id) DO UPDATE SET
   last_seq = excluded.last_seq, cursor = excluded.cursor, rev = excluded.rev, last_at = excluded.last_at,
-  ended_at = excluded.ended_at
+  ended_at = excluded.ended_at, window_start = excluded.window_start, asked = excluded.asked,
+  pending_tokens = excluded.pending_tokens, torn = excluded.torn
 
 -- name: read_owner
 SELECT documents, sessions, index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
@@ -448,6 +454,7 @@ FROM (
   SELECT *, row_number() OVER (PARTITION BY namespace, user_id ORDER BY due_at, kind, ref) AS place
   FROM due
   WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+    AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 )
 ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
 
@@ -475,6 +482,13 @@ WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :
 -- name: count_due
 -- scope: upkeep
 SELECT count(*) FROM due WHERE due_at <= :now AND instr(:kinds, ',' || kind || ',') > 0
+  AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+
+-- name: hasten_due
+-- scope: upkeep
+UPDATE due SET due_at = min(due_at, :now)
+WHERE attempts >= :least AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+  AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 
 -- name: put_off_due
 -- scope: upkeep

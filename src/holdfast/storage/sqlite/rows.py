@@ -61,7 +61,7 @@ def _opt_time(value: int | None) -> datetime | None:
 
 
 def to_session(row: Row) -> Session:
-    """A session from (id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at)."""
+    """A session from the columns of `read_session`."""
     return Session(
         id=row[0],
         name=row[1],
@@ -72,6 +72,10 @@ def to_session(row: Row) -> Session:
         created_at=from_micros(row[6]),
         last_at=from_micros(row[7]),
         ended_at=_opt_time(row[8]),
+        window_start=row[9],
+        asked=row[10],
+        pending_tokens=row[11],
+        torn=bool(row[12]),
     )
 
 
@@ -87,6 +91,10 @@ def session_params(session: Session) -> dict[str, Any]:
         "created_at": micros(session.created_at),
         "last_at": micros(session.last_at),
         "ended_at": opt_micros(session.ended_at),
+        "window_start": session.window_start,
+        "asked": session.asked,
+        "pending_tokens": session.pending_tokens,
+        "torn": int(session.torn),
     }
 
 

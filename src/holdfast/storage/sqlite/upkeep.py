@@ -27,6 +27,11 @@ def _listed(kinds: Sequence[str]) -> str:
     return f",{','.join(kinds)},"
 
 
+def _of(scope: Scope | None) -> dict[str, Any]:
+    """Whose due work is meant; None for everybody's."""
+    return {"of_namespace": None if scope is None else scope.namespace, "of_user": (scope and scope.user) or ""}
+
+
 def _key(due: Due) -> dict[str, Any]:
     return {"namespace": due.namespace, "user_id": due.user or "", "kind": due.kind, "ref": due.ref}
 
@@ -60,10 +65,12 @@ class SqliteUpkeep:
         self._call = call
         self._note = note
 
-    async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
+    async def claim(
+        self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
+    ) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
             until = now + timedelta(seconds=seconds)
-            params = {"now": micros(now), "kinds": _listed(kinds), "limit": max(limit, 0)}
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": max(limit, 0), **_of(scope)}
             leases = []
             for row in connection.execute(QUERIES["find_due"], params).fetchall():
                 token = int(connection.execute(QUERIES["take_lease_token"]).get)
@@ -73,15 +80,15 @@ class SqliteUpkeep:
                 leases.append(Lease(due=due, token=token, owner=owner, until=until))
             return leases
 
-        if not await self._any_due(kinds):
+        if not await self._any_due(kinds, scope):
             return []
         return await self._transaction(work)
 
-    async def _any_due(self, kinds: Sequence[str]) -> bool:
+    async def _any_due(self, kinds: Sequence[str], scope: Scope | None) -> bool:
         """One small read, so that looking for work on an idle store never takes the write lock."""
 
         def look(connection: apsw.Connection, now: datetime) -> bool:
-            params = {"now": micros(now), "kinds": _listed(kinds), "limit": 1}
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": 1, **_of(scope)}
             return connection.execute(QUERIES["find_due"], params).fetchone() is not None
 
         return bool(await self._read(look))
@@ -123,9 +130,17 @@ class SqliteUpkeep:
         soonest = await self._read(look)
         return None if soonest is None else from_micros(soonest)
 
-    async def pending(self, kinds: Sequence[str]) -> int:
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+        def work(connection: apsw.Connection, now: datetime) -> None:
+            params = {"now": micros(now), "kinds": _listed(kinds), "least": int(failed), **_of(scope)}
+            connection.execute(QUERIES["hasten_due"], params)
+
+        await self._transaction(work)
+
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
         def look(connection: apsw.Connection, now: datetime) -> int:
-            count: int = connection.execute(QUERIES["count_due"], {"now": micros(now), "kinds": _listed(kinds)}).get
+            params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
+            count: int = connection.execute(QUERIES["count_due"], params).get
             return count
 
         return int(await self._read(look))

@@ -45,13 +45,17 @@ CREATE TABLE session (
   number     INTEGER NOT NULL,
   last_seq   INTEGER NOT NULL,
   cursor     INTEGER NOT NULL,              -- messages up to here have been dealt with
+  window_start INTEGER NOT NULL DEFAULT 0,  -- messages up to here have left the prompt
+  asked      INTEGER NOT NULL DEFAULT 0,    -- messages up to here are to be dealt with now
+  pending_tokens INTEGER NOT NULL DEFAULT 0, -- estimate for the messages past the cursor
+  torn       INTEGER NOT NULL DEFAULT 0 CHECK (torn IN (0, 1)), -- forgetting took what held some up to the cursor
   rev        INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   last_at    INTEGER NOT NULL,
   ended_at   INTEGER,
   PRIMARY KEY (namespace, user_id, session_id),
   UNIQUE (namespace, user_id, id),
-  CHECK (0 <= cursor AND cursor <= last_seq)
+  CHECK (0 <= cursor AND cursor <= last_seq AND window_start <= last_seq AND asked <= last_seq)
 ) WITHOUT ROWID;
 
 CREATE TABLE message (
