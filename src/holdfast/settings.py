@@ -7,6 +7,7 @@ this.
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -98,9 +99,9 @@ class Settings:
             value = getattr(self, field.name)
             if isinstance(value, bool | str) or (field.name in _MAY_BE_ZERO and value == 0):
                 continue
-            if value <= 0:
+            if not 0 < value < math.inf:
                 least = "0 or more" if field.name in _MAY_BE_ZERO else "greater than 0"
-                raise InvalidSetting(f"{field.name} is {value}; it must be {least}", name=field.name)
+                raise InvalidSetting(f"{field.name} is {value}; it must be {least}, and finite", name=field.name)
 
 
 _TYPES: Mapping[str, type] = {field.name: type(field.default) for field in fields(Settings)}

@@ -186,4 +186,5 @@ def end_session_command(frame: Frame) -> None:
     """
     with opened(frame) as (_, scope):
         receipt = scope.end_session()
-    frame.show(receipt, lambda: _say(receipt, "closed; its window is kept as"))
+    done = "closed; its window is kept as" if receipt.ids else "closed an empty window, kept"
+    frame.show(receipt, lambda: _say(receipt, done))

@@ -27,7 +27,6 @@ from holdfast.unpacked import verify
 __all__ = ["documents", "due_of_state", "index_drift", "rebuild_due", "rebuild_words"]
 
 _PAGE = 500
-_PROJECTED = ("consolidate", "expire")
 _SESSION_BYTES = slice(8, 12)  # where a record keeps its session: a memory's is the one that was there when it was told
 
 

@@ -12,7 +12,7 @@ from holdfast.errors import InvalidInput, NotFound, WrongKind
 from holdfast.model import KINDS, Author, Change, Kind, Memory, Message, Scope, micros
 from holdfast.pipeline.fences import erased
 from holdfast.pipeline.remember import memory_digest
-from holdfast.pipeline.sight import has_labels, sees
+from holdfast.pipeline.sight import checked_id, has_labels, sees
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
 
@@ -143,7 +143,7 @@ def _targets(
 
 
 def _one(scope: Scope, rows: _Rows, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
-    if item.startswith(("chg_", "ses_")):
+    if checked_id(item).startswith(("chg_", "ses_")):
         raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
     messages, memories = rows.find([item])
     known: list[Message | Memory] = [*messages, *memories]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from holdfast.errors import NotFound, WrongKind
 from holdfast.model import Change, Effect, Memory, Message
-from holdfast.pipeline.sight import seen
+from holdfast.pipeline.sight import checked_id, seen
 from holdfast.transaction import ReadTx
 
 __all__ = ["get", "history", "lineage"]
@@ -19,7 +19,7 @@ def get(tx: ReadTx, item: str) -> Message | Memory:
         NotFound: there is none in this scope, or it was forgotten.
         WrongKind: the id is of another kind.
     """
-    if item.startswith(("chg_", "ses_")):
+    if checked_id(item).startswith(("chg_", "ses_")):
         raise WrongKind(f"{item!r:.80} names neither a message nor a memory; get takes msg_… and mem_…", id=item)
     found: list[Message] | list[Memory] = (
         seen(tx, tx.find_messages([item])) if item.startswith("msg_") else seen(tx, tx.find_memories([item]))
@@ -47,7 +47,7 @@ def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
         NotFound: the id was never in this scope.
         WrongKind: the id is of another kind.
     """
-    tombstone = tx.tombstone(item)
+    tombstone = tx.tombstone(checked_id(item))
     if tombstone is not None:
         found = {change.id: change for change in tx.changes(memory_id=item)}
         forgetting = tx.find_change(tombstone.change_id)

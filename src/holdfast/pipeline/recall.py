@@ -41,6 +41,9 @@ def checked(query: Query) -> Query:
     if len(query.text) > MAX_QUERY:
         message = f"the question has {len(query.text)} characters; at most {MAX_QUERY} can be asked"
         raise TooLarge(message, size=len(query.text), limit=MAX_QUERY)
+    numbers: tuple[object, ...] = (query.limit, query.offset)  # callers are not all type-checked
+    if not all(isinstance(number, int) for number in numbers):
+        raise InvalidInput(f"limit is {query.limit!r:.40} and offset {query.offset!r:.40}; pass whole numbers")
     if not 1 <= query.limit <= MAX_LIMIT:
         raise InvalidInput(f"limit is {query.limit}; it must be 1 to {MAX_LIMIT}")
     if query.offset < 0:
@@ -126,6 +129,8 @@ def _allowed(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, M
         allowed &= messages & np.isin(columns["role"], [ROLE_OF[role] for role in query.roles if role in ROLE_OF])
     if query.states or query.tiers:
         allowed &= ~messages
+    if () in (query.kinds, query.roles, query.states, query.tiers):
+        allowed[:] = False
     if query.session is not None:
         session = tx.session(query.session)
         allowed &= columns["session"] == (session.number if session else -1)

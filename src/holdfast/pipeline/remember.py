@@ -14,7 +14,7 @@ from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.pipeline.ingest import Limits
 from holdfast.pipeline.journal import ensure_session
-from holdfast.pipeline.sight import seen
+from holdfast.pipeline.sight import checked_id, seen
 from holdfast.pipeline.timeline import canonical_text
 from holdfast.plain import json_copy
 from holdfast.ports import Ids
@@ -318,7 +318,7 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
         NotFound: there is none in this scope.
         RevisionConflict: it has changed since.
     """
-    if not memory_id.startswith("mem_"):
+    if not checked_id(memory_id).startswith("mem_"):
         raise WrongKind(f"{memory_id!r:.80} is not the id of a memory; pass one (mem_…)", id=memory_id)
     found = seen(tx, tx.find_memories([memory_id]))
     if not found:

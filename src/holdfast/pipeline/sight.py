@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from holdfast.errors import InvalidInput, NotFound
 from holdfast.model import Memory, Message, Scope
 from holdfast.transaction import ReadTx
 
-__all__ = ["has_labels", "page_of_messages", "seen", "sees"]
+__all__ = ["checked_id", "has_labels", "page_of_messages", "seen", "sees"]
 
 T = TypeVar("T", Message, Memory)
 
@@ -16,6 +17,20 @@ T = TypeVar("T", Message, Memory)
 def sees(scope: Scope, item: Message | Memory) -> bool:
     """Whether the scope's agent may see a row of its user."""
     return scope.agent is None or item.agent in {None, scope.agent}
+
+
+def checked_id(item: str) -> str:
+    """An id that a caller gave, as far as it can be one.
+
+    Raises:
+        InvalidInput: it is no text.
+        NotFound: it holds half a surrogate pair, which no id does.
+    """
+    if not isinstance(item, str):
+        raise InvalidInput(f"an id is text, not {type(item).__name__}; pass the id that a receipt or a hit gave")
+    if any(0xD800 <= ord(c) <= 0xDFFF for c in item):
+        raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+    return item
 
 
 def seen(tx: ReadTx, found: Iterable[T]) -> list[T]:

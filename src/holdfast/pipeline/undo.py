@@ -10,7 +10,7 @@ from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
 from holdfast.model import Author, Change, Effect, Memory, Session, Span
 from holdfast.pipeline.archive import archive
 from holdfast.pipeline.remember import memory_digest, mind_expiry, revise
-from holdfast.pipeline.sight import sees
+from holdfast.pipeline.sight import checked_id, sees
 from holdfast.pipeline.timeline import contradicting
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
@@ -40,7 +40,7 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Recei
         Forgotten: the change is a hard forget, or what it did was forgotten since.
         UndoConflict: an add, a change that is undone already, or one that others stand on.
     """
-    if not change_id.startswith("chg_"):
+    if not checked_id(change_id).startswith("chg_"):
         raise WrongKind(f"{change_id!r:.80} is not the id of a change; pass one (chg_…)", id=change_id)
     change = tx.find_change(change_id)
     if change is None or not _seen(tx, change):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
+from holdfast.errors import InvalidInput, InvalidMessage, NaiveTime, NotFound, TooLarge, WrongKind
 from holdfast.testing.verb_suite_base import Harness, user
 
 __all__ = ["InputCases"]
@@ -154,3 +154,22 @@ class InputCases:
         found = await alice.messages()
         assert [message.body["id"] for message in found] == ["m1", "m1"]
         assert len({message.id for message in found}) == 2
+
+    async def test_what_is_no_id_is_refused(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        for take in (alice.get, alice.history, alice.forget, alice.undo, alice.pin):
+            with pytest.raises(InvalidInput):
+                await take(7)
+            with pytest.raises((NotFound, WrongKind)):
+                await take("\ud800")
+            with pytest.raises((NotFound, WrongKind)):
+                await take("mem_\ud800")
+
+    async def test_an_empty_filter_lets_nothing_through(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        await alice.remember("Likes tea")
+        for name in ("kinds", "roles", "states", "tiers"):
+            assert (await alice.recall("tea", **{name: []})).total == 0
+        for wrong in ({"limit": 1.5}, {"limit": "5"}, {"offset": None}):
+            with pytest.raises(InvalidInput):
+                await alice.recall("tea", **wrong)

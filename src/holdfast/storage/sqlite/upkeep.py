@@ -21,7 +21,6 @@ __all__ = ["SqliteUpkeep"]
 
 T = TypeVar("T")
 _SCOPE = Scope(namespace="upkeep")
-Transaction = Callable[[Callable[[apsw.Connection, datetime], Any]], Any]
 
 
 def _listed(kinds: Sequence[str]) -> str:
