@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     "wiring": CORE | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"},
     "open": CORE | {"memory", "sync", "wiring"},
     "testing": CORE | {"pipeline", "system", "open"},
-    "bench": CORE | {"open", "storage", "pipeline", "transfer", "providers"},
+    "bench": CORE | {"open", "storage", "pipeline", "transfer", "providers", "system", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
     | {"runtime", "upkeep", "testing", "admin", "moving"},

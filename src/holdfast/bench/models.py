@@ -10,6 +10,7 @@ import statistics
 import time
 import tracemalloc
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from random import Random
 from typing import Any, Final
 
@@ -60,7 +61,7 @@ async def latencies(calls: int, url: str) -> dict[str, float]:
     }
     closers: list[Once] = [client.aclose, adapter.close, pool.close]
     try:
-        import openai
+        openai: Any = import_module("openai")
     except ImportError:
         pass
     else:
