@@ -171,7 +171,7 @@ async def test_our_own_cancellation_leaves_no_unread_error_behind(clock):
     outer.cancel()
     with pytest.raises(asyncio.CancelledError):
         await outer
-    del work
+    del work, outer
     gc.collect()
     assert seen == []
 
