@@ -40,15 +40,20 @@ ALLOWED: dict[str, set[str]] = {
     "upkeep": CORE | {"pipeline"},
     "runtime": CORE | {"pipeline", "upkeep"},
     "scope_reads": CORE | {"pipeline", "runtime"},
-    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "moving"},
+    "scope_context": CORE | {"pipeline", "runtime", "scope_reads"},
+    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "moving"},
     "moving": CORE | {"pipeline", "transfer", "runtime"},
     "admin": CORE | {"pipeline", "runtime"},
     "memory": CORE | {"pipeline", "upkeep", "runtime", "scope", "admin"},
-    "sync": CORE | {"pipeline", "memory", "scope", "admin", "moving"},
-    "wiring": CORE | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"},
+    "portal": {"errors"},
+    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving"},
+    "wiring": CORE
+    | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
+    | {"chains", "transfer"},
+    "chains": CORE | {"pipeline", "providers"},
     "open": CORE | {"memory", "sync", "wiring"},
     "testing": CORE | {"pipeline", "system", "open"},
-    "bench": CORE | {"open", "storage", "pipeline", "transfer", "providers", "system", "testing"},
+    "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
     | {"runtime", "upkeep", "testing", "admin", "moving"},

@@ -12,6 +12,7 @@ from holdfast.keeping import Finding, Keeper, Manifest, Rebuilt, Usage, given_pa
 from holdfast.model import Scope
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
+from holdfast.pipeline.fences import said
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
 from holdfast.transaction import ReadTx, WriteTx
@@ -112,7 +113,7 @@ class Admin:
 
 
 def _analyse(tx: ReadTx) -> dict[str, Terms]:
-    return {item.id: analyse(item.text) for item, _ in documents(tx)}
+    return {item.id: analyse(said(item)) for item, _ in documents(tx)}
 
 
 def _look(tx: ReadTx) -> list[Finding]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from holdfast.model import HitKind, Memory, State, Tier
+from holdfast.model import HitKind, Memory, State, Suspicion, Tier
 
 __all__ = [
+    "Consolidated",
+    "Doubt",
     "Due",
     "Erasure",
     "Hit",
@@ -156,8 +158,9 @@ class Page:
 class Erasure:
     """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
 
-    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them, and the
-    scrub is due work. No surface returns any of it from the moment of the acknowledgement.
+    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them ("reader":
+    an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
+    to do so), and the scrub is due work. No surface returns any of it from the moment of the acknowledgement.
     """
 
     messages: tuple[str, ...] = ()
@@ -181,6 +184,30 @@ class Residue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What a `consolidate` did: the summaries it made, the RAW windows that no model took yet, and what still waits.
+
+    `set_aside` are RAW memories that are not tried again by themselves, `waiting` counts messages. `last_error` says
+    why something waits: no model is configured, or what the models answered, without content.
+    """
+
+    summaries: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()
+    set_aside: tuple[str, ...] = ()
+    waiting: int = 0
+    last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A suspicion with the two memories it is about, as they now stand; `memory` is the newer statement."""
+
+    suspicion: Suspicion
+    memory: Memory
+    other: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
     """One piece of due work: what state implies must be done. It names things by id and holds no content."""
 
@@ -198,7 +225,11 @@ class Due:
 class Status:
     """What a scope holds and what is still to be done for it; counts by kind, tier and state.
 
-    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping.
+    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
+    counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
+    that are not tried again by themselves, `parked` due work that failed and waits for its next try. `models` says of
+    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
+    `doubts` counts what a person should settle: contradictions, and keys that may be one concept.
     """
 
     messages: int
@@ -214,3 +245,8 @@ class Status:
     last_error: str | None
     store: str
     schema: int
+    pending: int = 0
+    set_aside: int = 0
+    parked: int = 0
+    models: Mapping[str, str] = field(default_factory=dict)
+    doubts: int = 0

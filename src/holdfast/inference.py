@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVar
+
+from holdfast.errors import Attempt, ChainFailed, FailureClass
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 __all__ = [
+    "Accepted",
+    "Advice",
     "ChatModel",
     "ChatReply",
     "ChatRequest",
     "ChatTurn",
     "EmbeddingModel",
+    "ModelChain",
+    "Rejected",
     "Tally",
+    "TaskFailed",
     "Tool",
     "ToolCall",
     "Usage",
     "UsageBook",
 ]
+
+T = TypeVar("T")
+Advice = Literal["retry", "park", "shorten", "poison", "refused"]
+
+_CLASS_OF: Final[dict[Advice, FailureClass]] = {
+    "retry": "retry",
+    "park": "park",
+    "shorten": "shorten",
+    "poison": "poison",
+    "refused": "next",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +117,70 @@ class ChatModel(Protocol):
         Raises:
             ModelError: the call failed; it carries its class, status and the provider's code.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted(Generic[T]):
+    """What `accept` made of a reply, and the calls that led to it."""
+
+    value: T
+    reply: ChatReply
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A reply that is no answer to the task. `reason` is a shape ("no tool call"), never content."""
+
+    reason: str
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFailed:
+    """No model gave an acceptable answer.
+
+    `advice` says what to do with the work, `retry_after` the soonest time for it in seconds, where a provider or a
+    resting link named one.
+    """
+
+    advice: Advice
+    attempts: tuple[Attempt, ...]
+    retry_after: float | None = None
+
+    def error(self, chain: str) -> ChainFailed:
+        """The same as an error."""
+        calls = ", ".join(f"{one.model} {one.cls}{f' {one.status}' if one.status else ''}" for one in self.attempts)
+        return ChainFailed(
+            f"{chain}: no model of the chain answered ({calls or 'none could be asked in time'})",
+            model=chain,
+            cls=_CLASS_OF[self.advice],
+            advice=self.advice,
+            attempts=self.attempts,
+            retry_after=self.retry_after,
+            reason="no model of the chain answered",
+            rule="chain",
+        )
+
+
+class ModelChain(Protocol):
+    """Models that are asked in order until one gives an acceptable answer."""
+
+    @property
+    def models(self) -> Sequence[str]:
+        """The names of the links, in the order in which they are asked."""
+        ...
+
+    @property
+    def window(self) -> int | None:
+        """The tokens that the first link's window takes; None where that is not known."""
+        ...
+
+    async def ask(
+        self, request: ChatRequest, accept: Callable[[ChatReply], T | Rejected], *, can_shorten: bool = False
+    ) -> Accepted[T] | TaskFailed:
+        """What `accept` makes of the first reply that it does not reject, or why there is none."""
         ...
 
 

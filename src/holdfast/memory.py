@@ -50,6 +50,7 @@ class OpenStore:
         For tests and scripts: an open store does the same in the background.
         """
         self._runtime.guard()
+        await self._runtime.asked.written()
         try:
             async with asyncio.timeout(timeout):
                 return await self._runtime.worker.settle()
@@ -65,7 +66,10 @@ class OpenStore:
         if self._runtime.forked:
             return
         self._runtime.guard()
-        await self._runtime.worker.stop()
+        await self._runtime.asked.written()
+        await self._runtime.worker.stop(self._runtime.settings.drain_seconds)
+        if self._runtime.close_models is not None:
+            await self._runtime.close_models()
         await self._runtime.store.close()
 
     async def __aenter__(self) -> Self:

@@ -23,6 +23,8 @@ __all__ = [
     "Author",
     "Change",
     "Effect",
+    "Evidence",
+    "FactKey",
     "HitKind",
     "Importance",
     "Kind",
@@ -30,11 +32,13 @@ __all__ = [
     "Message",
     "Operation",
     "Origin",
+    "Quote",
     "Scope",
     "Session",
     "Shape",
     "Span",
     "State",
+    "Suspicion",
     "Tier",
     "Trust",
     "from_micros",
@@ -113,11 +117,24 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A stretch of a message's `text` that Holdfast itself had written: characters `start` to before `end`.
+
+    `ids` are the messages and memories that it shows. It is recalled text, and no new evidence of anything.
+    """
+
+    start: int
+    end: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One entry of the journal.
 
     `body` is the message as the caller gave it (after redaction), and is returned equal. `text` is what a person would
-    read in it: what is indexed and shown. `change_id` is the change that appended it.
+    read in it: what is indexed and shown. `change_id` is the change that appended it. `quotes` are the stretches of
+    `text` that came out of this store, in order; see `holdfast.pipeline.fences`.
     """
 
     id: str
@@ -134,6 +151,7 @@ class Message:
     agent: str | None = None
     embed: bool = True
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    quotes: tuple[Quote, ...] = ()
 
     @property
     def content(self) -> Any:
@@ -158,10 +176,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One session of a scope's user: where its journal ends and where its window begins.
+    """One session of a scope's user: where its journal ends, and how far it has been dealt with.
 
-    The window is the messages with `cursor < seq <= last_seq`. `rev` moves when the cursor moves or when forgetting
-    touches the window, never on append.
+    Messages with `cursor < seq` wait for consolidation; those up to `asked` wait for nothing else than a worker. What a
+    prompt continues is `window_start < seq`: it may begin before the cursor (the last turns stay in the prompt) or
+    behind it (the session was ended, and what it held is worked on behind). `pending_tokens` estimates what waits;
+    `torn` says that forgetting took what held messages up to the cursor. `rev` moves when the cursor moves or when
+    forgetting touches what waits, never on append.
     """
 
     id: str
@@ -169,6 +190,10 @@ class Session:
     number: int
     last_seq: int = 0
     cursor: int = 0
+    window_start: int = 0
+    asked: int = 0
+    pending_tokens: int = 0
+    torn: bool = False
     rev: int = 0
     created_at: datetime
     last_at: datetime
@@ -215,6 +240,55 @@ class Memory:
     unrecorded_at: datetime | None = None
     superseded_by: str | None = None
     rev: int = 1
+
+    @property
+    def shown(self) -> bool:
+        """Whether recall finds it without being asked for the past: it holds, or only its life in the tier is over."""
+        return self.state == "active" or (self.state == "expired" and self.valid_to is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One thing that speaks of a fact: it was stated (`set`, `add`, `remove`), asked for, or told until when it holds.
+
+    `turn` names the turn it came in: a fact has at most one piece of evidence a turn. `at` is the event time that it
+    speaks about. Evidence of a change that was undone does not count.
+    """
+
+    memory_id: str
+    turn: str
+    at: datetime
+    operation: Literal["set", "add", "remove", "asked", "until"]
+    change_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactKey:
+    """A subject and attribute as some fact words it, and the key of the timeline that the fact is in."""
+
+    subject: str
+    attribute: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """Something that a person should settle: two keys that may be one concept, or a statement against what was told.
+
+    It names memories and a rule, and holds no content. For a `key`, `memory_id` is the fact under the newer key and
+    `other_id` one under the older; for a `contradiction`, the statement that was kept apart and what the user told.
+    `settled` is the verdict while the change `settled_by` stands.
+    """
+
+    id: str
+    kind: Literal["key", "contradiction"]
+    memory_id: str
+    other_id: str
+    rule: str
+    at: datetime
+    change_id: str
+    settled: Literal["same", "different"] | None = None
+    settled_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

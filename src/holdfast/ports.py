@@ -50,7 +50,7 @@ class Clock(Protocol):
 class Ids(Protocol):
     """Where ids come from."""
 
-    def new(self, prefix: Literal["msg", "mem", "chg", "ses"]) -> str:
+    def new(self, prefix: Literal["msg", "mem", "chg", "ses", "sus"]) -> str:
         """A new id such as `msg_0198…`: unique everywhere, sortable by time, and of no meaning for order of work."""
         ...
 
@@ -101,8 +101,13 @@ class Lease:
 class Upkeep(Protocol):
     """The only verbs of a store that look across scopes: due work and leases, never content."""
 
-    async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
-        """Lease up to `limit` due items that nobody holds: the soonest of each scope, then the second, and so on."""
+    async def claim(
+        self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
+    ) -> list[Lease]:
+        """Lease up to `limit` due items that nobody holds: the soonest of each scope, then the second, and so on.
+
+        With a `scope`, only those of its namespace and user; so everywhere below.
+        """
         ...
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
@@ -127,7 +132,11 @@ class Upkeep(Protocol):
         """When the soonest item can be claimed: its time, or the end of the lease on it; None when there is none."""
         ...
 
-    async def pending(self, kinds: Sequence[str]) -> int:
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+        """Make due now what failed and was put off, or (`failed=False`) all that waits; what is leased stays."""
+        ...
+
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
         """How many items are due now, leased or not."""
         ...
 
@@ -135,8 +144,11 @@ class Upkeep(Protocol):
         """Every (namespace, user) that the store holds anything of."""
         ...
 
-    async def scrub(self) -> str | None:
-        """Make forgotten bytes disappear from the store's files; what still holds them, or None when they are gone."""
+    async def scrub(self, *, briefly: bool = False) -> str | None:
+        """Make forgotten bytes disappear from the store's files; what still holds them, or None when they are gone.
+
+        With `briefly` it does only what takes well under a second, and answers `"rebuild"` where more is needed.
+        """
         ...
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import ForkedProcess, WrongLoop
 from holdfast.keeping import Keeper
+from holdfast.model import Scope
+from holdfast.pipeline.consolidate.window import When
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
+from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.worker import Worker
 
 __all__ = ["Runtime", "RuntimeSettings"]
@@ -26,6 +29,13 @@ class RuntimeSettings:
 
     idempotency_days: int
     raw_chars: int
+    drain_seconds: float = 5.0
+    when: When | None = None
+    """When windows are due; None where no model consolidates."""
+    mid_tier_days: int = 7
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +47,13 @@ class Runtime:
     ids: Ids
     settings: RuntimeSettings
     worker: Worker
+    asked: Asked
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
+    health: Callable[[], Mapping[str, str]] = dict
+    mirror: Callable[[Scope], Awaitable[None]] | None = None
+    close_models: Callable[[], Awaitable[None]] | None = None
     keeper: Keeper | None = None
     indexes: IndexCache = field(default_factory=IndexCache)
     pid: int = field(default_factory=os.getpid)
@@ -64,10 +78,10 @@ class Runtime:
 
     async def scrub(self, wait: float) -> str | None:
         """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them."""
-        holding = await self.store.upkeep.scrub()
+        holding = await self.store.upkeep.scrub(briefly=True)
         waited = 0.0
-        while holding is not None and waited < wait:
+        while holding == "reader" and waited < wait:
             await self.clock.sleep(SCRUB_POLL_SECONDS)
             waited += SCRUB_POLL_SECONDS
-            holding = await self.store.upkeep.scrub()
+            holding = await self.store.upkeep.scrub(briefly=True)
         return holding

@@ -9,19 +9,23 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from holdfast.answers import Erasure, Receipt, Remembered
+from holdfast.answers import Consolidated, Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
-from holdfast.model import Author, Importance, Kind
+from holdfast.model import Author, Importance, Kind, Session
 from holdfast.pipeline.archive import close_window
-from holdfast.pipeline.facts import canonical_key
+from holdfast.pipeline.consolidate.asked import ask_for, consolidated, end
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
+from holdfast.pipeline.keying import warm
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
+from holdfast.pipeline.suspicions import settle_suspicion
+from holdfast.pipeline.telling import tell_fact
 from holdfast.pipeline.undo import Undoer, undo
-from holdfast.scope_reads import ScopeReads, as_tuple
-from holdfast.transaction import WriteTx
+from holdfast.scope_context import ScopeContext
+from holdfast.scope_reads import as_tuple
+from holdfast.transaction import ReadTx, WriteTx
 
 if TYPE_CHECKING:
     from holdfast.moving import Exported, ExportFormat, Progress, Report
@@ -34,7 +38,7 @@ PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 
 
-class AsyncScope(ScopeReads):
+class AsyncScope(ScopeContext):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
@@ -43,6 +47,7 @@ class AsyncScope(ScopeReads):
 
     async def _write(self, work: Callable[[WriteTx], T]) -> T:
         self._runtime.guard()
+        await self._runtime.asked.written()
         return await self._runtime.store.write(self._scope, work)
 
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
@@ -72,12 +77,13 @@ class AsyncScope(ScopeReads):
             IdempotencyConflict: the key came before with other messages.
         """
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
+        when = runtime.settings.when
         prepared = await self._prepare(messages)
         once = self._once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
-                return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids)
+                return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when)
 
             return run() if once is None else once.once(tx, run)
 
@@ -86,9 +92,10 @@ class AsyncScope(ScopeReads):
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        secret = runtime.store.facts.secret
         if len(drafts) <= PREPARED_INLINE:
-            return prepare(drafts, runtime.redactor)
-        return await asyncio.to_thread(prepare, drafts, runtime.redactor)
+            return prepare(drafts, runtime.redactor, secret=secret)
+        return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
     async def remember(
         self,
@@ -97,7 +104,7 @@ class AsyncScope(ScopeReads):
         attribute: str | None = None,
         value: str | None = None,
         subject: str = "user",
-        operation: Literal["set", "add", "remove"] = "set",
+        operation: Literal["set", "add", "remove"] | None = None,
         event_time: datetime | None = None,
         importance: Importance = "mid",
         pinned: bool = False,
@@ -110,9 +117,10 @@ class AsyncScope(ScopeReads):
         """Remember a note (`text`) or a fact (`attribute`, `value`, `subject`).
 
         The same note again is the same memory. A fact supersedes what its attribute said before (`operation="set"`),
-        stands beside it (`"add"`) or ends that value (`"remove"`); one that tells of an earlier time takes its place
-        in the past. `memory` is the memory that now says it; None when a removal found nothing, or when a replay finds
-        it forgotten.
+        stands beside it (`"add"`) or ends that value (`"remove"`); without an operation the attribute decides: pets and
+        languages add, a job or an address supersedes. Attributes that are one concept in other words share their
+        timeline. One that tells of an earlier time takes its place in the past. `memory` is the memory that now says
+        it; None when a removal found nothing, or when a replay finds it forgotten.
 
         Raises:
             InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
@@ -134,11 +142,20 @@ class AsyncScope(ScopeReads):
             metadata={} if metadata is None else metadata,
         )
         whose = [self._scope.agent, self._scope.session]
-        key = None if attribute is None else canonical_key(attribute)
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
         once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
         teller = self._teller()
-        return await self._told(lambda tx: remember(tx, told, key=key, teller=teller), once)
+        if attribute is None:
+            return await self._told(lambda tx: remember(tx, told, teller=teller), once)
+        life = timedelta(days=self._runtime.settings.mid_tier_days)
+        await self._warm(subject, attribute)
+        return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once)
+
+    async def _warm(self, subject: str, attribute: str) -> None:
+        """Compare the key with the stored ones ahead: nothing is computed under a lock."""
+        agent = self._scope.agent
+        stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
+        await warm(subject, attribute, stored)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -172,8 +189,26 @@ class AsyncScope(ScopeReads):
 
         return await self._write(work)
 
-    async def undo(self, change_id: str, *, cascade: bool = False, idempotency_key: str | None = None) -> Receipt:
+    async def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+        """Settle what `suspicions` lists, as one change that can be undone.
+
+        Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
+        takes the statement as the user's own word, `different` leaves what the user told.
+
+        Raises:
+            NotFound: no such suspicion in this scope. Conflict: it is settled already. InvalidInput: another verdict.
+        """
+        if verdict not in {"same", "different"}:
+            raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
+        teller = self._teller()
+        return await self._write(lambda tx: settle_suspicion(tx, suspicion_id, verdict, teller=teller))
+
+    async def undo(
+        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+    ) -> Receipt:
         """Undo a change, as a new change; undoing an undo is redo. With `cascade`, undo first what stands on it.
+
+        Undoing what a model made of a window leaves the window RAW; with `redo` it is due to be done again.
 
         Raises:
             UndoConflict: later changes stand on it (`blocking`), it is undone already, or it is an add. Nothing
@@ -181,8 +216,8 @@ class AsyncScope(ScopeReads):
             this scope.
         """
         runtime = self._runtime
-        once = self._once("undo", idempotency_key, [change_id, cascade])
-        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret)
+        once = self._once("undo", idempotency_key, [change_id, cascade, redo] if redo else [change_id, cascade])
+        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret, redo=redo)
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
@@ -249,6 +284,8 @@ class AsyncScope(ScopeReads):
                 author=USER,
             )
         )
+        if runtime.mirror is not None:
+            await runtime.mirror(self._scope)
         if not hard:
             return done
         holding = await runtime.scrub(wait)
@@ -299,6 +336,7 @@ class AsyncScope(ScopeReads):
         "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people. Files have mode 0600 and appear whole.
 
         Raises:
+            InvalidInput: the store itself stands there.
             StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
         """
         from holdfast.moving import export_to
@@ -308,14 +346,37 @@ class AsyncScope(ScopeReads):
     async def end_session(self) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
 
-        Without a model the window becomes RAW memories at once; their ids are in the receipt. Ending an empty window
-        does nothing.
+        Waits for no model: where one consolidates, the window is due now and worked on behind. Without one the window
+        becomes RAW memories at once; their ids are in the receipt. Ending an empty window does nothing.
         """
         runtime = self._runtime
-        secret, name = runtime.store.facts.secret, self._scope.session or ""
+        secret, name, when = runtime.store.facts.secret, self._scope.session or "", runtime.settings.when
+        raw_chars = runtime.settings.raw_chars
 
         def work(tx: WriteTx) -> Receipt:
             session = ensure_session(tx, name, runtime.ids)
-            return close_window(tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True)
+            if when is not None:
+                return end(tx, session, when)
+            return close_window(
+                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+            )
 
         return await self._write(work)
+
+    async def consolidate(self) -> Consolidated:
+        """Consolidate now what waits in the scope's session, or, without a session, in all sessions of its user.
+
+        RAW windows are tried again too. It waits for the models; what they could not take stays RAW, with its reason in
+        `last_error`. Where no model is configured nothing is changed.
+        """
+        runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session
+
+        def chosen(tx: ReadTx) -> list[Session]:
+            return [session for session in tx.sessions() if name is None or session.name == name]
+
+        if when is None:
+            found = await self._read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], 2**62))
+            return replace(found, last_error="no model is configured for consolidation; set `consolidation`")
+        first = await self._write(lambda tx: ask_for(tx, chosen(tx), when))
+        await runtime.worker.settle(self._scope)
+        return await self._read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], first))

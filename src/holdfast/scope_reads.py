@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from holdfast.answers import Page, Query, Recall, Residue, Status
+from holdfast.answers import Doubt, Page, Query, Recall, Residue, Status
 from holdfast.errors import InvalidInput, WrongKind
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
+from holdfast.pipeline.evidence import asked_for
 from holdfast.pipeline.history import get, history
 from holdfast.pipeline.recall import checked, recall
 from holdfast.pipeline.remember import labels
 from holdfast.pipeline.sight import page_of_messages
 from holdfast.pipeline.status import status
+from holdfast.pipeline.suspicions import doubts
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx
 
@@ -39,6 +41,7 @@ class ScopeReads:
 
     async def _read(self, work: Callable[[ReadTx], T]) -> T:
         self._runtime.guard()
+        await self._runtime.asked.written()
         return await self._runtime.store.read(self._scope, work)
 
     async def recall(
@@ -65,7 +68,7 @@ class ScopeReads:
 
         Looks across all sessions of the scope's user unless `session` narrows it. Filters only narrow. `as_of` answers
         with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
-        by their state.
+        by their state. A question is evidence for the facts it returned, counted behind the answer, once a turn.
 
         Raises:
             InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is.
@@ -91,7 +94,30 @@ class ScopeReads:
             )
         asked = checked(query)
         indexes = self._runtime.indexes
-        return await self._read(lambda tx: recall(tx, asked, indexes))
+        self._runtime.guard()
+        answer = await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, indexes))
+        self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
+        return answer
+
+    async def summaries(
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session: str | None = None,
+        raw: bool = False,
+    ) -> Recall:
+        """The history: a summary for each consolidated window, by words, or the newest first without a query.
+
+        `since` and `until` bound when the window began. With `raw`, windows that no model has read yet are among them.
+        """
+        kinds: tuple[HitKind, ...] = ("summary", "raw") if raw else ("summary",)
+        return await self.recall(
+            query or "", limit=limit, offset=offset, kinds=kinds, since=since, until=until, session=session
+        )
 
     async def get(self, item_id: str) -> Message | Memory:
         """The message or memory of that id.
@@ -161,10 +187,18 @@ class ScopeReads:
         self._runtime.guard()
         return await asyncio.to_thread(self._runtime.residue, text)
 
+    async def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+        """What a person should settle, oldest first; with `settled` also what was.
+
+        Keys that may be one concept were kept apart, and so was what speaks against the user's own word.
+        """
+        return await self._read(lambda tx: doubts(tx, settled=settled))
+
     async def status(self) -> Status:
         """What the scope's user has here, and what is still to be done for it."""
         facts = self._runtime.store.facts
-        return await self._read(lambda tx: status(tx, facts))
+        models = self._runtime.health()
+        return await self._read(lambda tx: status(tx, facts, models=models))
 
 
 def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:

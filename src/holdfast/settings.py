@@ -36,7 +36,11 @@ class Settings:
         idempotency_days: how long an idempotency key is kept, in days.
         max_message_bytes: largest message, as JSON in UTF-8.
         max_batch_messages: most messages in one `add`.
+        mid_tier_days: days since the last evidence after which a fact leaves the mid tier.
         raw_chars: longest text of one RAW memory, in characters.
+        crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first.
+        context_tail: messages before the newest user's that `memory_first` keeps.
+        context_slot_timeout: seconds that each slot of a context may take before it is left out.
         worker: whether due work is done in the background while the store is open.
         poll_seconds: longest time between two looks for due work; a local write wakes at once.
         model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
@@ -44,6 +48,18 @@ class Settings:
         chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
         unload_retry_count: how often an embedding request is sent again whose model was unloaded; 0 for never.
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
+        drain_seconds: how long `close` lets a running consolidation end before its work is given back.
+        consolidation: the chain or model of the catalog that consolidates; empty for none.
+        models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `holdfast.toml`.
+        consolidate_messages: how many messages make a session's window due at once.
+        consolidate_tokens: how many tokens, by estimate, do.
+        consolidate_idle_seconds: how long a session is silent before what is left of it is due.
+        consolidate_keep_messages: how many of the last messages stay in the prompt, and more to whole turns.
+        consolidate_part_tokens: largest part of a window that one call shows; a smaller model's window goes first.
+        consolidate_tool_chars: longest tool output that a call shows, in characters; the journal keeps it whole.
+        consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
+        mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
+        mirror_summaries: how many windows `HISTORY.md` shows, the newest.
     """
 
     busy_timeout: float = 10.0
@@ -52,7 +68,11 @@ class Settings:
     idempotency_days: int = 30
     max_message_bytes: int = 8 * 1024 * 1024
     max_batch_messages: int = 10_000
+    mid_tier_days: int = 7
     raw_chars: int = 20_000
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 5.0
     worker: bool = True
     poll_seconds: float = 30.0
     model_attempts: int = 3
@@ -60,13 +80,25 @@ class Settings:
     chain_seconds: float = 600.0
     unload_retry_count: int = 3
     unload_retry_delay_ms: int = 500
+    drain_seconds: float = 5.0
+    consolidation: str = ""
+    models: str = ""
+    consolidate_messages: int = 20
+    consolidate_tokens: int = 8_000
+    consolidate_idle_seconds: float = 1_800.0
+    consolidate_keep_messages: int = 8
+    consolidate_part_tokens: int = 24_000
+    consolidate_tool_chars: int = 4_000
+    consolidate_skip: str = "holdfast:*,script:*,cron:*"
+    mirror: str = ""
+    mirror_summaries: int = 100
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in _MAY_BE_ZERO and value == 0:
+            if isinstance(value, bool | str) or (field.name in _MAY_BE_ZERO and value == 0):
                 continue
-            if not isinstance(value, bool) and value <= 0:
+            if value <= 0:
                 least = "0 or more" if field.name in _MAY_BE_ZERO else "greater than 0"
                 raise InvalidSetting(f"{field.name} is {value}; it must be {least}", name=field.name)
 

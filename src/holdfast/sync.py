@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
-from holdfast.errors import ForkedProcess, StoreClosed
+from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
+from holdfast.errors import StoreClosed
 from holdfast.memory import OpenStore
-from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
+from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
+from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.forget import Sources
+from holdfast.portal import Portal
 from holdfast.scope import AsyncScope
 
 if TYPE_CHECKING:
@@ -27,80 +25,6 @@ if TYPE_CHECKING:
     from holdfast.moving import Progress as ImportProgress
 
 __all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
-
-T = TypeVar("T")
-
-LAST_CALLS_SECONDS = 5.0
-"""How long closing waits for calls of other threads that the closed store must end."""
-
-
-class Portal:
-    """A thread with an event loop; calls from any other thread run on it, one after the other or side by side."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._pid = os.getpid()
-        self._closed = False
-        self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="holdfast-loop", daemon=True)
-        self._thread.start()
-
-    def run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine there and wait for it; works inside a running loop too (notebooks).
-
-        Raises:
-            StoreClosed: the portal was closed, perhaps while this waited.
-            ForkedProcess: the thread stayed behind in the parent process.
-        """
-        future = self._submit(call)
-        try:
-            return future.result()
-        except CancelledError:
-            raise StoreClosed("the store was closed while this call waited; open it again") from None
-        except BaseException:
-            future.cancel()
-            raise
-
-    def _submit(self, call: Coroutine[Any, Any, T]) -> Future[T]:
-        if self.forked:
-            call.close()
-            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
-        # Under the lock, so that nothing is left on a loop that has stopped.
-        with self._lock:
-            if self._closed:
-                call.close()
-                raise StoreClosed("the store is closed; open it again")
-            return asyncio.run_coroutine_threadsafe(call, self._loop)
-
-    @property
-    def forked(self) -> bool:
-        """Whether this process is a child of the one that opened it."""
-        return os.getpid() != self._pid
-
-    def close(self) -> None:
-        """Let every call end, stop the loop and end the thread. Idempotent."""
-        if self.forked:
-            return
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-        asyncio.run_coroutine_threadsafe(_end_all(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-
-async def _end_all() -> None:
-    """Wait for the calls that are running; cancel those that a closed store does not end."""
-    running = asyncio.all_tasks() - {asyncio.current_task()}
-    if not running:
-        return
-    _, waiting = await asyncio.wait(running, timeout=LAST_CALLS_SECONDS)
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    await asyncio.sleep(0)
 
 
 class SyncStore:
@@ -203,7 +127,7 @@ class SyncScope:
         attribute: str | None = None,
         value: str | None = None,
         subject: str = "user",
-        operation: Literal["set", "add", "remove"] = "set",
+        operation: Literal["set", "add", "remove"] | None = None,
         event_time: datetime | None = None,
         importance: Importance = "mid",
         pinned: bool = False,
@@ -288,6 +212,32 @@ class SyncScope:
             )
         )
 
+    def context(
+        self,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        *,
+        budget: int = 8000,
+        strategy: str = "adaptive",
+        shape: Shape = "openai",
+        reserve: int | None = None,
+        query: str | None = None,
+        tail: int | None = None,
+        crossover_turn_threshold: int | None = None,
+    ) -> Context:
+        """See `ScopeContext.context`."""
+        return self._portal.run(
+            self._core.context(
+                messages,
+                budget=budget,
+                strategy=strategy,
+                shape=shape,
+                reserve=reserve,
+                query=query,
+                tail=tail,
+                crossover_turn_threshold=crossover_turn_threshold,
+            )
+        )
+
     def get(self, item_id: str) -> Message | Memory:
         """See `AsyncScope.get`."""
         return self._portal.run(self._core.get(item_id))
@@ -316,9 +266,12 @@ class SyncScope:
         """See `AsyncScope.history`."""
         return self._portal.run(self._core.history(item_id))
 
-    def undo(self, change_id: str, *, cascade: bool = False, idempotency_key: str | None = None) -> Receipt:
+    def undo(
+        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+    ) -> Receipt:
         """See `AsyncScope.undo`."""
-        return self._portal.run(self._core.undo(change_id, cascade=cascade, idempotency_key=idempotency_key))
+        call = self._core.undo(change_id, cascade=cascade, redo=redo, idempotency_key=idempotency_key)
+        return self._portal.run(call)
 
     def forget(
         self,
@@ -389,6 +342,35 @@ class SyncScope:
     def end_session(self) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session())
+
+    def consolidate(self) -> Consolidated:
+        """See `AsyncScope.consolidate`."""
+        return self._portal.run(self._core.consolidate())
+
+    def summaries(
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session: str | None = None,
+        raw: bool = False,
+    ) -> Recall:
+        """See `AsyncScope.summaries`."""
+        call = self._core.summaries(
+            query, limit=limit, offset=offset, since=since, until=until, session=session, raw=raw
+        )
+        return self._portal.run(call)
+
+    def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+        """See `AsyncScope.suspicions`."""
+        return self._portal.run(self._core.suspicions(settled=settled))
+
+    def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+        """See `AsyncScope.settle_suspicion`."""
+        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict))
 
     def status(self) -> Status:
         """See `AsyncScope.status`."""

@@ -5,28 +5,37 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from holdfast._version import __version__
 from holdfast.answers import Residue
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, InvalidSetting
 from holdfast.keeping import Finding, Keeper, Lost, Restoration
+from holdfast.model import Scope
+from holdfast.pipeline.consolidate.apply import Means
+from holdfast.pipeline.consolidate.window import When
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import FILE_NAME, Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
-from holdfast.upkeep.steps import steps
+from holdfast.transaction import Listing
+from holdfast.upkeep.asked import Asked
+from holdfast.upkeep.consolidation import Consolidation
+from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from holdfast.inference import Tally
+    from holdfast.chains import ChainParts
+    from holdfast.inference import EmbeddingModel, Tally
     from holdfast.providers.catalog import Catalog
     from holdfast.providers.models import Models
     from holdfast.providers.view import ModelsView
@@ -37,6 +46,7 @@ __all__ = [
     "catalog",
     "data_files",
     "examine_file",
+    "key_embedding",
     "models_of",
     "models_view",
     "restore",
@@ -44,10 +54,11 @@ __all__ = [
 ]
 
 SQLITE = "sqlite:///"
+_WORKERS = count()
 
 
 def sqlite_path(location: str) -> str:
-    """The file that a location names: a path, or `sqlite:///path`.
+    """The file that a location names: a path, or `sqlite:///path`. Links are followed: one file, one name.
 
     Raises:
         InvalidInput: the location is empty or of a scheme that is not known.
@@ -55,13 +66,17 @@ def sqlite_path(location: str) -> str:
     path = location.removeprefix(SQLITE)
     if not path or "://" in path or "\0" in path:
         raise InvalidInput(f"cannot open {location!r:.80}; pass a file path, sqlite:///path or memory://")
-    return str(Path(path).expanduser().absolute())
+    return str(Path(path).expanduser().resolve())
 
 
 def data_files(path: str) -> list[Path]:
-    """Every file that a SQLite store keeps: the file and what stands beside it under its name."""
+    """Every file that a SQLite store keeps content in: the file and what stands beside it under its name.
+
+    Not the shared memory of the log: it holds frame numbers, and reading it would let go of SQLite's locks.
+    """
     target = Path(path)
-    return sorted(entry for entry in target.parent.glob(f"{target.name}*") if entry.is_file())
+    found = (entry for entry in target.parent.iterdir() if entry.name.startswith(target.name) and entry.is_file())
+    return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
 
 
 def _store(
@@ -73,6 +88,7 @@ def _store(
         return InMemoryStore(clock, ids), _no_files, None
     from holdfast.storage.residue import scan
     from holdfast.storage.sqlite.keeper import SqliteKeeper
+    from holdfast.storage.sqlite.raw import chunks
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -85,7 +101,7 @@ def _store(
     )
     schema = store.facts.schema
     keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
-    return store, lambda text: scan(data_files(path), text), keeper
+    return store, lambda text: scan(data_files(path), text, chunks=chunks), keeper
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:
@@ -126,14 +142,25 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
-    `clock` and `ids` may stand among the settings: tests pass their own.
+    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` may be a model, or several.
     """
     rest = dict(given)
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
+    model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
     settings = load_settings(rest)
+    parts = _chain(model, settings, clock)
     store, residue, keeper = _store(location, settings, clock, ids)
-    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper)
+    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper, parts=parts)
+
+
+def _chain(model: object, settings: Settings, clock: Clock) -> ChainParts | None:
+    """The consolidation chain: of an object, else of the name in the settings, else none."""
+    if model is None and not settings.consolidation:
+        return None
+    from holdfast.chains import chain_of
+
+    return chain_of(model or settings.consolidation, clock=clock, models=settings.models)
 
 
 def assemble(
@@ -143,18 +170,36 @@ def assemble(
     ids: Ids | None = None,
     settings: Settings | None = None,
     residue: Callable[[str], Residue] | None = None,
+    parts: ChainParts | None = None,
     keeper: Keeper | None = None,
 ) -> Runtime:
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids = ids or TimeOrderedIds()
     settings = settings or Settings()
+    mirror = _mirror(store, settings, clock) if settings.mirror else None
+    consolidation = None
+    if parts is not None:
+        means = Means(
+            ids=ids,
+            secret=store.facts.secret,
+            when=_when(settings),
+            life=timedelta(days=settings.mid_tier_days),
+            raw_chars=settings.raw_chars,
+            mirror=mirror is not None,
+        )
+        consolidation = Consolidation(
+            store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules, spent=parts.spent
+        )
     worker = Worker(
         store,
-        steps(store, ids),
+        steps(store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror),
         clock=clock,
-        owner=f"{socket.gethostname()}:{os.getpid()}",
+        owner=f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}",
         random=Random(),
         poll_seconds=settings.poll_seconds,
+        slow=() if consolidation is None else SLOW,
+        fresh=None if parts is None else parts.fresh,
+        sweep=None if consolidation is None else consolidation.sweep_all,
     )
     if settings.worker:
         worker.start()
@@ -162,12 +207,52 @@ def assemble(
         store=store,
         clock=clock,
         ids=ids,
-        settings=RuntimeSettings(idempotency_days=settings.idempotency_days, raw_chars=settings.raw_chars),
+        settings=RuntimeSettings(
+            idempotency_days=settings.idempotency_days,
+            raw_chars=settings.raw_chars,
+            drain_seconds=settings.drain_seconds,
+            when=None if parts is None else _when(settings),
+            mid_tier_days=settings.mid_tier_days,
+            crossover_turn_threshold=settings.crossover_turn_threshold,
+            context_tail=settings.context_tail,
+            context_slot_timeout=settings.context_slot_timeout,
+        ),
         worker=worker,
+        asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
         residue=residue or _no_files,
+        health=dict if parts is None else parts.health,
+        mirror=mirror,
+        close_models=None if parts is None else parts.close,
         keeper=keeper,
     )
+
+
+def _when(settings: Settings) -> When:
+    return When(
+        messages=settings.consolidate_messages,
+        tokens=settings.consolidate_tokens,
+        idle=timedelta(seconds=settings.consolidate_idle_seconds),
+        keep=settings.consolidate_keep_messages,
+        part_tokens=settings.consolidate_part_tokens,
+        tool_chars=settings.consolidate_tool_chars,
+        skip=tuple(pattern.strip() for pattern in settings.consolidate_skip.split(",") if pattern.strip()),
+    )
+
+
+def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope], Awaitable[None]]:
+    """What writes a scope's two files."""
+    from holdfast.transfer.mirror import write_mirror
+
+    folder = Path(settings.mirror).expanduser()
+
+    async def write(scope: Scope) -> None:
+        every = Listing(limit=2**62)
+        held = await store.read(scope, lambda tx: tx.list_memories(every))
+        newest = settings.mirror_summaries
+        await asyncio.to_thread(write_mirror, folder, scope, held, now=clock.now(), summaries=newest)
+
+    return write
 
 
 def _no_files(text: str) -> Residue:
@@ -228,3 +313,40 @@ def _usage_kept(location: str, since: date | None) -> list[Tally]:
             await store.close()
 
     return asyncio.run(read())
+
+
+def key_embedding(name: str) -> EmbeddingModel:
+    """The embedding of a name: `builtin`, a model directory, or an embedding model of the catalog.
+
+    Raises:
+        InvalidSetting: the catalog has no embedding model of that name.
+    """
+    if name == "builtin":
+        from holdfast.providers.local.builtin import BuiltinEmbedding
+
+        return BuiltinEmbedding()
+    if Path(name).is_dir():
+        from holdfast.providers.embedding.directory import DirectoryEmbedding
+
+        return DirectoryEmbedding(Path(name))
+    entry = catalog().models.get(name)
+    if entry is None or not entry.embeds:
+        message = (
+            f"{name!r:.80} is no embedding: pass builtin, a model's directory, or an embedding model of the catalog"
+        )
+        raise InvalidSetting(message, name=name)
+    if entry.protocol == "ollama-embeddings":
+        from holdfast.providers.embedding.ollama import OllamaEmbedding
+
+        url = entry.base_url or "http://127.0.0.1:11434"
+        return OllamaEmbedding(model=entry.model, base_url=url, headers=entry.headers, timeout=entry.deadline)
+    from holdfast.providers.embedding.openai import OpenAIEmbedding
+
+    return OpenAIEmbedding(
+        model=entry.model,
+        base_url=entry.base_url or "https://api.openai.com/v1",
+        clock=SystemClock(),
+        api_key=None if entry.api_key_env is None else os.environ.get(entry.api_key_env),
+        headers=entry.headers,
+        timeout=entry.deadline,
+    )

@@ -30,7 +30,7 @@ ORPHANS = {
         ON m.namespace = e.namespace AND m.user_id = e.user_id AND m.id = e.memory_id AND m.rev = e.rev_after
         WHERE m.id IS NULL""",
     "two current values of one fact": """
-        SELECT count(*) FROM (SELECT 1 FROM memory WHERE unrecorded_at IS NULL AND kind = 'fact' AND state = 'active'
+        SELECT count(*) FROM (SELECT 1 FROM memory WHERE unrecorded_at IS NULL AND kind = 'fact' AND state = 'active' AND operation = 'set'
         GROUP BY namespace, user_id, agent_id, subject, fact_key HAVING count(*) > 1)""",
     "a hole in the change numbers": """
         SELECT count(*) FROM namespace AS n WHERE n.change_seq <> (

@@ -11,7 +11,7 @@ from holdfast.storage.sql import Statement, load, parse
 STATEMENTS = load("holdfast.storage.sqlite")
 SCOPED = {
     "owner", "agent", "session", "message", "memory", "memory_source", "change", "change_effect",
-    "idempotency", "tombstone", "due", "word_block",
+    "idempotency", "tombstone", "due", "word_block", "evidence", "suspicion",
 }  # fmt: skip
 OPEN_TO_UPKEEP = {"store", "due", "owner", "model_usage"}
 TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b)(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)

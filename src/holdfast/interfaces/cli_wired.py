@@ -26,7 +26,7 @@ def _commands(context: click.Context) -> ModelsCommands:
 models_command = models_group(_commands)
 
 
-@click.command("chaos")
+@click.command("chaos", epilog="Example: holdfast chaos --port 8787 --fail-rate 0.15 --fault rate-limit")
 @click.option("--port", default=8787, help="Where to listen, on loopback; 0 takes a free one.")
 @click.option("--seed", default=0, help="Makes the failures the same again.")
 @click.option("--fail-rate", default=0.0, type=click.FloatRange(0, 1), help="The share of requests that fail.")
@@ -38,9 +38,9 @@ models_command = models_group(_commands)
 @click.option("--one-gpu", is_flag=True, help="A second model evicts the first.")
 @click.option("--list", "listed", is_flag=True, help="Print the names of all faults.")
 def chaos_command(*, listed: bool, **options: Any) -> None:
-    """Serve models that fail like real ones: OpenAI, Anthropic and Ollama protocols.
+    """Serve models that fail like real ones.
 
-    Example: holdfast chaos --fault rate-limited --port 8787
+    It speaks the protocols of OpenAI, Anthropic and Ollama over real HTTP; without a fault it answers sensibly.
     """
     from holdfast.testing.chaos import FAULTS, fault_names, serve_chaos
 

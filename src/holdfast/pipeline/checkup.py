@@ -20,6 +20,7 @@ from holdfast.packed import (
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.archive import uncovered
 from holdfast.pipeline.documents import memory_entry, message_entry
+from holdfast.pipeline.fences import said
 from holdfast.transaction import Listing, ReadTx, WriteTx
 from holdfast.unpacked import verify
 
@@ -83,7 +84,7 @@ def index_drift(tx: ReadTx) -> list[str]:
         if found is None:
             missing += 1
             continue
-        wanted = _entry(item, hidden=hidden, terms=analyse(item.text), sessions=sessions, agents=agents)
+        wanted = _entry(item, hidden=hidden, terms=analyse(said(item)), sessions=sessions, agents=agents)
         stale += not _agrees(found, wanted, message=isinstance(item, Message))
     ghosts = sum(number not in living for block in sound for number in _occupied(block))
     if missing and not damaged:
@@ -148,7 +149,7 @@ def rebuild_words(tx: WriteTx, terms: Mapping[str, Terms]) -> int:
     for item, hidden in documents(tx):
         if item.agent is not None and item.agent not in agents:
             agents[item.agent] = tx.agent_number(item.agent)
-        known = terms.get(item.id) or analyse(item.text)
+        known = terms.get(item.id) or analyse(said(item))
         batch.append(_entry(item, hidden=hidden, terms=known, sessions=sessions, agents=agents))
         if len(batch) == _PAGE:
             tx.index(batch)
@@ -178,4 +179,7 @@ def rebuild_due(tx: WriteTx) -> int:
     missing = {key: at for key, at in due_of_state(tx).items() if key not in there}
     for (kind, ref), at in missing.items():
         tx.put_due(kind, ref, at)
+        session = tx.find_session(ref) if kind == "consolidate" else None
+        if session is not None:
+            tx.put_session(replace(session, torn=True))
     return len(missing)

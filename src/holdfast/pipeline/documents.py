@@ -55,7 +55,7 @@ def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> E
         session=session,
         event_time=micros(memory.event_time),
         agent=agent,
-        active=memory.state == "active",
+        active=memory.shown,
     )
     return Entry(number=memory.number, record=record, terms=terms.counts)
 

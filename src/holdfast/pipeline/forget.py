@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from holdfast.answers import Erasure
 from holdfast.errors import InvalidInput, NotFound, WrongKind
 from holdfast.model import KINDS, Author, Change, Kind, Memory, Message, Scope, micros
+from holdfast.pipeline.fences import erased
 from holdfast.pipeline.remember import memory_digest
 from holdfast.pipeline.sight import has_labels, sees
 from holdfast.ports import Ids
@@ -217,6 +218,8 @@ def _erase(
     tx.erase_memories([m.id for m in going.memories], change_id, digests=digests)
     tx.drop_sources(gone)
     tx.erase_messages([m.id for m in going.messages], change_id)
+    for message in tx.quoting(gone):
+        tx.rewrite_message(erased(message, set(gone), secret=secret))
     for memory in going.memories:
         tx.clear_due("expire", memory.id)
     hidden = {item.session for item in tx.hidden() if isinstance(item, Message)}
@@ -232,9 +235,15 @@ def _erase(
 def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:
     if hard:
         tx.put_due("scrub", "bytes", tx.now)
-    for name in going.due_again:
+    touched = {message.session for message in going.messages}
+    for name in sorted(touched | set(going.due_again)):
         session = tx.session(name)
-        if session is not None:
+        if session is None:
+            continue
+        # What was read of this session before now is not what it holds: a result of it must not be applied.
+        torn = session.torn or name in going.due_again
+        tx.put_session(replace(session, rev=session.rev + 1, torn=torn))
+        if name in going.due_again:
             tx.put_due("consolidate", session.id, tx.now)
 
 

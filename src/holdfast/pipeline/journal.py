@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.answers import Receipt, Visibility
-from holdfast.model import Author, Change, Message, Session, Span
+from holdfast.model import Author, Change, Message, Quote, Session, Span
 from holdfast.pipeline.analysis import Terms, analyse
+from holdfast.pipeline.consolidate.window import When, due_at, skipped, weight
 from holdfast.pipeline.documents import message_entry
+from holdfast.pipeline.fences import find_quotes, without
 from holdfast.pipeline.ingest import Draft
 from holdfast.ports import Ids, Redactor
 from holdfast.transaction import WriteTx
@@ -24,11 +26,12 @@ class Prepared:
 
     drafts: tuple[Draft, ...]
     terms: tuple[Terms, ...]
+    quotes: tuple[tuple[Quote, ...], ...]
     redacted: int = 0
 
 
-def prepare(drafts: Sequence[Draft], redactor: Redactor | None) -> Prepared:
-    """Redact and analyse: pure work, done before the write lock is taken."""
+def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Prepared:
+    """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken."""
     redacted = 0
     if redactor is not None:
         cleaned = []
@@ -38,7 +41,9 @@ def prepare(drafts: Sequence[Draft], redactor: Redactor | None) -> Prepared:
             redacted += max(in_body, in_text)
             cleaned.append(replace(draft, body=body, text=text))
         drafts = cleaned
-    return Prepared(drafts=tuple(drafts), terms=tuple(analyse(draft.text) for draft in drafts), redacted=redacted)
+    quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
+    terms = tuple(analyse(without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
+    return Prepared(drafts=tuple(drafts), terms=terms, quotes=quotes, redacted=redacted)
 
 
 def _redact(value: Any, redactor: Redactor) -> tuple[Any, int]:
@@ -74,11 +79,12 @@ def append(
     author: Author,
     ids: Ids,
     given: Sequence[str | None] = (),
+    when: When | None = None,
 ) -> Receipt:
     """Append messages to a session: the journal, the words index and the audit trail in one transaction.
 
     Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one.
-    An empty batch writes nothing.
+    With `when`, the session's window becomes due work. An empty batch writes nothing.
     """
     if not prepared.drafts:
         return Receipt(ids=())
@@ -102,11 +108,17 @@ def append(
             agent=agent,
             embed=draft.embed,
             metadata=draft.metadata,
+            quotes=prepared.quotes[offset],
         )
         messages.append(message)
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
     last = messages[-1].seq
-    tx.put_session(replace(held, last_seq=last, last_at=tx.now, ended_at=None))
+    pending = held.pending_tokens + weight(messages)
+    moved = replace(held, last_seq=last, last_at=tx.now, ended_at=None, pending_tokens=pending)
+    tx.put_session(moved)
+    due = None if when is None or skipped(session, when) else due_at(moved, when, tx.now)
+    if due is not None:
+        tx.put_due("consolidate", moved.id, due)
     tx.add_messages(messages)
     tx.index(entries)
     tx.add_change(_appended(change_id, author, tx.now, Span(session=held.id, first=held.last_seq + 1, last=last)))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from holdfast.answers import Status
+from holdfast.pipeline.consolidate.snapshot import is_kept
+from holdfast.pipeline.suspicions import doubts
 from holdfast.ports import StoreFacts
-from holdfast.transaction import ReadTx
+from holdfast.transaction import Listing, ReadTx
 
 __all__ = ["status"]
 
 
-def status(tx: ReadTx, facts: StoreFacts) -> Status:
+def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, str] | None = None) -> Status:
     """Counts of the scope's messages and memories, its due work, and the last error of that work."""
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
@@ -28,10 +31,12 @@ def status(tx: ReadTx, facts: StoreFacts) -> Status:
         if kind == "raw" and state == "active":
             raw += count
     due = tx.due()
+    sessions = tx.sessions()
+    held = tx.list_memories(Listing(kinds=("raw",), limit=2**62)) if raw else []
     errors = [item for item in due if item.last_error is not None]
     return Status(
         messages=messages,
-        sessions=len(tx.sessions()),
+        sessions=len(sessions),
         memories=dict(kinds),
         tiers=dict(tiers),
         states=dict(states),
@@ -43,4 +48,9 @@ def status(tx: ReadTx, facts: StoreFacts) -> Status:
         last_error=errors[-1].last_error if errors else None,
         store=facts.backend,
         schema=facts.schema,
+        pending=sum(session.last_seq - session.cursor for session in sessions),
+        set_aside=sum(is_kept(memory) for memory in held),
+        parked=sum(item.attempts > 0 and item.due_at > tx.now for item in due),
+        models=dict(models or {}),
+        doubts=len(doubts(tx)),
     )

@@ -7,23 +7,25 @@ from dataclasses import dataclass, replace
 
 from holdfast.answers import Receipt
 from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
-from holdfast.model import Author, Change, Effect, Memory, Span
-from holdfast.pipeline.remember import memory_digest, mind_expiry
+from holdfast.model import Author, Change, Effect, Memory, Session, Span
+from holdfast.pipeline.archive import archive
+from holdfast.pipeline.remember import memory_digest, mind_expiry, revise
 from holdfast.pipeline.sight import sees
 from holdfast.pipeline.timeline import contradicting
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["Undoer", "undo"]
+__all__ = ["Undoer", "restore", "undo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undoer:
-    """What an undo needs beside its transaction."""
+    """What an undo needs beside its transaction. With `redo` an undone consolidation is due to be done again."""
 
     ids: Ids
     author: Author
     secret: bytes
+    redo: bool = False
 
 
 def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Receipt:
@@ -45,12 +47,24 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Recei
         raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
     _check(change)
     blocking = _blocking(tx, change, undoer.secret)
-    if blocking and not cascade:
+    if any(_told(tx, one) for one in blocking) and not cascade:
         later = ", ".join(blocking[:5])
         message = f"later changes stand on {change_id}: {later}; undo them first, or pass cascade=True"
         raise UndoConflict(message, blocking=blocking)
     undone = _undo_tree(tx, change, undoer)
-    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=tuple(reversed(undone)))
+    made = tuple(one for one in reversed(undone) if _told(tx, _undone_by(tx, one)))
+    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
+
+
+def _undone_by(tx: ReadTx, undo_id: str) -> str:
+    made = tx.find_change(undo_id)
+    return "" if made is None or made.undoes is None else made.undoes
+
+
+def _told(tx: ReadTx, change_id: str) -> bool:
+    """Whether somebody made a change; what only time and evidence did to a row goes with what is undone below it."""
+    change = tx.find_change(change_id)
+    return change is None or change.verb not in {"evidence", "expire"}
 
 
 def _seen(tx: ReadTx, change: Change) -> bool:
@@ -101,7 +115,7 @@ def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
             blocking |= _hiding(tx, effect.memory_id, change)
         elif current[0].rev != effect.rev_after:
             blocking |= _between(tx, change, list(_changes(tx, memory_id=effect.memory_id)))
-    for span in change.spans:
+    for span in () if _learned(change) else change.spans:
         session = tx.find_session(span.session)
         if session is None:
             raise Forgotten(f"the session that {change.id} consolidated was forgotten since; add it anew", id=change.id)
@@ -165,6 +179,10 @@ def _contradicting(tx: ReadTx, change: Change, secret: bytes) -> set[str]:
         elif memory.state == "active":
             same = tx.same_content(kind=memory.kind, digest=memory_digest(secret, memory), agent=memory.agent)
             others |= set() if same is None else {same.id}
+        if memory.kind in {"summary", "raw"} and memory.state == "active":
+            # While it was away its window was kept anew: the two would say everything twice.
+            anew = (one for one in tx.derived(memory.sources) if one.kind in {"summary", "raw"})
+            others |= {one.id for one in anew if one.state == "active" and one.created_at >= change.at}
     stacks = (_stacks(list(_changes(tx, memory_id=other)))[1] for other in others - brought.keys())
     return {stack[-1] for stack in stacks if stack}
 
@@ -206,12 +224,15 @@ def _cursor_after(tx: ReadTx, change: Change, span: Span) -> int:
 
 
 def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
-    effects = [_restore(tx, effect, change) for effect in reversed(change.effects)]
+    effects = [restore(tx, effect, change) for effect in reversed(change.effects)]
     forward = _forward(tx, change)
-    for span in change.spans:
+    learned = _learned(change)
+    if learned:
+        effects = _left_raw(tx, change, effects, undoer)
+    for span in () if learned else change.spans:
         session = tx.find_session(span.session)
         if session is not None:
-            tx.put_session(replace(session, cursor=span.first - 1 if forward else span.last, rev=session.rev + 1))
+            _move(tx, session, span, forward=forward)
     made = Change(
         id=undoer.ids.new("chg"),
         seq=0,
@@ -220,7 +241,7 @@ def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
         by=undoer.author,
         at=tx.now,
         sources=change.sources,
-        spans=change.spans,
+        spans=() if learned else change.spans,
         effects=tuple(effects),
         undoes=change.id,
     )
@@ -228,6 +249,41 @@ def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
     tx.add_change(made)
     _mark(tx, change, made.id)
     return made.id
+
+
+def _learned(change: Change) -> bool:
+    """Whether a model or the rules consolidated a window: its undoing leaves the cursor where it is."""
+    return change.verb == "consolidate" and change.by.version is not None
+
+
+def _left_raw(tx: WriteTx, change: Change, effects: Sequence[Effect], undoer: Undoer) -> list[Effect]:
+    """What the window stood for becomes RAW again, by the user's wish, or to be done again."""
+    found = {effect.memory_id: effect for effect in effects}
+    kept = not undoer.redo
+    back = [m for m in tx.find_memories(list(found)) if m.kind == "raw" and m.state == "active"]
+    for memory in back:
+        held = memory.metadata.get("raw")
+        about = {**(held if isinstance(held, dict) else {}), "kept": kept}
+        effect = revise(tx, memory, metadata={**memory.metadata, "raw": about})
+        found[memory.id] = replace(effect, rev_before=found[memory.id].rev_before)
+    messages = sorted(tx.find_messages(change.sources), key=lambda message: message.seq)
+    if not back and messages:
+        about = {"reason": "the consolidation was undone", "kept": kept}
+        _, made = archive(tx, messages, secret=undoer.secret, ids=undoer.ids, author=undoer.author, about=about)
+        found |= {effect.memory_id: effect for effect in made}
+    if undoer.redo:
+        tx.put_due("redo", "raw", tx.now)
+    return list(found.values())
+
+
+def _move(tx: WriteTx, session: Session, span: Span, *, forward: bool) -> None:
+    """Move a cursor back in front of a span, whose messages wait again, or behind it."""
+    moved = replace(session, cursor=span.first - 1 if forward else span.last, rev=session.rev + 1)
+    if forward:
+        start = min(session.window_start, moved.cursor)
+        tx.put_session(replace(moved, window_start=start, asked=min(session.asked, moved.cursor)))
+    else:
+        tx.put_session(replace(moved, window_start=max(session.window_start, span.last)))
 
 
 def _mark(tx: WriteTx, change: Change, by: str) -> None:
@@ -247,6 +303,12 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
     if _forward(tx, change):
         tx.reveal(root.id if change is root else change.id)
         _flag(tx, change.sources)
+        for name in {message.session for message in tx.find_messages(change.sources)}:
+            session = tx.session(name)
+            if session is not None:
+                # The window may have been consolidated without what shows again.
+                tx.put_session(replace(session, torn=True, rev=session.rev + 1))
+                tx.put_due("consolidate", session.id, tx.now)
     else:
         numbers = _numbers(tx, change.sources)
         tx.hide(change.sources, made.id)
@@ -255,7 +317,7 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
 
 def _numbers(tx: ReadTx, ids: Sequence[str]) -> dict[int, bool]:
     messages = {message.number: True for message in tx.find_messages(ids)}
-    return messages | {memory.number: memory.state == "active" for memory in tx.find_memories(ids)}
+    return messages | {memory.number: memory.shown for memory in tx.find_memories(ids)}
 
 
 def _flag(tx: WriteTx, ids: Sequence[str]) -> None:
@@ -276,13 +338,13 @@ def _as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
     return before
 
 
-def _restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
+def restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
     """Write the revision before as the newest one."""
     current = tx.find_memories([effect.memory_id])[0]
     before = _as_before(tx, effect, change)
     after = replace(before, rev=current.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after)
     mind_expiry(tx, after)
-    if (after.state == "active") != (current.state == "active"):
-        tx.flag({current.number: after.state == "active"})
+    if after.shown != current.shown:
+        tx.flag({current.number: after.shown})
     return Effect(memory_id=current.id, rev_before=current.rev, rev_after=after.rev)

@@ -9,29 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Final, Generic, Literal, TypeVar, assert_never
+from typing import Final, Generic, TypeVar, assert_never
 
-from holdfast.errors import Attempt, ChainFailed, FailureClass, ModelError
-from holdfast.inference import ChatModel, ChatReply, ChatRequest, Usage
+from holdfast.errors import Attempt, FailureClass, ModelError
+from holdfast.inference import Accepted, Advice, ChatModel, ChatReply, ChatRequest, Rejected, TaskFailed, Usage
 from holdfast.ports import Clock
 from holdfast.providers.wrappers import Backoff, DeadlinePassed, Retrying, within
 
 __all__ = ["Accepted", "Advice", "Chain", "Link", "Observe", "Rejected", "TaskFailed", "ask"]
 
 T = TypeVar("T")
-Advice = Literal["retry", "park", "shorten", "poison", "refused"]
 Observe = Callable[[ChatRequest, Attempt, Usage], None]
 """Called once a call that a chain made; `Attempt.cls` is None for an accepted answer."""
 
 _REFUSALS: Final = 3  # fewer may be one provider being careful
 _NOT_ASKED: Final = frozenset({"resting", "no_key"})  # no request was made, so nothing is counted
-_CLASS_OF: Final[dict[Advice, FailureClass]] = {
-    "retry": "retry",
-    "park": "park",
-    "shorten": "shorten",
-    "poison": "poison",
-    "refused": "next",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,50 +32,6 @@ class Link:
 
     model: ChatModel
     window: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted(Generic[T]):
-    """What `accept` made of a reply, and the calls that led to it."""
-
-    value: T
-    reply: ChatReply
-    attempts: tuple[Attempt, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
-    """A reply that is no answer to the task. `reason` is a shape ("no tool call"), never content."""
-
-    reason: str
-    refused: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFailed:
-    """No model gave an acceptable answer.
-
-    `advice` says what to do with the work, `retry_after` the soonest time for it in seconds, where a provider or a
-    resting link named one.
-    """
-
-    advice: Advice
-    attempts: tuple[Attempt, ...]
-    retry_after: float | None = None
-
-    def error(self, chain: str) -> ChainFailed:
-        """The same as an error."""
-        calls = ", ".join(f"{one.model} {one.cls}{f' {one.status}' if one.status else ''}" for one in self.attempts)
-        return ChainFailed(
-            f"{chain}: no model of the chain answered ({calls or 'none could be asked in time'})",
-            model=chain,
-            cls=_CLASS_OF[self.advice],
-            advice=self.advice,
-            attempts=self.attempts,
-            retry_after=self.retry_after,
-            reason="no model of the chain answered",
-            rule="chain",
-        )
 
 
 @dataclass(slots=True)
@@ -134,6 +82,11 @@ class Chain:
     def models(self) -> tuple[str, ...]:
         """The names of the links, in the order in which they are asked."""
         return tuple(link.model.name for link in self._links)
+
+    @property
+    def window(self) -> int | None:
+        """The tokens that the first link's window takes; None where that is not known."""
+        return self._links[0].window if self._links else None
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """The first answer of any link.

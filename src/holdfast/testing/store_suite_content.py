@@ -42,7 +42,8 @@ class ContentCases:
         unnamed = made[1]
         assert await store.read(ALICE, lambda tx: (tx.session(""), tx.find_session(unnamed.id))) == (unnamed, unnamed)
         assert await store.read(ALICE, lambda tx: (tx.session("beta"), tx.find_session("ses_none"))) == (None, None)
-        ended = replace(unnamed, last_seq=7, cursor=3, rev=2, last_at=later(50), ended_at=later(60))
+        waiting = replace(unnamed, last_seq=7, cursor=3, window_start=5, asked=6, pending_tokens=9, torn=True)
+        ended = replace(waiting, rev=2, last_at=later(50), ended_at=later(60))
         await store.write(ALICE, lambda tx: tx.put_session(ended))
         assert await store.read(ALICE, lambda tx: tx.session("")) == ended
         assert [session.name for session in await store.read(ALICE, lambda tx: tx.sessions())] == ["zeta", "", "alpha"]

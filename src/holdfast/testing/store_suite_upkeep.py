@@ -244,6 +244,34 @@ class UpkeepCases:
         assert await upkeep.finish(lease)
         assert await upkeep.pending(_KIND) == 1
 
+    async def test_claiming_and_counting_can_be_for_one_scope(self, store: Store) -> None:
+        for scope in OTHERS:
+            await _put(store, scope, "same")
+        upkeep = store.upkeep
+        for scope in OTHERS:
+            assert await upkeep.pending(_KIND, scope=scope) == 1
+            leases = await upkeep.claim(owner="w", kinds=_KIND, limit=10, seconds=30, scope=scope)
+            assert [(lease.due.namespace, lease.due.user) for lease in leases] == [(scope.namespace, scope.user)]
+        assert await upkeep.pending(_KIND) == len(OTHERS)
+
+    async def test_what_failed_can_be_hastened(self, store: Store) -> None:
+        upkeep = store.upkeep
+        for scope in (ALICE, BOB):
+            await _put(store, scope, "failed")
+        for lease in await _claim(store):
+            assert await upkeep.put_off(lease, at=later(300), error="no")
+        await _put(store, ALICE, "waiting", 300)
+        await _put(store, ALICE, "other", 300, kind="consolidate")
+        await upkeep.hasten(_KIND, scope=BOB)
+        assert [lease.due.user for lease in await _claim(store)] == ["bob"]
+        await upkeep.hasten(_KIND)
+        [lease] = await _claim(store)
+        assert (lease.due.ref, lease.due.attempts, lease.due.last_error) == ("failed", 1, "no")
+        await upkeep.hasten(_KIND, scope=BOB, failed=False)
+        assert await _claim(store) == []
+        await upkeep.hasten(_KIND, failed=False)
+        assert "waiting" in {lease.due.ref for lease in await _claim(store)}
+
     async def test_a_write_that_makes_work_due_wakes(self, store: Store) -> None:
         woken: list[str] = []
         store.on_due(lambda: woken.append("first"))

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 
 from holdfast.model import Author, Change, Scope
-from holdfast.pipeline.archive import archive, uncovered
+from holdfast.pipeline.archive import RAW_CHARS, archive, uncovered
 from holdfast.pipeline.remember import revise
+from holdfast.pipeline.tiers import temporary
 from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import WriteTx
+from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.worker import Step
 
-__all__ = ["steps"]
+__all__ = ["SLOW", "steps"]
 
 READER_RETRY_SECONDS = 1.0
 RULES = Author(origin="rules", name="upkeep")
 
 
-def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
-    """Every kind of due work and what does it."""
+SLOW = ("consolidate", "redo")
+"""Kinds of due work that call models."""
+
+
+def steps(
+    store: Store,
+    ids: Ids,
+    *,
+    raw_chars: int = RAW_CHARS,
+    consolidation: Consolidation | None = None,
+    mirror: Callable[[Scope], Awaitable[None]] | None = None,
+) -> Mapping[str, Step]:
+    """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
 
     async def expire(lease: Lease) -> float | None:
@@ -28,7 +42,7 @@ def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
         return None
 
     async def consolidate(lease: Lease) -> float | None:
-        work = lambda tx: _keep_raw(tx, lease.due.ref, ids, secret)  # noqa: E731 - bound to this lease
+        work = lambda tx: _keep_raw(tx, lease.due.ref, ids, secret, raw_chars)  # noqa: E731 - bound to this lease
         await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
@@ -39,7 +53,18 @@ def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
         await store.write(_scope(lease), _drop_expired_keys, priority=Priority.WORKER)
         return None
 
-    return MappingProxyType({"consolidate": consolidate, "expire": expire, "keys": keys, "scrub": scrub})
+    found: dict[str, Step] = {"consolidate": consolidate, "expire": expire, "keys": keys, "scrub": scrub}
+    if consolidation is not None:
+        found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
+    if mirror is not None:
+        copy = mirror
+
+        async def mirrored(lease: Lease) -> float | None:
+            await copy(_scope(lease))
+            return None
+
+        found["mirror"] = mirrored
+    return MappingProxyType(found)
 
 
 def _scope(lease: Lease) -> Scope:
@@ -59,9 +84,15 @@ def _expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
     if not found or found[0].state != "active" or found[0].pinned:
         return
     memory = found[0]
-    if memory.expires_at is None or memory.expires_at > tx.now:
+    if memory.expires_at is None:
         return
-    effect = revise(tx, memory, state="expired", valid_to=memory.expires_at)
+    if memory.expires_at > tx.now:
+        # Evidence has prolonged its life since this was made due.
+        tx.put_due("expire", memory.id, memory.expires_at)
+        return
+    # Told until when: it holds no longer. At the end of its life in the mid tier it still holds, and is recallable.
+    lives = memory.kind == "fact" and not temporary(tx.evidence([memory.id]))
+    effect = revise(tx, memory, state="expired", valid_to=None if lives else memory.expires_at)
     change = Change(
         id=ids.new("chg"),
         seq=0,
@@ -74,15 +105,17 @@ def _expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
     tx.add_change(change)
 
 
-def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes) -> None:
+def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: int) -> None:
     """Messages behind the cursor that nothing holds any more (their summary was forgotten) are kept raw again."""
     session = tx.find_session(session_id)
     if session is None:
         return
     messages = uncovered(tx, session)
+    if session.torn:
+        tx.put_session(replace(session, torn=False))
     if not messages:
         return
-    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES)
+    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES, raw_chars=raw_chars)
     change = Change(
         id=ids.new("chg"),
         seq=0,

@@ -9,24 +9,41 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
+from typing import Literal
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import ChainFailed, HoldfastError
+from holdfast.model import Scope
 from holdfast.ports import Clock, Lease, Store
 
-__all__ = ["Step", "Worker", "backoff"]
+__all__ = ["Pace", "Step", "Worker", "backoff", "park"]
 
 log = logging.getLogger("holdfast.upkeep")
 
 LEASE_SECONDS = 60.0
+BEATS = 3
+"""How often a lease is renewed while its step runs, per length of the lease."""
 HELD_POLL_SECONDS = 0.02
 BATCH = 16
+SLOTS = 4
+"""Steps that call models and run at the same time, in one process."""
 FIRST_DELAY = 1.0
 LONGEST_DELAY = 300.0
+LONGEST_PARK = 900.0
 MAX_ERROR = 500
+AGAIN = ("redo",)
+"""Kinds of due work that wait for nothing but a model."""
+SWEEP_EVERY = timedelta(hours=6)
+
+Outcome = Literal["done", "put_off", "failed"]
+
+
+class Pace(float):
+    """Seconds until the next look at work that goes on: kept to in the background, not while settling."""
+
 
 Step = Callable[[Lease], Awaitable[float | None]]
 """Does one item: returns None when nothing is left to do, or the seconds after which to look again."""
@@ -41,6 +58,12 @@ def backoff(attempts: int, random: Random) -> float:
     return share * min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(attempts, 20))
 
 
+def park(attempts: int, retry_after: float | None, random: Random) -> float:
+    """Seconds until a parked item is probed: doubling from 30 s to 15 minutes, never before what was asked for."""
+    wait = min(LONGEST_PARK, 30.0 * 2.0 ** min(attempts, 20))
+    return max(random.uniform(0.5, 1.0) * wait, retry_after or 0.0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """What one round did."""
@@ -51,11 +74,12 @@ class Round:
 
 
 class Worker:
-    """Claims due work and does it, one item at a time, until it is stopped.
+    """Claims due work and does it until it is stopped.
 
-    `steps` maps a kind of due work to what does it. An item that fails is put off with backoff; its error is kept as
-    text without content. While idle it looks again at the soonest due time, at most every `poll_seconds`, or when
-    woken.
+    `steps` maps a kind of due work to what does it; kinds in `slow` call models: up to four of them run at once, their
+    leases are renewed while they run, and they never keep other work waiting. An item that fails is put off with
+    backoff; its error is kept as text without content. While idle it looks again at the soonest due time, at most every
+    `poll_seconds`, or when woken. Scopes take turns.
     """
 
     def __init__(
@@ -67,88 +91,214 @@ class Worker:
         owner: str,
         random: Random,
         poll_seconds: float = 30.0,
+        slow: Sequence[str] = (),
+        fresh: Callable[[], None] | None = None,
+        sweep: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._store = store
         self._steps = steps
-        self._kinds = tuple(sorted(steps))
+        self._slow = tuple(sorted(kind for kind in steps if kind in slow))
+        self._quick = tuple(sorted(kind for kind in steps if kind not in slow))
+        self._kinds = (*self._quick, *self._slow)
+        self._again = tuple(kind for kind in self._slow if kind in AGAIN)
         self._clock = clock
         self._owner = owner
         self._random = random
         self._poll_seconds = poll_seconds
-        self._woken = asyncio.Event()
+        self._fresh = fresh
+        self._sweep = sweep
+        self._swept: datetime | None = None
+        self._woken = {lane: asyncio.Event() for lane in (self._quick, self._slow)}
         self._loop = asyncio.get_running_loop()
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._running: set[asyncio.Task[Outcome]] = set()
+        self._stopping = False
         store.on_due(self.wake)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of due work that it does."""
+        return self._kinds
 
     def wake(self) -> None:
         """Look for work now; callable from any thread."""
         with contextlib.suppress(RuntimeError):  # the loop has closed: nobody is left to wake
-            self._loop.call_soon_threadsafe(self._woken.set)
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        for woken in self._woken.values():
+            woken.set()
+
+    async def _compare(self) -> None:
+        """Make due what state implies and nobody made due, at the start and every few hours."""
+        now = self._clock.now()
+        if self._sweep is None or (self._swept is not None and now < self._swept + SWEEP_EVERY):
+            return
+        self._swept = now
+        await self._sweep()
+
+    # ------------------------------------------------------------------------------------------------ background
 
     def start(self) -> None:
         """Begin to work in the background."""
-        self._task = asyncio.create_task(self._run(), name="holdfast-worker")
+        self._stopping = False
+        lanes = ((self._quick, 1), (self._slow, SLOTS))
+        self._tasks = [
+            asyncio.create_task(self._run(kinds, slots), name="holdfast-worker") for kinds, slots in lanes if kinds
+        ]
 
-    async def stop(self) -> None:
-        """Stop after the step at hand; what was claimed and not done falls due again when its lease ends."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+    async def stop(self, drain: float = 0.0) -> None:
+        """Claim nothing more, let running steps end for up to `drain` seconds, then give back what is left."""
+        self._stopping = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+        if self._running and drain > 0:
+            await asyncio.wait(self._running, timeout=drain)
+        for step in self._running:
+            step.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
 
-    async def _run(self) -> None:
-        while True:
-            self._woken.clear()
+    async def _run(self, kinds: Sequence[str], slots: int) -> None:
+        woken = self._woken[tuple(kinds)]
+        mine: set[asyncio.Task[Outcome]] = set()
+        # Python 3.11's wait_for may swallow the cancellation that comes with a wake, so the flag is asked too.
+        while not self._stopping:
+            woken.clear()
+            soonest = None
+            leases: list[Lease] = []
             try:
-                while (await self.round()).done:
-                    pass
-                soonest = await self._store.upkeep.next_due(self._kinds)
+                if kinds == self._slow:
+                    await self._compare()
+                leases = await self._claim(kinds, slots - len(mine))
+                for lease in leases:
+                    mine.add(self._begin(lease, woken))
+                if not leases and len(mine) < slots:
+                    soonest = await self._store.upkeep.next_due(kinds)
             except HoldfastError as error:
                 log.warning("upkeep: looking for work failed with %s", type(error).__name__)
-                soonest = None
+            mine = {task for task in mine if not task.done()}
+            if len(mine) < slots and leases:
+                continue
             wait = self._poll_seconds
             if soonest is not None:
                 wait = min(wait, max(0.05, (soonest - self._clock.now()).total_seconds()))
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), wait)
+                await asyncio.wait_for(woken.wait(), wait)
 
-    async def settle(self) -> bool:
-        """Do due work until none is due, also none that others hold; False when something failed or was put off."""
+    def _begin(self, lease: Lease, woken: asyncio.Event) -> asyncio.Task[Outcome]:
+        task = asyncio.create_task(self._do(lease))
+        self._running.add(task)
+
+        def ended(one: asyncio.Task[Outcome]) -> None:
+            self._running.discard(one)
+            woken.set()
+
+        task.add_done_callback(ended)
+        return task
+
+    # ------------------------------------------------------------------------------------------------ on request
+
+    async def settle(self, scope: Scope | None = None) -> bool:
+        """Do due work until none is due, also none that others hold; False when something failed or still waits.
+
+        What failed before and was put off, and what waits for a model, is tried now, once. With a `scope`, only the
+        work of its user.
+        """
+        if self._fresh is not None:
+            self._fresh()
+        await self._compare()
+        if self._slow:
+            await self._store.upkeep.hasten(self._slow, scope=scope)
+            await self._store.upkeep.hasten(self._again, scope=scope, failed=False)
         clean = True
         while True:
-            outcome = await self.round()
+            outcome = await self.round(scope=scope, settling=True)
             clean = clean and not (outcome.failed or outcome.put_off)
             if not outcome.done:
-                if await self._store.upkeep.pending(self._kinds) == 0:
-                    return clean
+                if await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
+                    return clean and (not self._again or await self._store.upkeep.next_due(self._again) is None)
                 await self._clock.sleep(HELD_POLL_SECONDS)
 
-    async def round(self) -> Round:
-        """Claim what is due and do it once."""
-        leases = await self._store.upkeep.claim(
-            owner=self._owner, kinds=self._kinds, limit=BATCH, seconds=LEASE_SECONDS
+    async def round(self, *, scope: Scope | None = None, settling: bool = False) -> Round:
+        """Claim what is due and do it once: quick work first, one after the other, then what calls models."""
+        outcomes = [await self._do(lease, settling=settling) for lease in await self._claim(self._quick, BATCH, scope)]
+        slow = await self._claim(self._slow, SLOTS, scope)
+        tasks = [asyncio.create_task(self._do(lease, settling=settling)) for lease in slow]
+        try:
+            outcomes += await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return Round(done=outcomes.count("done"), put_off=outcomes.count("put_off"), failed=outcomes.count("failed"))
+
+    async def _claim(self, kinds: Sequence[str], limit: int, scope: Scope | None = None) -> list[Lease]:
+        if not kinds or limit <= 0 or self._stopping:
+            return []
+        return await self._store.upkeep.claim(
+            owner=self._owner, kinds=kinds, limit=limit, seconds=LEASE_SECONDS, scope=scope
         )
-        done = put_off = failed = 0
-        for lease in leases:
-            try:
-                again = await self._steps[lease.due.kind](lease)
-            except Exception as error:  # noqa: BLE001 - the worker's edge: one item's failure is that item's alone
-                await self._failed(lease, error)
-                failed += 1
-                continue
-            if again is None:
-                await self._store.upkeep.finish(lease)
-                done += 1
-            else:
-                at = self._clock.now() + timedelta(seconds=again)
-                await self._store.upkeep.put_off(lease, at=at, error=None, attempt=False)
-                put_off += 1
-        return Round(done=done, put_off=put_off, failed=failed)
+
+    async def _do(self, lease: Lease, *, settling: bool = False) -> Outcome:
+        try:
+            again = await self._held(lease)
+        except asyncio.CancelledError:
+            await self._give_back(lease)
+            raise
+        except Exception as error:  # noqa: BLE001 - the worker's edge: one item's failure is that item's alone
+            await self._failed(lease, error)
+            return "failed"
+        if again is None:
+            await self._store.upkeep.finish(lease)
+            return "done"
+        paced = isinstance(again, Pace)
+        at = self._clock.now() + timedelta(seconds=0.0 if paced and settling else again)
+        await self._store.upkeep.put_off(lease, at=at, error=None, attempt=False)
+        return "done" if paced else "put_off"
+
+    async def _held(self, lease: Lease) -> float | None:
+        """Run a step; a slow one's lease is renewed meanwhile, and the step ends where the lease is lost."""
+        step = self._steps[lease.due.kind]
+        if lease.due.kind not in self._slow:
+            return await step(lease)
+        work = asyncio.ensure_future(step(lease))
+        beat = asyncio.ensure_future(self._beat(lease))
+        try:
+            await asyncio.wait({work, beat}, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            log.warning("upkeep: %s lost its lease; somebody else does it", lease.due.kind)
+            return 0.0
+        finally:
+            for task in (work, beat):
+                task.cancel()
+            await asyncio.gather(work, beat, return_exceptions=True)
+
+    async def _beat(self, lease: Lease) -> None:
+        """Renew the lease while it can be renewed."""
+        while True:
+            await self._clock.sleep(LEASE_SECONDS / BEATS)
+            with contextlib.suppress(HoldfastError):
+                if not await self._store.upkeep.renew(lease, LEASE_SECONDS):
+                    return
+
+    async def _give_back(self, lease: Lease) -> None:
+        """A step that was cancelled is due at once, for anybody."""
+        with contextlib.suppress(HoldfastError, asyncio.CancelledError):
+            at = self._clock.now()
+            await asyncio.shield(self._store.upkeep.put_off(lease, at=at, error=None, attempt=False))
 
     async def _failed(self, lease: Lease, error: Exception) -> None:
-        delay = backoff(lease.due.attempts, self._random)
+        attempts = lease.due.attempts
+        if isinstance(error, ChainFailed) and error.advice == "park":
+            delay = park(attempts, error.retry_after, self._random)
+        else:
+            asked = error.retry_after if isinstance(error, ChainFailed) else None
+            delay = max(backoff(attempts, self._random), min(asked or 0.0, LONGEST_DELAY))
         text = f"{type(error).__name__}: {error}" if isinstance(error, HoldfastError) else type(error).__name__
         log.warning("upkeep: %s failed with %s, again in %.0f s", lease.due.kind, type(error).__name__, delay)
         at = self._clock.now() + timedelta(seconds=delay)
-        await self._store.upkeep.put_off(lease, at=at, error=text[:MAX_ERROR])
+        with contextlib.suppress(HoldfastError):
+            await self._store.upkeep.put_off(lease, at=at, error=text[:MAX_ERROR])

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from holdfast.answers import Due
 from holdfast.errors import StoreError
-from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import (
+    Change,
+    Evidence,
+    FactKey,
+    HitKind,
+    Kind,
+    Memory,
+    Message,
+    Scope,
+    Session,
+    State,
+    Suspicion,
+    Tier,
+    from_micros,
+    micros,
+)
 from holdfast.packed import Block
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
 from holdfast.transaction import Listing, Replay, Tombstone
@@ -119,6 +135,31 @@ class InMemoryReadTx:
         found = self._current(lambda kept: _listed(kept.current, listing))
         return [kept.sealed[-1].open() for kept in found[: listing.limit]]
 
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        """The last `limit` memories of a kind, state and tier, newest first."""
+        listing = Listing(kinds=(kind,), states=(state,), agent=agent, session=session)
+        found = self._current(lambda kept: kept.current.tier == tier and _listed(kept.current, listing))
+        return [kept.sealed[-1].open() for kept in found[::-1][:limit]]
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        """The messages that quote one of these ids, hidden ones too, by number."""
+        wanted = set(ids)
+        found = [
+            sealed.open()
+            for sealed in self._rows.messages.values()
+            if any(not wanted.isdisjoint(quote.ids) for quote in sealed.row.quotes)
+        ]
+        return sorted(found, key=lambda message: message.number)
+
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""
 
@@ -129,6 +170,34 @@ class InMemoryReadTx:
         return [
             kept.sealed[-1].open() for kept in sorted(found, key=lambda k: (k.current.valid_from, k.current.number))
         ]
+
+    def fact_keys(self, agent: str | None) -> list[FactKey]:
+        """Each wording of a subject and attribute, oldest first, with its key."""
+
+        def wanted(memory: Memory) -> bool:
+            return memory.kind == "fact" and memory.agent == agent and memory.state != "merged"
+
+        found = (kept.current for kept in self._current(lambda kept: wanted(kept.current)))
+        keys = (FactKey(subject=m.subject or "", attribute=m.attribute or "", key=m.key or "") for m in found)
+        return list(dict.fromkeys(keys))
+
+    def evidence(self, memory_ids: Sequence[str]) -> list[Evidence]:
+        """What speaks of these memories, but for what came with a change that was undone."""
+        found = (one for memory_id in memory_ids for one in self._rows.evidence.get(memory_id) or ())
+        return [one for one in found if not self._undone(one.change_id)]
+
+    def suspicions(self) -> list[Suspicion]:
+        """Suspicions whose memories can be read, as the changes that stand leave them."""
+        found = []
+        for one in sorted(self._rows.suspicions.values(), key=lambda one: (one.at, one.id)):
+            if len(self.find_memories([one.memory_id, one.other_id])) < 2 or self._undone(one.change_id):
+                continue
+            found.append(replace(one, settled=None, settled_by=None) if self._undone(one.settled_by) else one)
+        return found
+
+    def _undone(self, change_id: str | None) -> bool:
+        sealed = None if change_id is None else self._rows.changes.get(change_id)
+        return sealed is not None and sealed.row.undone_by is not None
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
         """The active memory of this kind, agent and content digest."""

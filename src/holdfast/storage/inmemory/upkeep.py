@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
+from holdfast.answers import Due
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Lease
 from holdfast.storage.inmemory.rows import Claim, DueKey, Owner, Rows
@@ -23,11 +24,13 @@ class InMemoryUpkeep:
         self._rows = rows
         self._unit = unit
 
-    async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
+    async def claim(
+        self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
+    ) -> list[Lease]:
         """Lease up to `limit` due items that nobody holds: the soonest of each scope, then the second, and so on."""
         await asyncio.sleep(0)
         with self._unit() as now:
-            return [self._lease(key, owner, now, seconds) for key in self._fair(kinds, now)[: max(limit, 0)]]
+            return [self._lease(key, owner, now, seconds) for key in self._fair(kinds, now, scope)[: max(limit, 0)]]
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
         """Hold a lease longer; False when it was lost."""
@@ -75,11 +78,22 @@ class InMemoryUpkeep:
             ]
         return from_micros(min(times)) if times else None
 
-    async def pending(self, kinds: Sequence[str]) -> int:
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+        """Make due now what failed and was put off, or all that waits; leases stay."""
+        await asyncio.sleep(0)
+        with self._unit() as now:
+            for key, claim in self._rows.due.items():
+                due = claim.due
+                meant = due.kind in kinds and due.attempts >= failed and _of(due, scope)
+                if meant and claim.until <= now < micros(due.due_at):
+                    self._rows.due.put(key, replace(claim, due=replace(due, due_at=from_micros(now))))
+
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
         """How many items are due now, leased or not."""
         await asyncio.sleep(0)
         with self._unit() as now:
-            return sum(c.due.kind in kinds and micros(c.due.due_at) <= now for c in self._rows.due.values())
+            dues = [claim.due for claim in self._rows.due.values()]
+            return sum(d.kind in kinds and micros(d.due_at) <= now and _of(d, scope) for d in dues)
 
     async def scopes(self) -> list[Scope]:
         """Every (namespace, user) that the store holds anything of."""
@@ -87,17 +101,17 @@ class InMemoryUpkeep:
         with self._unit():
             return [Scope(namespace=namespace, user=user) for namespace, user in self._rows.owners()]
 
-    async def scrub(self) -> str | None:
+    async def scrub(self, *, briefly: bool = False) -> str | None:  # noqa: ARG002 - the port's
         """Nothing to do: what was forgotten is in no file."""
         await asyncio.sleep(0)
         with self._unit():
             return None
 
-    def _fair(self, kinds: Sequence[str], now: int) -> list[DueKey]:
+    def _fair(self, kinds: Sequence[str], now: int, scope: Scope | None) -> list[DueKey]:
         free: defaultdict[Owner, list[Claim]] = defaultdict(list)
         for claim in self._rows.due.values():
             due = claim.due
-            if due.kind in kinds and micros(due.due_at) <= now and claim.until <= now:
+            if due.kind in kinds and micros(due.due_at) <= now and claim.until <= now and _of(due, scope):
                 free[due.namespace, due.user].append(claim)
         ranked = [
             (rank, claim.due.due_at, claim.due.namespace, claim.due.user or "", claim.due.kind, claim.due.ref, claim)
@@ -120,6 +134,10 @@ class InMemoryUpkeep:
         claim = self._rows.due.get(_key(lease))
         lost = claim is None or claim.owner is None or claim.due.token != lease.token or claim.until <= now
         return None if lost else claim
+
+
+def _of(due: Due, scope: Scope | None) -> bool:
+    return scope is None or (due.namespace, due.user) == (scope.namespace, scope.user)
 
 
 def _key(lease: Lease) -> DueKey:

@@ -27,6 +27,7 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
+from holdfast.storage.sqlite.raw import head
 
 __all__ = ["APPLICATION_ID", "Migration", "connect", "create_or_migrate", "migrations", "translated"]
 
@@ -164,8 +165,8 @@ def _create_file(path: str) -> None:
 
 
 def _check_header(path: str, *, supported: int) -> None:
-    with Path(path).open("rb") as file:
-        header = file.read(100)
+    with translated(path):
+        header = head(path, 100)
     if not header:
         return
     if len(header) < 100 or not header.startswith(_MAGIC):

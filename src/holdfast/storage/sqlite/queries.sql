@@ -1,23 +1,29 @@
 -- Every statement of the SQLite store. :namespace and :user_id are the scope of the transaction, bound by the store itself.
 
 -- name: read_session
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
+  pending_tokens, torn
 FROM session WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
 
 -- name: read_session_by_id
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
+  pending_tokens, torn
 FROM session WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
 -- name: read_sessions
-SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at
+SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
+  pending_tokens, torn
 FROM session WHERE namespace = :namespace AND user_id = :user_id ORDER BY number
 
 -- name: put_session
-INSERT INTO session (namespace, user_id, session_id, id, number, last_seq, cursor, rev, created_at, last_at, ended_at)
-VALUES (:namespace, :user_id, :session_id, :id, :number, :last_seq, :cursor, :rev, :created_at, :last_at, :ended_at)
+INSERT INTO session (namespace, user_id, session_id, id, number, last_seq, cursor, rev, created_at, last_at, ended_at,
+  window_start, asked, pending_tokens, torn)
+VALUES (:namespace, :user_id, :session_id, :id, :number, :last_seq, :cursor, :rev, :created_at, :last_at, :ended_at,
+  :window_start, :asked, :pending_tokens, :torn)
 ON CONFLICT (namespace, user_id, session_id) DO UPDATE SET
   last_seq = excluded.last_seq, cursor = excluded.cursor, rev = excluded.rev, last_at = excluded.last_at,
-  ended_at = excluded.ended_at
+  ended_at = excluded.ended_at, window_start = excluded.window_start, asked = excluded.asked,
+  pending_tokens = excluded.pending_tokens, torn = excluded.torn
 
 -- name: read_owner
 SELECT documents, sessions, index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
@@ -33,32 +39,53 @@ SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: insert_message
 INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
-  event_time, recorded_at, change_id)
+  event_time, recorded_at, change_id, quotes)
 VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role, :shape, :body, :text, :embed, :metadata,
-  :event_time, :recorded_at, :change_id)
+  :event_time, :recorded_at, :change_id, :quotes)
+
+-- name: insert_quote
+INSERT OR IGNORE INTO message_quote (namespace, user_id, item_id, number) VALUES (:namespace, :user_id, :item_id, :number)
+
+-- name: read_quoting
+SELECT m.number, m.id, m.session_id, m.agent_id, m.seq, m.role, m.shape, m.body, m.text, m.embed, m.metadata, m.event_time,
+  m.recorded_at, m.change_id, m.quotes
+FROM message_quote AS q
+JOIN message AS m ON m.namespace = q.namespace AND m.user_id = q.user_id AND m.number = q.number
+WHERE q.namespace = :namespace AND q.user_id = :user_id AND q.item_id = :item_id ORDER BY m.number
+
+-- name: rewrite_message
+UPDATE message SET body = :body, text = :text, quotes = :quotes
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number
+
+-- name: delete_quotes
+DELETE FROM message_quote WHERE namespace = :namespace AND user_id = :user_id AND number = :number
 
 -- name: read_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
 
 -- name: read_newest_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
 
 -- name: read_message_by_number
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
 -- name: delete_message
-DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number, quotes
 
 -- name: close_revision
 UPDATE memory SET unrecorded_at = :now
@@ -108,6 +135,17 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:session_id IS NULL OR session_id = :session_id)
 ORDER BY number LIMIT :limit
 
+-- name: newest_memories
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
+  AND state = :state AND tier = :tier
+  AND (:agent_id IS NULL OR agent_id IN (:agent_id, ''))
+  AND (:session_id IS NULL OR session_id = :session_id)
+ORDER BY number DESC LIMIT :limit
+
 -- name: read_facts
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
@@ -116,6 +154,54 @@ FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
   AND agent_id = :agent_id AND unrecorded_at IS NULL
 ORDER BY valid_from, number
+
+-- name: read_fact_keys
+SELECT subject, attribute, fact_key FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND kind = 'fact' AND agent_id = :agent_id
+  AND unrecorded_at IS NULL AND state <> 'merged'
+GROUP BY subject, fact_key, attribute ORDER BY min(number)
+
+-- name: read_evidence
+SELECT memory_id, turn, at, operation, change_id FROM evidence AS e
+WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = :memory_id
+  AND NOT EXISTS (SELECT 1 FROM change AS c
+                  WHERE c.namespace = :namespace AND c.user_id = :user_id AND c.id = e.change_id AND c.undone_by IS NOT NULL)
+ORDER BY e.place
+
+-- name: insert_evidence
+INSERT INTO evidence (namespace, user_id, memory_id, place, turn, at, operation, change_id)
+SELECT :namespace, :user_id, :memory_id, count(*), :turn, :at, :operation, :change_id
+FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+ON CONFLICT DO UPDATE SET change_id = excluded.change_id
+
+-- name: delete_evidence
+DELETE FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+
+-- name: count_evidence
+UPDATE memory SET evidence = :evidence, expires_at = :expires_at
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
+
+-- name: put_suspicion
+INSERT INTO suspicion (namespace, user_id, id, kind, memory_id, other_id, rule, at, change_id, settled, settled_by)
+VALUES (:namespace, :user_id, :id, :kind, :memory_id, :other_id, :rule, :at, :change_id, :settled, :settled_by)
+ON CONFLICT (namespace, user_id, id) DO UPDATE SET settled = excluded.settled, settled_by = excluded.settled_by
+
+-- name: read_suspicions
+SELECT s.id, s.kind, s.memory_id, s.other_id, s.rule, s.at, s.change_id, s.settled, s.settled_by
+FROM suspicion AS s
+JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id
+  AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL
+JOIN memory AS o ON o.namespace = s.namespace AND o.user_id = s.user_id AND o.id = s.other_id
+  AND o.unrecorded_at IS NULL AND o.hidden_by IS NULL
+WHERE s.namespace = :namespace AND s.user_id = :user_id
+ORDER BY s.at, s.id
+
+-- name: read_undone
+SELECT undone_by FROM change WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND undone_by IS NOT NULL
+
+-- name: delete_suspicions
+DELETE FROM suspicion
+WHERE namespace = :namespace AND user_id = :user_id AND (memory_id = :memory_id OR other_id = :memory_id)
 
 -- name: read_same_content
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
@@ -256,7 +342,8 @@ UPDATE memory SET hidden_by = :change_id
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
 
 -- name: read_hidden_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
 
 -- name: read_hidden_memories
@@ -293,7 +380,7 @@ LIMIT 1
 
 -- name: read_message_documents
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  hidden_by IS NOT NULL
+  quotes, hidden_by IS NOT NULL
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND number > :after ORDER BY number LIMIT :limit
 
 -- name: read_memory_documents
@@ -367,6 +454,7 @@ FROM (
   SELECT *, row_number() OVER (PARTITION BY namespace, user_id ORDER BY due_at, kind, ref) AS place
   FROM due
   WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+    AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 )
 ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
 
@@ -394,6 +482,13 @@ WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :
 -- name: count_due
 -- scope: upkeep
 SELECT count(*) FROM due WHERE due_at <= :now AND instr(:kinds, ',' || kind || ',') > 0
+  AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+
+-- name: hasten_due
+-- scope: upkeep
+UPDATE due SET due_at = min(due_at, :now)
+WHERE attempts >= :least AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+  AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 
 -- name: put_off_due
 -- scope: upkeep

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,22 @@ import apsw
 
 from holdfast.answers import Due
 from holdfast.errors import StoreError
-from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import (
+    Change,
+    Evidence,
+    FactKey,
+    HitKind,
+    Kind,
+    Memory,
+    Message,
+    Scope,
+    Session,
+    State,
+    Suspicion,
+    Tier,
+    from_micros,
+    micros,
+)
 from holdfast.packed import Block
 from holdfast.storage.sql import load
 from holdfast.storage.sqlite import rows
@@ -135,9 +151,48 @@ class SqliteRead:
         )
         return [self._memory(row) for row in found.fetchall()]
 
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        params = {"kind": kind, "state": state, "tier": tier, "agent_id": agent, "session_id": session, "limit": limit}
+        return [self._memory(row) for row in self._run("newest_memories", **params).fetchall()]
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        found: dict[int, Sequence[Any]] = {}
+        for item in ids:
+            found |= {row[0]: row for row in self._run("read_quoting", item_id=item)}
+        return [rows.to_message(row) for _, row in sorted(found.items())]
+
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         found = self._run("read_facts", subject=subject, fact_key=key, agent_id=agent or "")
         return [self._memory(row) for row in found.fetchall()]
+
+    def fact_keys(self, agent: str | None) -> list[FactKey]:
+        found = self._run("read_fact_keys", agent_id=agent or "")
+        return [FactKey(subject=row[0], attribute=row[1], key=row[2]) for row in found]
+
+    def evidence(self, memory_ids: Sequence[str]) -> list[Evidence]:
+        found = (row for one in memory_ids for row in self._run("read_evidence", memory_id=one).fetchall())
+        return [rows.to_evidence(row) for row in found]
+
+    def suspicions(self) -> list[Suspicion]:
+        found = [rows.to_suspicion(row) for row in self._run("read_suspicions").fetchall()]
+        return [one for one in map(self._standing, found) if one is not None]
+
+    def _standing(self, suspicion: Suspicion) -> Suspicion | None:
+        """The suspicion as the changes that stand leave it; None where what raised it was undone."""
+        if self._first("read_undone", id=suspicion.change_id) is not None:
+            return None
+        by = suspicion.settled_by
+        undone = by is not None and self._first("read_undone", id=by) is not None
+        return replace(suspicion, settled=None, settled_by=None) if undone else suspicion
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
         row = self._first("read_same_content", kind=kind, digest=digest, agent_id=agent or "")

@@ -9,7 +9,20 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.answers import Due, Receipt, Visibility
-from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, from_micros, micros
+from holdfast.model import (
+    Author,
+    Change,
+    Effect,
+    Evidence,
+    Memory,
+    Message,
+    Quote,
+    Session,
+    Span,
+    Suspicion,
+    from_micros,
+    micros,
+)
 
 __all__ = [
     "change_params",
@@ -20,11 +33,15 @@ __all__ = [
     "receipt_from",
     "receipt_text",
     "session_params",
+    "suspicion_params",
     "to_change",
     "to_due",
+    "to_evidence",
     "to_memory",
     "to_message",
+    "to_quotes",
     "to_session",
+    "to_suspicion",
 ]
 
 Row = Sequence[Any]
@@ -44,7 +61,7 @@ def _opt_time(value: int | None) -> datetime | None:
 
 
 def to_session(row: Row) -> Session:
-    """A session from (id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at)."""
+    """A session from the columns of `read_session`."""
     return Session(
         id=row[0],
         name=row[1],
@@ -55,6 +72,10 @@ def to_session(row: Row) -> Session:
         created_at=from_micros(row[6]),
         last_at=from_micros(row[7]),
         ended_at=_opt_time(row[8]),
+        window_start=row[9],
+        asked=row[10],
+        pending_tokens=row[11],
+        torn=bool(row[12]),
     )
 
 
@@ -70,6 +91,10 @@ def session_params(session: Session) -> dict[str, Any]:
         "created_at": micros(session.created_at),
         "last_at": micros(session.last_at),
         "ended_at": opt_micros(session.ended_at),
+        "window_start": session.window_start,
+        "asked": session.asked,
+        "pending_tokens": session.pending_tokens,
+        "torn": int(session.torn),
     }
 
 
@@ -90,7 +115,15 @@ def to_message(row: Row) -> Message:
         event_time=from_micros(row[11]),
         recorded_at=from_micros(row[12]),
         change_id=row[13],
+        quotes=to_quotes(row[14]),
     )
+
+
+def to_quotes(text: str) -> tuple[Quote, ...]:
+    """The quotes of a message from their column."""
+    if text == "[]":
+        return ()
+    return tuple(Quote(start=start, end=end, ids=tuple(ids)) for start, end, ids in json.loads(text))
 
 
 def message_params(message: Message) -> dict[str, Any]:
@@ -110,6 +143,7 @@ def message_params(message: Message) -> dict[str, Any]:
         "event_time": micros(message.event_time),
         "recorded_at": micros(message.recorded_at),
         "change_id": message.change_id,
+        "quotes": dumps([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
     }
 
 
@@ -250,3 +284,28 @@ def to_due(row: Row) -> Due:
         last_error=row[6],
         token=row[7],
     )
+
+
+def to_evidence(row: Row) -> Evidence:
+    """Evidence from the columns of `read_evidence`."""
+    return Evidence(memory_id=row[0], turn=row[1], at=from_micros(row[2]), operation=row[3], change_id=row[4])
+
+
+def to_suspicion(row: Row) -> Suspicion:
+    """A suspicion from the columns of `read_suspicions`."""
+    return Suspicion(
+        id=row[0],
+        kind=row[1],
+        memory_id=row[2],
+        other_id=row[3],
+        rule=row[4],
+        at=from_micros(row[5]),
+        change_id=row[6],
+        settled=row[7],
+        settled_by=row[8],
+    )
+
+
+def suspicion_params(suspicion: Suspicion) -> dict[str, Any]:
+    """The parameters of `put_suspicion`."""
+    return {**asdict(suspicion), "at": micros(suspicion.at)}

@@ -13,6 +13,7 @@ from holdfast.answers import Due
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Lease
 from holdfast.storage.sqlite import rows
+from holdfast.storage.sqlite.raw import has_stale_cells
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
 
@@ -27,8 +28,26 @@ def _listed(kinds: Sequence[str]) -> str:
     return f",{','.join(kinds)},"
 
 
+def _of(scope: Scope | None) -> dict[str, Any]:
+    """Whose due work is meant; None for everybody's."""
+    return {"of_namespace": None if scope is None else scope.namespace, "of_user": (scope and scope.user) or ""}
+
+
 def _key(due: Due) -> dict[str, Any]:
     return {"namespace": due.namespace, "user_id": due.user or "", "kind": due.kind, "ref": due.ref}
+
+
+BRIEF_PAGES = 8192
+"""Files up to this many pages (32 MiB) are written anew while the caller of a forget waits: about 0.3 s."""
+
+
+def _checkpointed(connection: apsw.Connection) -> bool:
+    """Empty the log into the file; False while a reader still needs it."""
+    try:
+        log, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return log <= 0 or log == done
 
 
 class SqliteUpkeep:
@@ -47,10 +66,12 @@ class SqliteUpkeep:
         self._call = call
         self._note = note
 
-    async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
+    async def claim(
+        self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
+    ) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
             until = now + timedelta(seconds=seconds)
-            params = {"now": micros(now), "kinds": _listed(kinds), "limit": max(limit, 0)}
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": max(limit, 0), **_of(scope)}
             leases = []
             for row in connection.execute(QUERIES["find_due"], params).fetchall():
                 token = int(connection.execute(QUERIES["take_lease_token"]).get)
@@ -60,15 +81,15 @@ class SqliteUpkeep:
                 leases.append(Lease(due=due, token=token, owner=owner, until=until))
             return leases
 
-        if not await self._any_due(kinds):
+        if not await self._any_due(kinds, scope):
             return []
         return await self._transaction(work)
 
-    async def _any_due(self, kinds: Sequence[str]) -> bool:
+    async def _any_due(self, kinds: Sequence[str], scope: Scope | None) -> bool:
         """One small read, so that looking for work on an idle store never takes the write lock."""
 
         def look(connection: apsw.Connection, now: datetime) -> bool:
-            params = {"now": micros(now), "kinds": _listed(kinds), "limit": 1}
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": 1, **_of(scope)}
             return connection.execute(QUERIES["find_due"], params).fetchone() is not None
 
         return bool(await self._read(look))
@@ -110,9 +131,17 @@ class SqliteUpkeep:
         soonest = await self._read(look)
         return None if soonest is None else from_micros(soonest)
 
-    async def pending(self, kinds: Sequence[str]) -> int:
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+        def work(connection: apsw.Connection, now: datetime) -> None:
+            params = {"now": micros(now), "kinds": _listed(kinds), "least": int(failed), **_of(scope)}
+            connection.execute(QUERIES["hasten_due"], params)
+
+        await self._transaction(work)
+
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
         def look(connection: apsw.Connection, now: datetime) -> int:
-            count: int = connection.execute(QUERIES["count_due"], {"now": micros(now), "kinds": _listed(kinds)}).get
+            params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
+            count: int = connection.execute(QUERIES["count_due"], params).get
             return count
 
         return int(await self._read(look))
@@ -125,21 +154,32 @@ class SqliteUpkeep:
         found: list[Scope] = await self._read(look)
         return found
 
-    async def scrub(self) -> str | None:
-        """Copy the write-ahead log into the file and empty it: freed pages are zeroed, old log frames are gone.
+    async def scrub(self, *, briefly: bool = False) -> str | None:
+        """Copy the log into the file and empty it: freed pages are zeroed, old log frames are gone.
 
-        Before that what was forgotten goes into the ledger: the scrub stays due until both are done.
+        Where moving cells has left copies of them in unused bytes, the file is written anew (VACUUM). That takes
+        about a second for 100 MB, so a large one waits for due work when this should end `briefly`. Before all that,
+        what was forgotten goes into the ledger: the scrub stays due until everything is done.
         """
 
-        def checkpoint(connection: apsw.Connection) -> str | None:
+        def work(connection: apsw.Connection) -> str | None:
             self._note(connection)
+            path = connection.filename
+            if not _checkpointed(connection):
+                return "reader"
+            if not has_stale_cells(connection, path):
+                return None
+            if briefly and connection.execute("PRAGMA page_count").get > BRIEF_PAGES:
+                return "rebuild"
             try:
-                log, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                connection.execute("VACUUM")
             except apsw.BusyError:
                 return "reader"
-            return None if log <= 0 or log == done else "reader"
+            except apsw.FullError:
+                return "room"
+            return None if _checkpointed(connection) else "reader"
 
-        holding: str | None = await self._call(checkpoint)
+        holding: str | None = await self._call(work)
         return holding
 
     async def _transaction(self, work: Callable[[apsw.Connection, datetime], T]) -> T:

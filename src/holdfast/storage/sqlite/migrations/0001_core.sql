@@ -45,13 +45,17 @@ CREATE TABLE session (
   number     INTEGER NOT NULL,
   last_seq   INTEGER NOT NULL,
   cursor     INTEGER NOT NULL,              -- messages up to here have been dealt with
+  window_start INTEGER NOT NULL DEFAULT 0,  -- messages up to here have left the prompt
+  asked      INTEGER NOT NULL DEFAULT 0,    -- messages up to here are to be dealt with now
+  pending_tokens INTEGER NOT NULL DEFAULT 0, -- estimate for the messages past the cursor
+  torn       INTEGER NOT NULL DEFAULT 0 CHECK (torn IN (0, 1)), -- forgetting took what held some up to the cursor
   rev        INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   last_at    INTEGER NOT NULL,
   ended_at   INTEGER,
   PRIMARY KEY (namespace, user_id, session_id),
   UNIQUE (namespace, user_id, id),
-  CHECK (0 <= cursor AND cursor <= last_seq)
+  CHECK (0 <= cursor AND cursor <= last_seq AND window_start <= last_seq AND asked <= last_seq)
 ) WITHOUT ROWID;
 
 CREATE TABLE message (
@@ -72,6 +76,7 @@ CREATE TABLE message (
   recorded_at INTEGER NOT NULL,
   change_id   TEXT NOT NULL,                -- the change that appended it
   hidden_by   TEXT,                         -- the change that hid it (a forget that can be undone)
+  quotes      TEXT NOT NULL DEFAULT '[]',   -- JSON: stretches of text that are recalled text [[start, end, [id, ...]], ...]
   PRIMARY KEY (namespace, user_id, number),
   UNIQUE (namespace, user_id, session_id, seq),
   UNIQUE (namespace, user_id, id),
@@ -79,6 +84,16 @@ CREATE TABLE message (
 );
 
 CREATE INDEX message_hidden ON message (namespace, user_id) WHERE hidden_by IS NOT NULL;
+
+-- Which message quotes what: a forget erases the quotations of what it forgets.
+CREATE TABLE message_quote (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  item_id   TEXT NOT NULL,
+  number    INTEGER NOT NULL,
+  PRIMARY KEY (namespace, user_id, item_id, number)
+) WITHOUT ROWID;
+CREATE INDEX message_quote_of ON message_quote (namespace, user_id, number);
 
 -- One row a revision; the current one has no unrecorded_at. Content (kind, subject, attribute, value, text) is the same
 -- in every revision of an id.
@@ -121,6 +136,7 @@ CREATE TABLE memory (
   CHECK (kind <> 'fact' OR (subject IS NOT NULL AND attribute IS NOT NULL AND value IS NOT NULL AND fact_key IS NOT NULL))
 );
 CREATE UNIQUE INDEX memory_number ON memory (namespace, user_id, number) WHERE unrecorded_at IS NULL;
+CREATE INDEX memory_newest ON memory (namespace, user_id, kind, state, tier, number) WHERE unrecorded_at IS NULL;
 CREATE INDEX memory_fact ON memory (namespace, user_id, subject, fact_key) WHERE unrecorded_at IS NULL AND kind = 'fact';
 CREATE INDEX memory_digest ON memory (namespace, user_id, digest) WHERE unrecorded_at IS NULL AND state = 'active';
 
@@ -136,6 +152,36 @@ CREATE TABLE memory_source (
   PRIMARY KEY (namespace, user_id, memory_id, since, position)
 ) WITHOUT ROWID;
 CREATE INDEX memory_source_of ON memory_source (namespace, user_id, source_id, memory_id);
+
+-- What speaks of a fact: statements of it, recalls that returned it; without content.
+CREATE TABLE evidence (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  memory_id TEXT NOT NULL,
+  place     INTEGER NOT NULL,               -- in the order it came
+  turn      TEXT NOT NULL,
+  at        INTEGER NOT NULL,
+  operation TEXT NOT NULL CHECK (operation IN ('set', 'add', 'remove', 'asked', 'until')),
+  change_id TEXT,
+  PRIMARY KEY (namespace, user_id, memory_id, place),
+  UNIQUE (namespace, user_id, memory_id, turn, at, operation)
+) WITHOUT ROWID;
+
+-- What a person should settle; it names memories and a rule, and holds no content.
+CREATE TABLE suspicion (
+  namespace  TEXT NOT NULL,
+  user_id    TEXT NOT NULL,
+  id         TEXT NOT NULL,
+  kind       TEXT NOT NULL CHECK (kind IN ('key', 'contradiction')),
+  memory_id  TEXT NOT NULL,
+  other_id   TEXT NOT NULL,
+  rule       TEXT NOT NULL,
+  at         INTEGER NOT NULL,
+  change_id  TEXT NOT NULL,
+  settled    TEXT CHECK (settled IN ('same', 'different')),
+  settled_by TEXT,
+  PRIMARY KEY (namespace, user_id, id)
+) WITHOUT ROWID;
 
 CREATE TABLE change (
   namespace TEXT NOT NULL,

@@ -1,0 +1,85 @@
+"""What callers ask for: a session that ends, and consolidation now. One transaction each, no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from holdfast.answers import Consolidated, Receipt, Visibility
+from holdfast.model import Memory, Message, Session
+from holdfast.pipeline.consolidate.snapshot import FRONT, is_kept, waiting_raw
+from holdfast.pipeline.consolidate.window import When, open_calls, skipped, units
+from holdfast.transaction import Listing, ReadTx, WriteTx
+
+__all__ = ["ask_for", "consolidated", "end", "reason_of"]
+
+EVERY = 2**62
+"""No limit, as a count."""
+
+
+def end(tx: WriteTx, session: Session, when: When) -> Receipt:
+    """The session's window leaves the prompt; what of it waits is due now. Nothing is read or hidden."""
+    if skipped(session.name, when):
+        moved = replace(session, cursor=session.last_seq, rev=session.rev + 1, pending_tokens=0)
+    else:
+        moved = replace(session, asked=session.last_seq)
+    moved = replace(moved, window_start=session.last_seq, ended_at=tx.now)
+    if moved != session:
+        tx.put_session(moved)
+    if moved.asked > moved.cursor:
+        tx.put_due("consolidate", session.id, tx.now)
+    return Receipt(ids=(), visibility=Visibility(consolidated=moved.cursor == moved.last_seq))
+
+
+def ask_for(tx: WriteTx, sessions: Sequence[Session], when: When) -> int:
+    """Make everything that waits in these sessions due now; returns the first document number that is free.
+
+    A call at the very end that has no result yet is left for the next window, with its result.
+    """
+    for session in sessions:
+        if skipped(session.name, when):
+            continue
+        waiting = tx.messages(session.name, after=session.cursor)
+        last = _closed(waiting)
+        if last > session.asked:
+            tx.put_session(replace(session, asked=last))
+        if last > session.cursor or session.torn:
+            tx.put_due("consolidate", session.id, tx.now)
+    if waiting_raw(tx):
+        tx.put_due("redo", FRONT, tx.now)
+    return tx.take_numbers(0)
+
+
+def _closed(waiting: Sequence[Message]) -> int:
+    if not waiting:
+        return 0
+    if not open_calls(waiting):
+        return waiting[-1].seq
+    return waiting[units(waiting)[-1]].seq - 1
+
+
+def consolidated(tx: ReadTx, sessions: Sequence[str], first: int) -> Consolidated:
+    """What was made since a document number, and what still waits."""
+    made = tx.list_memories(Listing(kinds=("summary", "raw"), after=first - 1, limit=EVERY))
+    raw = tx.list_memories(Listing(kinds=("raw",), limit=EVERY))
+    held = [session for name in sessions if (session := tx.session(name)) is not None]
+    errors = [due.last_error for due in tx.due() if due.kind in {"consolidate", "redo"} and due.last_error]
+    reasons = [reason_of(memory) for memory in raw if not is_kept(memory)]
+    errors = errors or [reason for reason in reasons if reason]
+    return Consolidated(
+        summaries=tuple(memory.id for memory in made if memory.kind == "summary"),
+        raw=tuple(memory.id for memory in raw if not is_kept(memory)),
+        set_aside=tuple(memory.id for memory in raw if is_kept(memory)),
+        waiting=sum(session.last_seq - session.cursor for session in held),
+        last_error=errors[-1] if errors else None,
+    )
+
+
+def reason_of(memory: Memory) -> str | None:
+    """Why a window is RAW, with what the last model answered; no content."""
+    held = memory.metadata.get("raw")
+    if not isinstance(held, dict) or not held.get("reason"):
+        return None
+    tried = [one for one in held.get("attempts") or () if isinstance(one, dict)]
+    last = f": {tried[-1].get('model')} {tried[-1].get('reason')}" if tried else ""
+    return f"{held['reason']}{last}"

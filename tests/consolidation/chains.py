@@ -1,0 +1,83 @@
+"""Chains over real HTTP to a chaos server, patient for milliseconds; and the ledger of what must never be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from holdfast.inference import ChatModel
+from holdfast.model import Memory
+from holdfast.providers.chain import Chain, Link
+from holdfast.providers.chat import chat_model
+from holdfast.providers.entry import Entry
+from holdfast.providers.wrappers import Backoff, Timed
+from holdfast.system import SystemClock
+from holdfast.testing import ChaosServer
+
+
+class HttpChain(Chain):
+    """A chain whose connections can be closed."""
+
+    def __init__(self, models: Sequence[ChatModel], seconds: float = 2.0, attempts: int = 2, seed: int = 0) -> None:
+        clock = SystemClock()
+        self._bare = models
+        backoff = Backoff(attempts=attempts, first=0.001, jitter=0.0, patience=0.01)
+        links = [Link(model=Timed(model, clock=clock, seconds=seconds)) for model in models]
+        super().__init__(links, clock=clock, dice=Random(seed), name="consolidation", backoff=backoff)
+
+    async def close(self) -> None:
+        for model in self._bare:
+            await model.close()
+
+
+def http_chain(server: ChaosServer, *names: str, protocol: str = "openai-chat", **options) -> HttpChain:
+    entries = [Entry(name=name, protocol=protocol, model=name, base_url=server.url) for name in names]
+    clock = SystemClock()
+    return HttpChain([chat_model(entry, keys=lambda _: None, clock=clock) for entry in entries], **options)
+
+
+async def check_whole(scope, added: Sequence[str]) -> dict[str, int]:
+    """Each message is in exactly one consolidated window, or in a RAW entry, or still pending; returns how many."""
+    memories = await everything(scope)
+    summed = [m for m in memories if m.kind == "summary" and m.state == "active"]
+    raws = [m for m in memories if m.kind == "raw" and m.state == "active"]
+    held = {message.id: message for message in await scope.messages(limit=10_000)}
+    assert list(held) == list(added), "the journal is what was added"
+    pending = set(await unconsolidated(scope))
+    counts = {"summary": 0, "raw": 0, "pending": 0}
+    windows = [set(m.sources) for m in summed]
+    raw = {source for m in raws for source in m.sources}
+    for one in added:
+        places = sum(one in window for window in windows) + (one in raw) + (one in pending)
+        assert places == 1, f"{one} (seq {held[one].seq}) is in {places} places"
+        kind = "raw" if one in raw else "pending" if one in pending else "summary"
+        counts[kind] += 1
+    for memory in raws:
+        assert all(
+            held[source].text[:40] in memory.text or memory.text in held[source].text
+            for source in memory.sources
+            if len(memory.sources) > 1
+        )
+    return counts
+
+
+async def unconsolidated(scope) -> list[str]:
+    name = scope.scope.session or ""
+
+    def work(tx):
+        session = tx.session(name)
+        return [] if session is None else [m.id for m in tx.messages(name, after=session.cursor)]
+
+    return await scope._read(work)
+
+
+async def everything(scope) -> list[Memory]:
+    page = await scope.list(states=None, limit=1000)
+    return list(page.items)
+
+
+async def check_facts_once(scope) -> None:
+    """No value stands twice under one attribute."""
+    active = [m for m in await everything(scope) if m.kind == "fact" and m.state == "active"]
+    said = [(m.agent, m.subject, m.key, (m.value or "").casefold()) for m in active]
+    assert len(said) == len(set(said))

@@ -1,0 +1,149 @@
+"""FAILURES.md section 2 by name, over real HTTP: nothing lost, nothing twice, the next message works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import AsyncHoldfast
+from holdfast.testing import ChaosServer
+from holdfast.testing.chaos import FAULTS, Misbind, answer
+from tests.consolidation.chains import check_facts_once, check_whole, everything, http_chain
+
+CHAT_FAULTS = [
+    name for name, fault in FAULTS.items() if not isinstance(fault.act, Misbind) and name not in {"ok", "refuse"}
+]
+ROWS = ["openai-quota", "anthropic-overloaded", "lmstudio-unloaded"]
+MENDED = {"fenced-json", "arguments-string", "arguments-object", "two-calls", "thinking"}
+"""Not failures: answers that say everything that was asked for, in a slip that loses nothing."""
+SAID = [
+    {"role": "user", "content": "My favorite food is sushi."},
+    {"role": "assistant", "content": "Noted."},
+    {"role": "user", "content": "I live in Oslo."},
+]
+
+
+async def one_session(tmp_path: Path, server: ChaosServer, chain) -> dict:
+    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+        alice = hf.scope(user="alice", session="s1")
+        added = list((await alice.add(SAID)).ids)
+        await alice.end_session()
+        settled = await hf.settle()
+        first = await check_whole(alice, added)
+        texts = [m.text for m in await everything(alice)]
+        assert not any("could not get" in text or "can't help" in text for text in texts)
+        # The next message works, and what was left RAW is done when models answer again.
+        server.plan.clear()
+        server.release()
+        added += (await alice.add([{"role": "user", "content": "I work at Acme."}])).ids
+        assert (await alice.recall("Acme")).hits
+        await alice.end_session()
+        assert await hf.settle()
+        last = await check_whole(alice, added)
+        assert last["raw"] == last["pending"] == 0
+        await check_facts_once(alice)
+        facts = {m.attribute: m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"}
+        assert facts == {"favorite food": "sushi", "home": "Oslo", "employer": "Acme"}
+        status = await alice.status()
+        assert (status.raw, status.pending, status.last_error) == (0, 0, None)
+    await chain.close()
+    return {"settled": settled, **first}
+
+
+@pytest.mark.parametrize("name", [*CHAT_FAULTS, *ROWS])
+async def test_one_model_that_fails_keeps_the_window_raw(tmp_path: Path, name: str) -> None:
+    async with ChaosServer() as server:
+        server.always(name)
+        found = await one_session(tmp_path, server, http_chain(server, "only", seconds=0.3))
+        if name in MENDED:
+            assert (found["settled"], found["raw"]) == (True, 0)
+        else:
+            assert (found["settled"], found["raw"], found["summary"]) == (False, 3, 0), name
+
+
+@pytest.mark.parametrize("name", [name for name in CHAT_FAULTS if name not in MENDED])
+async def test_the_next_model_answers_and_each_is_asked_as_often_as_allowed(tmp_path: Path, name: str) -> None:
+    async with ChaosServer() as server:
+        server.always(name, model="first")
+        found = await one_session(tmp_path, server, http_chain(server, "first", "second", seconds=0.3))
+        assert (found["settled"], found["summary"]) == (True, 3)
+        asked = [one.model for one in server.requests if "Acme" not in str(one.body)]
+        spoilt = FAULTS[name].act.__class__.__name__ == "Spoil"
+        assert asked.count("second") == 1
+        assert asked.count("first") == 1 if spoilt else 1 <= asked.count("first") <= 2
+
+
+async def test_a_request_that_no_model_takes_is_set_aside_and_blocks_nobody(tmp_path: Path) -> None:
+    async with ChaosServer() as server:
+        chain = http_chain(server, "a", "b", "c")
+        bad = answer(400, {"error": {"message": "Invalid value: messages[0].content", "type": "invalid_request_error"}})
+        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+            alice = hf.scope(user="alice", session="s1")
+            server.script([bad])
+            poisoned = list((await alice.add(SAID)).ids)
+            await alice.end_session()
+            await hf.settle()
+            status = await alice.status()
+            assert (status.raw, status.set_aside, status.due) == (1, 1, {})
+            [raw] = [m for m in await everything(alice) if m.kind == "raw"]
+            assert raw.metadata["raw"]["reason"] == "poison"
+            assert raw.metadata["raw"]["attempts"][0]["cls"] == "poison"
+            assert [hit.id for hit in (await alice.recall("sushi", kinds=["raw"])).hits] == [raw.id]
+            poisoned += (await alice.add([{"role": "user", "content": "I work at Acme."}])).ids
+            await alice.end_session()
+            assert await hf.settle()
+            assert await check_whole(alice, poisoned) == {"summary": 1, "raw": 3, "pending": 0}
+        await chain.close()
+
+
+async def test_three_models_that_refuse_set_the_window_aside(tmp_path: Path) -> None:
+    async with ChaosServer() as server:
+        chain = http_chain(server, "a", "b", "c")
+        for name, how in (("a", "refusal"), ("b", "refusal-text"), ("c", "content-filter")):
+            server.always(how, model=name)
+        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+            alice = hf.scope(user="alice", session="s1")
+            await alice.add(SAID)
+            await alice.end_session()
+            await hf.settle()
+            [raw] = [m for m in await everything(alice) if m.kind == "raw"]
+            assert (raw.metadata["raw"]["reason"], raw.metadata["raw"]["set_aside"]) == ("refused", True)
+            server.plan.clear()
+            await hf.settle()
+            assert (await alice.status()).raw == 1, "it is not tried again by itself"
+        await chain.close()
+
+
+async def test_a_chain_of_the_catalog_that_comes_back_to_itself_asks_each_model_in_its_own_dialect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ChaosServer() as server:
+        tables = f"""
+[chains]
+consolidation = "one"
+[models.one]
+protocol = "openai-chat"
+model = "one"
+base_url = "{server.url}/v1"
+fallback = "two"
+[models.two]
+protocol = "anthropic-messages"
+model = "two"
+base_url = "{server.url}"
+fallback = "one"
+"""
+        (tmp_path / "models.toml").write_text(tables)
+        monkeypatch.chdir(tmp_path)
+        server.always("prose", model="one")
+        path = str(tmp_path / "m.db")
+        async with AsyncHoldfast.open(path, worker=False, consolidation="consolidation", models="models.toml") as hf:
+            alice = hf.scope(user="alice", session="s1")
+            await alice.add(SAID)
+            made = await alice.consolidate()
+            assert len(made.summaries) == 1
+            assert (await alice.status()).models == {"one": "closed", "two": "closed"}
+        assert [(one.model, one.path) for one in server.requests] == [
+            ("one", "/v1/chat/completions"),
+            ("two", "/v1/messages"),
+        ]

@@ -1,0 +1,737 @@
+"""Consolidation as callers see it, on both stores: when, what, during calls, total failure, undo, rules, mirror."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+import threading
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from holdfast import AsyncHoldfast, Holdfast
+from holdfast.errors import ModelError, UndoConflict
+from holdfast.pipeline.consolidate.rules import RulesModel
+from holdfast.pipeline.fences import fence
+from holdfast.testing import FakeClock
+from holdfast.testing.scripted import ScriptedChat, sensible_reply
+from tests.consolidation.chains import check_facts_once, check_whole, everything
+
+Opened = Callable[..., Any]
+IDLE = timedelta(minutes=31)
+
+
+def user(text: str, **fields: Any) -> dict[str, Any]:
+    return {"role": "user", "content": text, **fields}
+
+
+def turn(text: str) -> list[dict[str, Any]]:
+    return [user(text), {"role": "assistant", "content": "Noted."}]
+
+
+def down(cls: str = "next") -> ModelError:
+    return ModelError("down", model="m", cls=cls, reason="scripted")
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest_asyncio.fixture(params=["memory", "sqlite"])
+async def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Opened]:
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def open_one(model: Any, **settings: Any) -> Any:
+            location = "memory://" if request.param == "memory" else str(tmp_path / "m.db")
+            given = {"clock": clock, "worker": False, "consolidation": model} | settings
+            return await stack.enter_async_context(AsyncHoldfast.open(location, **given))
+
+        yield open_one
+
+
+class Held:
+    """A model that answers when it is let go."""
+
+    name = "held"
+
+    def __init__(self) -> None:
+        self.called, self.let = asyncio.Event(), asyncio.Event()
+        self.asked = 0
+
+    async def chat(self, request):
+        self.asked += 1
+        self.called.set()
+        await self.let.wait()
+        return sensible_reply(request, model=self.name)
+
+
+# ------------------------------------------------------------------------------------------------ when
+
+
+async def test_a_window_is_due_by_count_by_idleness_and_at_the_end(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model, consolidate_messages=6)
+    alice = hf.scope(user="alice", session="s1")
+    for n in range(2):
+        await alice.add(turn(f"I like tea number {n}."))
+    await hf.settle()
+    assert model.asked == [], "too few, and not idle"
+    await alice.add(turn("I live in Oslo."))
+    await hf.settle()
+    assert len(model.asked) == 1
+    assert (await alice.status()).pending == 2, "the turn that goes on waits"
+    clock.advance(IDLE)
+    await hf.settle()
+    assert (await alice.status()).pending == 0
+    await alice.add(user("I work at Acme."))
+    await alice.end_session()
+    assert await hf.settle()
+    assert (await alice.status()).pending == 0
+    assert len(model.asked) == 3
+
+
+async def test_what_weighs_a_lot_is_due_at_once(opened: Opened) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model, consolidate_tokens=1000)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(turn("word. " * 2000))
+    await alice.add(turn("And another thing."))
+    await hf.settle()
+    assert len(model.asked) == 1
+
+
+async def test_sessions_of_scripts_are_never_consolidated(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model, consolidate_messages=2)
+    script = hf.scope(user="alice", session="script:nightly")
+    added = await script.add([user(f"line {n}") for n in range(9)])
+    await script.end_session()
+    await script.consolidate()
+    clock.advance(IDLE)
+    await hf.settle()
+    assert model.asked == []
+    assert [m.id for m in await script.messages()] == list(added.ids)
+    assert (await script.recall("line")).hits
+
+
+async def test_the_prompt_keeps_its_last_turns(opened: Opened) -> None:
+    hf = await opened(ScriptedChat(name="m"), consolidate_messages=6, consolidate_keep_messages=3)
+    alice = hf.scope(user="alice", session="s1")
+    added = []
+    for n in range(5):
+        added += (await alice.add(turn(f"I like tea number {n}."))).ids
+    await hf.settle()
+    session = await alice._read(lambda tx: tx.session("s1"))
+    assert (session.cursor, session.window_start) == (8, 6), "three messages, extended to the whole turn"
+    assert await check_whole(alice, added) == {"summary": 8, "raw": 0, "pending": 2}
+    await alice.end_session()
+    session = await alice._read(lambda tx: tx.session("s1"))
+    assert session.window_start == 10, "a clean session at once"
+
+
+async def test_sessions_from_before_a_model_was_there_are_found(tmp_path: Path, clock: FakeClock) -> None:
+    path = str(tmp_path / "m.db")
+    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+        old = hf.scope(user="alice", session="old")
+        await old.add(turn("I live in Oslo."))
+        [raw] = (await old.end_session()).ids
+        await hf.scope(user="bob", session="open").add(turn("I like tea."))
+        assert (await old.consolidate()).last_error.startswith("no model is configured")
+    clock.advance(IDLE)
+    async with AsyncHoldfast.open(path, clock=clock, worker=False, consolidation=ScriptedChat(name="m")) as hf:
+        assert await hf.settle()
+        assert (await hf.scope(user="alice").get(raw)).state == "merged"
+        assert [hit.kind for hit in (await hf.scope(user="bob").summaries()).hits] == ["summary"]
+
+
+async def test_consolidate_does_one_scopes_work_now_and_leaves_an_open_call(opened: Opened) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model)
+    alice, bob = hf.scope(user="alice", session="s1"), hf.scope(user="bob", session="s1")
+    call = {"id": "call_0", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    await alice.add(
+        [*turn("I live in Oslo."), user("List it."), {"role": "assistant", "content": None, "tool_calls": [call]}]
+    )
+    await bob.add(turn("I like tea."))
+    await bob.end_session()
+    made = await alice.consolidate()
+    assert (len(made.summaries), made.waiting, made.last_error) == (1, 1, None)
+    assert (await bob.status()).pending == 2
+    await alice.add({"role": "tool", "tool_call_id": "call_0", "content": "a.txt"})
+    made = await alice.consolidate()
+    assert (len(made.summaries), made.waiting) == (1, 0)
+    assert "[m1 assistant]" in model.asked[-1].turns[0].text
+    assert "[m2 tool]" in model.asked[-1].turns[0].text
+
+
+# ------------------------------------------------------------------------------------------------ during a call
+
+
+async def test_a_held_call_keeps_nobody_waiting(opened: Opened) -> None:
+    model = Held()
+    hf = await opened(model, worker=True, drain_seconds=0.01)
+    alice = hf.scope(user="alice", session="s1")
+    added = list((await alice.add(turn("I live in Oslo."))).ids)
+    await alice.end_session()
+    await asyncio.wait_for(model.called.wait(), 20)
+    # The call is open; each of these returns before it does.
+    added += (await alice.add(user("I work at Acme."))).ids
+    assert (await alice.recall("Oslo")).hits[0].text == "I live in Oslo."
+    await alice.end_session()
+    note = await alice.remember("Likes tea", expires_at=(await alice.messages())[0].recorded_at + timedelta(days=1))
+    assert note.memory is not None
+    assert model.asked == 1
+    assert not model.let.is_set()
+    assert await check_whole(alice, added) == {"summary": 0, "raw": 0, "pending": 3}
+    model.let.set()
+    for _ in range(2000):
+        if (await alice.status()).pending == 0:
+            break
+        await asyncio.sleep(0.001)
+    assert await check_whole(alice, added) == {"summary": 3, "raw": 0, "pending": 0}
+
+
+async def test_what_arrives_or_ends_during_a_call_is_the_next_window(opened: Opened) -> None:
+    model = Held()
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    added = list((await alice.add(turn("I live in Oslo."))).ids)
+    await alice.end_session()
+    work = asyncio.create_task(hf.settle())
+    await model.called.wait()
+    added += (await alice.add(user("I work at Acme."))).ids
+    await alice.end_session()
+    model.let.set()
+    assert await work
+    assert await check_whole(alice, added) == {"summary": 3, "raw": 0, "pending": 0}
+    assert model.asked == 2
+    assert [len(m.sources) for m in await everything(alice) if m.kind == "summary"] == [2, 1]
+
+
+async def test_what_is_forgotten_during_a_call_is_not_learnt(opened: Opened) -> None:
+    model = Held()
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    added = list((await alice.add([user("My secret is Zanzibar."), user("I live in Oslo.")])).ids)
+    await alice.end_session()
+    work = asyncio.create_task(hf.settle())
+    await model.called.wait()
+    await alice.forget(added[0], wait=0)
+    model.let.set()
+    assert await work
+    assert model.asked == 2, "what was read is gone, so it is asked again"
+    assert not any("Zanzibar" in m.text for m in await everything(alice))
+    assert await check_whole(alice, added[1:]) == {"summary": 1, "raw": 0, "pending": 0}
+
+
+async def test_a_fact_that_was_shown_and_forgotten_during_a_call_is_not_learnt_again(opened: Opened) -> None:
+    model = Held()
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    told = await alice.remember(attribute="secret", value="Zanzibar")
+    await alice.add(user("I live in Oslo."))
+    await alice.end_session()
+    work = asyncio.create_task(hf.settle())
+    await model.called.wait()
+    await alice.forget(told.memory.id, wait=0)
+    model.let.set()
+    assert await work
+    assert model.asked == 2
+
+
+async def test_two_workers_and_a_lost_lease_leave_one_effect(opened: Opened, clock: FakeClock) -> None:
+    slow = Held()
+    hf = await opened(slow)
+    alice = hf.scope(user="alice", session="s1")
+    added = list((await alice.add(turn("I live in Oslo."))).ids)
+    await alice.end_session()
+    first = asyncio.create_task(hf.settle())
+    await slow.called.wait()
+    # The first worker sleeps so long that its lease ends; another takes the work over and finishes it.
+    [due] = await alice._read(lambda tx: tx.due())
+    runtime = hf._runtime
+    clock.advance(61)
+    [lease] = await runtime.store.upkeep.claim(owner="other", kinds=("consolidate",), limit=1, seconds=60)
+    slow.let.set()
+    other = runtime.worker._steps["consolidate"]
+    assert await other(lease) is None
+    await runtime.store.upkeep.finish(lease)
+    while not first.done():
+        await clock.elapse(1)
+    assert due.token != lease.token
+    assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
+    assert len([m for m in await everything(alice) if m.kind == "summary"]) == 1
+    await check_facts_once(alice)
+
+
+async def test_a_lease_is_kept_while_a_call_lasts(opened: Opened, clock: FakeClock) -> None:
+    model = Held()
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(turn("I live in Oslo."))
+    await alice.end_session()
+    work = asyncio.create_task(hf.settle())
+    await model.called.wait()
+    for _ in range(8):
+        await clock.elapse(15)
+        await asyncio.sleep(0.01)
+        assert await hf._runtime.store.upkeep.claim(owner="other", kinds=("consolidate",), limit=1, seconds=1) == []
+    model.let.set()
+    assert await work
+    assert model.asked == 1
+
+
+async def test_closing_gives_the_work_back_at_once(tmp_path: Path) -> None:
+    model, path = Held(), str(tmp_path / "m.db")
+    async with AsyncHoldfast.open(path, consolidation=model, drain_seconds=0.01) as hf:
+        alice = hf.scope(user="alice", session="s1")
+        await alice.add(turn("I live in Oslo."))
+        await alice.end_session()
+        await asyncio.wait_for(model.called.wait(), 20)
+    async with AsyncHoldfast.open(path, consolidation=ScriptedChat(name="m"), worker=False) as hf:
+        alice = hf.scope(user="alice", session="s1")
+        assert (await alice.status()).leased == 0
+        assert await hf.settle()
+        assert (await alice.status()).pending == 0
+
+
+# ------------------------------------------------------------------------------------------------ total failure
+
+
+class Unpicklable(ModelError):
+    """As litellm's: a lock inside, and constructor arguments that unpickling does not know."""
+
+    def __init__(self, lock: Any, *, needed: str) -> None:
+        super().__init__("down", model="m", cls="next", reason="scripted")
+        self.lock, self.needed = lock, needed
+
+
+class Stubborn:
+    """A model that fails with exceptions that cannot be pickled, of Holdfast's tree and of others in turn."""
+
+    name = "m"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def chat(self, _):
+        self.asked += 1
+        raise Unpicklable(threading.RLock(), needed="x")
+
+
+class Broken:
+    """A chain that raises what no chain should."""
+
+    models = ("m",)
+    window = None
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def ask(self, *_, **__):
+        self.asked += 1
+
+        class Provider(Exception):
+            def __init__(self, lock, message):
+                super().__init__(message)
+                self.lock = lock
+
+        raise Provider(threading.RLock(), "secret words")
+
+
+@pytest.mark.parametrize("chain", [Stubborn, Broken])
+async def test_exceptions_that_cannot_be_pickled_stop_nobody(chain: type, clock: FakeClock) -> None:
+    model = chain()
+    async with AsyncHoldfast.open("memory://", clock=clock, worker=False, consolidation=model) as hf:
+        alice = hf.scope(user="alice", session="s1")
+        await alice.add(turn("I live in Oslo."))
+        await alice.end_session()
+        times = 1000 if chain is Broken else 200
+        for _ in range(times):
+            assert not await hf.settle()
+        assert model.asked == times
+        [due] = await alice._read(lambda tx: tx.due())
+        assert due.attempts >= times - 1
+        assert "secret words" not in str(due.last_error)
+        assert due.last_error
+        assert (await alice.status()).last_error == due.last_error
+
+
+async def test_raw_windows_are_done_oldest_first_and_marked(opened: Opened) -> None:
+    model = ScriptedChat(name="m", otherwise=down("park"))
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    added = []
+    for n in range(4):
+        added += (await alice.add(turn(f"I like tea number {n}."))).ids
+        await alice.end_session()
+        assert not await hf.settle()
+    assert await check_whole(alice, added) == {"summary": 0, "raw": 8, "pending": 0}
+    status = await alice.status()
+    assert (status.raw, status.pending) == (4, 0)
+    assert [hit.kind for hit in (await alice.recall("tea number 2", kinds=["raw"])).hits][:1] == ["raw"]
+    model._otherwise = None
+    model.asked.clear()
+    assert await hf.settle()
+    shown = [request.turns[0].text.partition("The conversation:")[2] for request in model.asked]
+    assert [next(n for n in range(4) if f"number {n}" in text) for text in shown] == [0, 1, 2, 3]
+    assert await check_whole(alice, added) == {"summary": 8, "raw": 0, "pending": 0}
+    for raw in [m for m in await everything(alice) if m.kind == "raw"]:
+        assert raw.state == "merged"
+        summary = await alice.get(raw.superseded_by)
+        [change] = [c for c in await alice.history(raw.id) if c.verb == "consolidate" and c.by.origin == "model"]
+        assert {raw.id, summary.id} <= {effect.memory_id for effect in change.effects}
+    assert not [hit for hit in (await alice.recall("tea")).hits if hit.kind == "raw"], "not beside its summary"
+
+
+async def test_raw_windows_are_done_at_a_bounded_rate_in_the_background(clock: FakeClock) -> None:
+    model = ScriptedChat(name="m", otherwise=down("park"))
+    async with AsyncHoldfast.open("memory://", clock=clock, worker=False, consolidation=model) as hf:
+        alice = hf.scope(user="alice", session="s1")
+        for n in range(3):
+            await alice.add(turn(f"I like tea number {n}."))
+            await alice.end_session()
+            await hf.settle()
+        model._otherwise = None
+        clock.advance(1000)
+        worker, before = hf._runtime.worker, len(model.asked)
+        for done in range(1, 4):
+            for _ in range(3):
+                await worker.round()
+            assert len(model.asked) == before + done, "one window a second"
+            clock.advance(1)
+
+
+async def test_a_window_that_models_answer_wrongly_blocks_nobody(opened: Opened) -> None:
+    def fussy(request):
+        if "poem" in request.turns[0].text:
+            return sensible_reply(request).__class__(model="m", text="Roses are red")
+        return sensible_reply(request, model="m")
+
+    hf = await opened(ScriptedChat(name="m", otherwise=fussy))
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(turn("Write me a poem."))
+    await alice.end_session()
+    await hf.settle()
+    await alice.add(turn("I live in Oslo."))
+    await alice.end_session()
+    assert not await hf.settle()
+    kinds = sorted((m.kind, "Oslo" in m.text) for m in await everything(alice) if m.kind in {"raw", "summary"})
+    assert kinds == [("raw", False), ("summary", True)]
+
+
+# ------------------------------------------------------------------------------------------------ real shapes
+
+
+def real_session(count: int, seed: int) -> list[dict[str, Any]]:
+    """Messages of a real kind: tool calls with 30 KB outputs, timestamps, code, Korean, French and English."""
+    random = Random(seed)
+    found: list[dict[str, Any]] = []
+    said = [
+        "[2026-03-01T09:12:44Z] Please check why the build fails, and keep in mind that I live in Lyon.",
+        "제 직업은 간호사예요. 오늘은 야간 근무라서 조금 피곤해요.",
+        "Ma couleur préférée est le bleu, mais pour le site on garde le vert.",
+        "```python\ndef f(x: int) -> int:\n    return x * 2  # my name is not Bob\n```\nWhat does it do?",
+        "I work at Acme. The deploy key is in vault path secret/prod/7f3a.",
+    ]
+    while len(found) < count:
+        n = len(found)
+        found.append(user(f"{random.choice(said)} (turn {n})"))
+        for _ in range(random.randrange(3)):
+            call = {
+                "id": "call_0",
+                "type": "function",
+                "function": {"name": "bash", "arguments": '{"cmd": "make -j2"}'},
+            }
+            found.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            output = "".join(f"{k}: error in file_{k}.c\n" for k in range(random.choice((3, 1200))))
+            found.append({"role": "tool", "tool_call_id": "call_0", "content": output})
+        found.append({"role": "assistant", "content": f"C'est fait. 다 됐어요. Done with turn {n}."})
+    return found[:count] if found[count - 1]["role"] != "tool" else found[: count + 1]
+
+
+@pytest.mark.parametrize(("count", "ended"), [(60, True), (60, False), (600, True)])
+async def test_sessions_of_a_real_shape(opened: Opened, clock: FakeClock, count: int, *, ended: bool) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    messages = real_session(count, count)
+    assert max(len(str(m["content"])) for m in messages) > 20_000
+    added: list[str] = []
+    for start in range(0, len(messages), 40):
+        added += (await alice.add(messages[start : start + 40])).ids
+        if not ended:
+            await hf.settle()
+    if ended:
+        await alice.end_session()
+    clock.advance(IDLE)
+    assert await hf.settle()
+    assert await check_whole(alice, added) == {"summary": len(added), "raw": 0, "pending": 0}
+    await check_facts_once(alice)
+    held = {m.id: m for m in await alice.messages(limit=10_000)}
+    for summary in [m for m in await everything(alice) if m.kind == "summary"]:
+        first = held[summary.sources[0]]
+        assert first.role != "tool", "cut inside a pair"
+        assert summary.text.startswith(f"[{first.event_time:%Y-%m-%d}")
+    assert "home" in {m.attribute for m in await everything(alice) if m.kind == "fact"}
+
+
+async def test_a_window_larger_than_a_small_models_context_is_joined_without_loss(opened: Opened) -> None:
+    def listing(request):
+        found = re.findall(r"tea number \d+", request.turns[0].text.partition("The conversation:")[2])
+        call = sensible_reply(request, model="small").tool_calls[0]
+        filled = replace(call, arguments={**call.arguments, "history_entry": ", ".join(found) or "Noted."})
+        return replace(sensible_reply(request, model="small"), tool_calls=(filled,))
+
+    model = ScriptedChat(name="small", otherwise=listing)
+    model.window = 2400
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    texts = [f"I like tea number {n}. " + "word. " * 400 for n in range(12)]
+    added = list((await alice.add([m for text in texts for m in turn(text)])).ids)
+    await alice.end_session()
+    assert await hf.settle()
+    assert len(model.asked) > 4
+    assert await check_whole(alice, added) == {"summary": 24, "raw": 0, "pending": 0}
+    summaries = [m for m in await everything(alice) if m.kind == "summary"]
+    assert len(summaries) < len(model.asked), "parts of one window are one entry"
+    joined = "\n".join(m.text for m in summaries)
+    assert [int(n) for n in re.findall(r"tea number (\d+)", joined)] == list(range(12))
+    [change] = [c for c in await alice.history(summaries[0].id) if c.verb == "consolidate"]
+    assert change.detail["parts"] > 1
+
+
+async def test_a_request_that_proves_too_long_is_asked_in_smaller_parts(opened: Opened) -> None:
+    def small(request):
+        if len(request.turns[0].text) > 6000:
+            raise ModelError("too long", model="m", cls="shorten", reason="too long")
+        return sensible_reply(request, model="m")
+
+    hf = await opened(ScriptedChat(name="m", otherwise=small))
+    alice = hf.scope(user="alice", session="s1")
+    added = list((await alice.add([m for n in range(8) for m in turn(f"I like tea {n}. " + "word. " * 300)])).ids)
+    await alice.end_session()
+    assert await hf.settle()
+    assert await check_whole(alice, added) == {"summary": 16, "raw": 0, "pending": 0}
+
+
+# ------------------------------------------------------------------------------------------------ what is learnt
+
+
+def saved(*facts: dict[str, Any], notes: tuple[dict[str, Any], ...] = (), **more: Any) -> dict[str, Any]:
+    return {"history_entry": "They talked. It was fine.", "facts": list(facts), "notes": list(notes), **more}
+
+
+def fact(attribute: str, value: str, *sources: str, **more: Any) -> dict[str, Any]:
+    base = {"subject": "user", "attribute": attribute, "value": value, "operation": "set", "importance": "mid"}
+    return {**base, "sources": list(sources) or ["m1"], **more}
+
+
+async def test_operations_name_what_they_touch_and_leave_the_rest(opened: Opened) -> None:
+    model = ScriptedChat(
+        [
+            saved(fact("favorite food", "sushi"), fact("blood type", "A", importance="high"), fact("city", "Oslo")),
+            saved(fact("best-loved dish", "pizza", target="f1"), fact("town", "x", target="f3", operation="remove")),
+        ],
+        name="m",
+    )
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(user("I eat sushi in Oslo, type A"))
+    await alice.consolidate()
+    await alice.add(user("Pizza now, and I left town"))
+    await alice.consolidate()
+    shown = model.asked[1].turns[0].text
+    assert "[f1] user | favorite food = sushi" in shown
+    facts = {(m.attribute, m.value): m for m in await everything(alice) if m.kind == "fact"}
+    assert facts["blood type", "A"].state == "active"
+    assert facts["blood type", "A"].tier == "long"
+    states = {key: m.state for key, m in facts.items()}
+    assert list(states.values()).count("superseded") == 2
+    assert sum(m.value == "pizza" for m in facts.values()) == 1
+
+
+async def test_an_assistants_supposition_does_not_displace_what_the_user_told(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat([saved(fact("home", "Paris", "m2")), saved(fact("home", "Rome", "m1"))], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    told = await alice.remember(attribute="home", value="Oslo")
+    clock.advance(60)
+    await alice.add([user("Where is that?"), {"role": "assistant", "content": "In Paris, where you live."}])
+    await alice.consolidate()
+    assert (await alice.get(told.memory.id)).state == "active"
+    [doubt] = await alice.suspicions()
+    assert (doubt.other.id, doubt.memory.value) == (told.memory.id, "Paris")
+    await alice.add(user("I moved to Rome."))
+    await alice.consolidate()
+    assert (await alice.get(told.memory.id)).state == "superseded", "the user's own later words"
+
+
+async def test_nothing_to_remember_is_said_and_done_once(opened: Opened) -> None:
+    model = ScriptedChat([{"nothing_to_remember": "only a greeting"}], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    first = (await alice.add(user("hi"))).ids
+    made = await alice.consolidate()
+    assert (made.summaries, made.raw, made.waiting) == ((), (), 0)
+    second = (await alice.add([user("My name is Alice."), user("I live in Oslo.")])).ids
+    await alice.consolidate()
+    await alice.forget(second[0], wait=0)
+    assert await hf.settle()
+    held = {
+        source for m in await everything(alice) if m.kind == "summary" and m.state == "active" for source in m.sources
+    }
+    assert held == {second[1]}, "the greeting is not dug up again"
+    assert first[0] not in held
+
+
+async def test_recalled_text_is_not_learnt_again(opened: Opened) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    secret = hf._runtime.store.facts.secret
+    quoted = fence("memory", ["mem_1"], ["My favorite food is sushi."], secret=secret).text
+    [message] = (await alice.add(user(f"{quoted}\nI live in Oslo."))).ids
+    await alice.consolidate()
+    assert "sushi" not in model.asked[0].turns[0].text
+    assert "sushi" in (await alice.get(message)).text, "the journal keeps it"
+    assert [m.value for m in await everything(alice) if m.kind == "fact"] == ["Oslo"]
+
+
+async def test_what_was_forgotten_with_its_sources_kept_is_not_learnt_again(opened: Opened) -> None:
+    model = ScriptedChat(
+        [saved(fact("home", "Oslo")), saved(fact("home", "Oslo")), saved(fact("home", "Oslo"))], name="m"
+    )
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(user("I live in Oslo."))
+    await alice.consolidate()
+    [home] = [m for m in await everything(alice) if m.kind == "fact"]
+    await alice.forget(home.id, sources="keep", wait=0)
+    await alice.add(user("Oslo, as I said"))
+    await alice.consolidate()
+    assert [m for m in await everything(alice) if m.kind == "fact"] == []
+
+
+# ------------------------------------------------------------------------------------------------ undo, rules, mirror
+
+
+async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) -> None:
+    model = ScriptedChat([saved(fact("home", "Oslo")), saved(fact("home", "Paris"))], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    added = list((await alice.add(user("I live in Oslo."))).ids)
+    await alice.consolidate()
+    added += (await alice.add(user("I moved to Paris."))).ids
+    made = await alice.consolidate()
+    [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
+    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/1", ["m"])
+    undone = await alice.undo(change.id)
+    active = [m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"]
+    assert active == ["Oslo"]
+    assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}
+    assert await hf.settle()
+    assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}, "by the user's wish"
+    await alice.undo(undone.change_ids[0])
+    assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
+    with pytest.raises(UndoConflict):
+        await alice.undo(undone.change_ids[0])
+    await alice.undo(change.id, redo=True)
+    assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}
+    assert await hf.settle()
+    assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
+
+
+async def test_rules_serve_meanwhile_and_a_model_does_it_again(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat(name="m", otherwise=down())
+    hf = await opened([model, RulesModel()])
+    alice = hf.scope(user="alice", session="s1")
+    told = await alice.remember(attribute="home", value="Oslo")
+    clock.advance(60)
+    added = list((await alice.add([user("I live in Paris."), user("My favorite food is sushi.")])).ids)
+    await alice.end_session()
+    await hf.settle()
+    assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
+    by_rules = [m for m in await everything(alice) if m.origin == "rules" and m.state == "active"]
+    assert {m.value for m in by_rules if m.kind == "fact"} == {"Paris", "sushi"}
+    model._otherwise = saved(fact("favorite food", "sushi", "m2"))
+    assert await hf.settle()
+    assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
+    active = {(m.value, m.origin) for m in await everything(alice) if m.kind == "fact" and m.state == "active"}
+    assert active == {("Oslo", "user"), ("sushi", "model")}, "what only the rules read is taken back"
+    assert (await alice.get(told.memory.id)).state == "active"
+
+
+async def test_the_mirror_is_rewritten_and_forgotten_text_leaves_it(opened: Opened, tmp_path: Path) -> None:
+    folder = tmp_path / "mirror"
+    hf = await opened(ScriptedChat(name="m"), mirror=str(folder))
+    alice = hf.scope(user="../alice", session="s1")
+    await alice.add(user("I live in Oslo."))
+    made = await alice.consolidate()
+    files = {path.name: path for path in folder.rglob("*.md")}
+    assert set(files) == {"MEMORY.md", "HISTORY.md"}
+    assert all(folder in path.resolve().parents for path in files.values())
+    assert "Oslo" in files["MEMORY.md"].read_text()
+    assert "Oslo" in files["HISTORY.md"].read_text()
+    assert files["MEMORY.md"].stat().st_mode & 0o777 == 0o600
+    await alice.forget(made.summaries[0], wait=0)
+    assert not any("Oslo" in path.read_text() for path in folder.rglob("*") if path.is_file())
+
+
+async def test_log_lines_tell_the_story_without_content(opened: Opened, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="holdfast")
+    first = ScriptedChat(["Zanzibar is nice"], name="first")
+    hf = await opened([first, ScriptedChat(name="second")])
+    alice = hf.scope(user="alice-name", session="my-session")
+    await alice.add(turn("I live in Zanzibar."))
+    await alice.consolidate()
+    lines = [record.getMessage() for record in caplog.records if record.name == "holdfast.consolidation"]
+    assert any("consolidating 2 messages" in line for line in lines)
+    assert any(
+        "first" in line and "did not call save_memory" in line and "falling back to second" in line for line in lines
+    )
+    assert any("done by second" in line for line in lines)
+    assert not any(word in line for line in lines for word in ("Zanzibar", "alice-name", "my-session"))
+
+
+def test_the_sync_face_has_the_same_verbs(tmp_path: Path) -> None:
+    with Holdfast.open(str(tmp_path / "m.db"), worker=False, consolidation=ScriptedChat(name="m")) as hf:
+        alice = hf.scope(user="alice", session="s1")
+        alice.add(turn("I live in Oslo."))
+        made = alice.consolidate()
+        assert [hit.id for hit in alice.summaries("Oslo").hits] == list(made.summaries)
+        since = alice.summaries().hits[0].event_time
+        assert alice.summaries(until=since - timedelta(seconds=1)).hits == ()
+        [change] = [c for c in alice.history(made.summaries[0]) if c.verb == "consolidate"]
+        alice.undo(change.id, redo=True)
+        assert alice.summaries(raw=True).hits[0].kind == "raw"
+
+
+async def test_what_calls_took_is_kept_by_model(opened: Opened) -> None:
+    hf = await opened([ScriptedChat(["no"], name="a"), ScriptedChat(name="b")])
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(turn("I live in Oslo."))
+    await alice.consolidate()
+    tallies = {one.model: one for one in await hf._runtime.store.usage.read()}
+    assert {name: (one.purpose, one.calls, one.answered) for name, one in tallies.items()} == {
+        "a": ("consolidation", 1, 0),
+        "b": ("consolidation", 1, 1),
+    }
+    assert tallies["b"].input_tokens > 0
+
+
+async def test_why_something_waits_is_said(opened: Opened) -> None:
+    hf = await opened(ScriptedChat(name="m", otherwise="no call"))
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(turn("I live in Oslo."))
+    made = await alice.consolidate()
+    assert made.last_error == "retry: m did not call save_memory"

@@ -1,0 +1,54 @@
+"""A process that adds, ends sessions and consolidates, and dies at its nth disk operation.
+
+Run by test_consolidation_kill.py: `python consolidation_child.py PATH DIES_AT SEED`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from random import Random
+
+from holdfast.chains import ChainParts
+from holdfast.model import Scope
+from holdfast.providers.chain import Chain, Link
+from holdfast.providers.wrappers import Backoff
+from holdfast.scope import AsyncScope
+from holdfast.settings import Settings
+from holdfast.storage.sqlite.store import SqliteStore
+from holdfast.system import SystemClock
+from holdfast.testing.disk import FaultyDisk
+from holdfast.wiring import assemble
+from tests.proofs.test_consolidation import Unsteady, messages
+
+SESSIONS = ("s1", "s2")
+
+
+async def main(path: str, dies_at: int, seed: int) -> None:
+    def on(operation: str, count: int) -> None:
+        if operation in {"write", "sync"} and count >= dies_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    disk = FaultyDisk(on=on, volatile=False)
+    clock, random = SystemClock(), Random(seed)
+    store = SqliteStore(path, clock=clock, vfs=disk.name)
+    links = [Link(model=Unsteady(name, random, 0.15)) for name in ("a", "b")]
+    chain = Chain(links, clock=clock, dice=random, backoff=Backoff(attempts=1))
+    settings = Settings(worker=True, consolidate_messages=4)
+    runtime = assemble(store, clock=clock, settings=settings, parts=ChainParts(chain=chain))
+    for turn in range(16):
+        name = random.choice(SESSIONS)
+        scope = AsyncScope(runtime, Scope(user="alice", session=name))
+        receipt = await scope.add(messages(random, f"t{turn}"))
+        print(name, *receipt.ids, flush=True)
+        if random.random() < 0.3:
+            await scope.end_session()
+    await runtime.worker.settle()
+    await runtime.worker.stop()
+    await store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,228 @@
+"""Seeded runs: faults, killed workers, messages and forgets during calls, two workers, several sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from holdfast.chains import ChainParts
+from holdfast.errors import ModelError
+from holdfast.inference import ChatReply, ToolCall
+from holdfast.model import Scope
+from holdfast.ports import Lease
+from holdfast.providers.chain import Chain, Link
+from holdfast.providers.wrappers import Backoff
+from holdfast.scope import AsyncScope
+from holdfast.settings import Settings
+from holdfast.storage.inmemory import InMemoryStore
+from holdfast.storage.sqlite.store import SqliteStore
+from holdfast.system import TimeOrderedIds
+from holdfast.testing import FakeClock
+from holdfast.testing.scripted import sensible_reply
+from holdfast.upkeep.worker import Worker
+from holdfast.wiring import assemble
+
+SESSIONS = ("s1", "s2", "")
+ERRORS = ("retry", "resample", "next", "park", "auth", "shorten")
+
+
+class Unsteady:
+    """A model that fails at a rate, in every way that a reply or an error can, and takes its time."""
+
+    def __init__(self, name: str, random: Random, rate: float) -> None:
+        self.name, self.random, self.rate = name, random, rate
+
+    async def chat(self, request):
+        for _ in range(self.random.randrange(6)):
+            await asyncio.sleep(0)
+        good = sensible_reply(request, model=self.name)
+        if self.random.random() >= self.rate:
+            return good
+        how = self.random.choice((*ERRORS, "prose", "empty", "null", "other tool", "cut", "list", "unknown source"))
+        call = good.tool_calls[0]
+        match how:
+            case "prose":
+                return ChatReply(model=self.name, text="I noted it.")
+            case "empty":
+                return self._called(call, {})
+            case "null":
+                return self._called(call, dict.fromkeys(call.arguments))
+            case "other tool":
+                return self._called(ToolCall(id="x", name="other", arguments={}), call.arguments)
+            case "cut":
+                return ChatReply(model=self.name, text="", tool_calls=good.tool_calls, finish="length")
+            case "list":
+                return self._called(call, [call.arguments])
+            case "unknown source":
+                note = {"text": "x", "importance": "mid", "sources": ["m999"]}
+                return self._called(call, {**call.arguments, "notes": [note]})
+            case _:
+                raise ModelError("scripted", model=self.name, cls=how, reason="scripted")
+
+    def _called(self, call, arguments):
+        made = ToolCall(id=call.id, name=call.name, arguments=arguments)
+        return ChatReply(model=self.name, text="", tool_calls=(made,), finish="tool")
+
+
+class Killed(Worker):
+    """A worker that gives nothing back when it is cancelled, as a process that was killed."""
+
+    async def _give_back(self, _: Lease) -> None:
+        return None
+
+
+def messages(random: Random, mark: str) -> list[dict]:
+    home = random.choice(("Oslo", "Paris", "서울", "Bogotá"))
+    kinds = [
+        [{"role": "user", "content": f"{mark} I live in {home}."}, {"role": "assistant", "content": "Noted."}],
+        [
+            {"role": "user", "content": f"{mark} 제 이름은 민수예요."},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "call_0", "type": "function", "function": {"name": "ls", "arguments": "{}"}}],
+            },
+            {"role": "tool", "tool_call_id": "call_0", "content": "x" * random.randrange(1, 4000)},
+            {"role": "assistant", "content": f"{mark} voilà"},
+        ],
+        [{"role": "user", "content": f"{mark} " + "word " * random.randrange(1, 300)}],
+    ]
+    return random.choice(kinds)
+
+
+class Run:
+    """One seeded run over one store."""
+
+    def __init__(self, seed: int, store, clock: FakeClock) -> None:
+        self.random = Random(seed)
+        self.clock = clock
+        self.models = [Unsteady(name, self.random, 0.15) for name in ("a", "b")]
+        chain = Chain(
+            [Link(model=self.models[0], window=self.random.choice((None, 3000))), Link(model=self.models[1])],
+            clock=clock,
+            dice=Random(seed),
+            backoff=Backoff(attempts=1),
+        )
+        settings = Settings(worker=False, consolidate_messages=6, consolidate_keep_messages=3)
+        parts = ChainParts(chain=chain)
+        self.runtimes = [assemble(store, clock=clock, settings=settings, parts=parts) for _ in range(2)]
+        for runtime in self.runtimes:
+            runtime.worker.__class__ = Killed
+        self.added: dict[str, list[str]] = {name: [] for name in SESSIONS}
+        self.kills = 0
+
+    def scope(self, session: str) -> AsyncScope:
+        return AsyncScope(self.runtimes[0], Scope(user="alice", session=session or None))
+
+    async def act(self, turn: int) -> None:
+        name = self.random.choice(SESSIONS)
+        what = self.random.choice(("add", "add", "add", "end", "ask", "forget", "wait"))
+        scope = self.scope(name)
+        if what == "add":
+            batch = messages(self.random, f"t{turn}")
+            self.added[name] += (await scope.add(batch)).ids
+        elif what == "end":
+            await scope.end_session()
+        elif what == "forget" and self.added[name]:
+            gone = self.random.choice(self.added[name])
+            await scope.forget(gone, wait=0)
+            self.added[name].remove(gone)
+        elif what == "wait":
+            self.clock.advance(self.random.choice((1, 70, 2000)))
+        else:
+            worker = self.runtimes[self.random.randrange(2)].worker
+            await worker.round()
+
+    async def work(self) -> None:
+        """Both workers at once, with messages arriving; one of them may be killed between any two awaits."""
+        tasks = [asyncio.create_task(runtime.worker.round()) for runtime in self.runtimes]
+        steps = self.random.randrange(40)
+        for step in range(steps):
+            await asyncio.sleep(0)
+            if step % 13 == 5:
+                await self.act(1000 + step)
+        if self.random.random() < 0.5:
+            tasks[0].cancel()
+            self.kills += 1
+        for task in tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def check(self) -> dict[str, int]:
+        """Each message is in exactly one window, in a RAW entry, or pending; and nothing that was forgotten is there."""
+        scope = self.scope("")
+        memories = (await scope.list(states=None, limit=1000)).items
+        windows = [set(m.sources) for m in memories if m.kind == "summary" and m.state == "active"]
+        raw = [source for m in memories if m.kind == "raw" and m.state == "active" for source in m.sources]
+        counts = {"summary": 0, "raw": 0, "pending": 0}
+        every: set[str] = set()
+        for name, ids in self.added.items():
+            held = await self.scope(name).messages(limit=10_000)
+            assert [m.id for m in held] == ids
+            session = await scope._read(lambda tx, name=name: tx.session(name))
+            every |= set(ids)
+            for message in held:
+                pending = message.seq > session.cursor
+                places = (sum(message.id in w for w in windows), int(message.id in raw), int(pending))
+                torn = session.torn and sum(places) == 0
+                assert sum(places) == 1 or torn, (name, message.seq, places)
+                counts["summary"] += places[0]
+                counts["raw"] += places[1]
+                counts["pending"] += places[2]
+        stray = {source for m in memories for source in m.sources} - every
+        assert not stray, "a memory names what was forgotten"
+        facts = [(m.subject, m.key, m.value) for m in memories if m.kind == "fact" and m.state == "active"]
+        assert len(facts) == len(set(facts))
+        return counts
+
+    async def recover(self) -> None:
+        """The faults stop: RAW and pending go to zero."""
+        for model in self.models:
+            model.rate = 0.0
+        await self.recover_in(SESSIONS)
+
+    async def recover_in(self, sessions: Sequence[str]) -> None:
+        for name in sessions:
+            await self.scope(name).end_session()
+        self.clock.advance(120)  # what a killed worker held falls due
+        worker = self.runtimes[1].worker
+        assert await asyncio.wait_for(worker.settle(), 60)
+        counts = await self.check()
+        assert counts["raw"] == counts["pending"] == 0
+        assert counts["summary"] == sum(len(ids) for ids in self.added.values())
+
+
+async def one_run(seed: int, store, clock: FakeClock) -> int:
+    run = Run(seed, store, clock)
+    for turn in range(14):
+        await run.act(turn)
+        if turn % 3 == 2:
+            await run.work()
+            await run.check()
+    await run.recover()
+    await store.close()
+    return run.kills
+
+
+@pytest.mark.proof
+async def test_consolidation_never_loses_and_never_doubles(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+    kills = 0
+    for seed in runs(12, 500):
+        clock = FakeClock()
+        store = (
+            SqliteStore(str(tmp_path / f"{seed}.db"), clock=clock)
+            if seed % 2
+            else InMemoryStore(clock, TimeOrderedIds())
+        )
+        try:
+            kills += await one_run(seed, store, clock)
+        except BaseException as error:
+            error.add_note(f"seed {seed}")
+            raise
+        (tmp_path / f"{seed}.db").unlink(missing_ok=True)
+    assert kills > 0
