@@ -16,7 +16,7 @@ from holdfast.providers.catalog import load_catalog
 from holdfast.providers.chain import Chain, Link
 from holdfast.providers.entry import Entry
 from holdfast.providers.ledger import Ledger
-from holdfast.providers.pool import ChatPool
+from holdfast.providers.pool import ChainSettings, ChatPool
 
 __all__ = ["ChainParts", "chain_of"]
 
@@ -35,7 +35,7 @@ class ChainParts:
     """Writes what its calls took since the last time; figures that cannot be written stay for the next time."""
 
 
-def chain_of(given: Any, *, clock: Clock, models: str = "") -> ChainParts:
+def chain_of(given: Any, *, clock: Clock, models: str = "", settings: ChainSettings | None = None) -> ChainParts:
     """The chain that is meant: a name of the catalog, a model or several (objects), or a chain as it is.
 
     `models` is a file with `[models.NAME]` and `[chains]` tables, laid over the shipped catalog.
@@ -46,7 +46,7 @@ def chain_of(given: Any, *, clock: Clock, models: str = "") -> ChainParts:
     from holdfast.pipeline.consolidate.rules import RulesModel
 
     if not isinstance(given, str):
-        return _of_objects(given, clock=clock)
+        return _of_objects(given, clock=clock, settings=settings or ChainSettings())
     catalog = load_catalog(user=_text(models), environment=os.environ)
     links = {entry.name: entry for entry in catalog.chain(given)}
     ledger = Ledger(catalog.models, clock=clock)
@@ -55,6 +55,7 @@ def chain_of(given: Any, *, clock: Clock, models: str = "") -> ChainParts:
         keys=os.environ.get,
         clock=clock,
         dice=Random(),
+        settings=settings,
         observe=ledger.observe,
         own={"rules": lambda entry: RulesModel(entry.name)},
     )
@@ -91,7 +92,7 @@ def _writing(ledger: Ledger) -> Callable[[UsageBook], Awaitable[None]]:
     return write
 
 
-def _of_objects(given: Any, *, clock: Clock) -> ChainParts:
+def _of_objects(given: Any, *, clock: Clock, settings: ChainSettings) -> ChainParts:
     from holdfast.pipeline.consolidate.rules import RulesModel
 
     if hasattr(given, "ask"):
@@ -104,7 +105,15 @@ def _of_objects(given: Any, *, clock: Clock) -> ChainParts:
         )
     links = [Link(model=model, window=getattr(model, "window", None)) for model in models]
     ledger = Ledger({}, clock=clock)
-    chain = Chain(links, clock=clock, dice=Random(), name="consolidation", observe=ledger.observe)
+    chain = Chain(
+        links,
+        clock=clock,
+        dice=Random(),
+        name="consolidation",
+        backoff=settings.backoff,
+        deadline=settings.deadline,
+        observe=ledger.observe,
+    )
     rules = frozenset(model.name for model in models if isinstance(model, RulesModel))
     return ChainParts(chain=chain, rules=rules, spent=_writing(ledger))
 

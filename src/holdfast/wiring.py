@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.inference import EmbeddingModel, Tally
     from holdfast.providers.catalog import Catalog
     from holdfast.providers.models import Models
+    from holdfast.providers.pool import ChainSettings
     from holdfast.providers.view import ModelsView
 
 __all__ = [
@@ -160,7 +161,16 @@ def _chain(model: object, settings: Settings, clock: Clock) -> ChainParts | None
         return None
     from holdfast.chains import chain_of
 
-    return chain_of(model or settings.consolidation, clock=clock, models=settings.models)
+    named = model or settings.consolidation
+    return chain_of(named, clock=clock, models=settings.models, settings=_patience(settings))
+
+
+def _patience(settings: Settings) -> ChainSettings:
+    from holdfast.providers.pool import ChainSettings
+    from holdfast.providers.wrappers import Backoff
+
+    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
+    return ChainSettings(backoff=backoff, deadline=settings.chain_seconds)
 
 
 def assemble(
@@ -277,17 +287,14 @@ def catalog(folder: Path | None = None) -> Catalog:
 def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
     """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
     from holdfast.providers.models import Models
-    from holdfast.providers.pool import ChainSettings
-    from holdfast.providers.wrappers import Backoff
 
-    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
     return Models(
         models or catalog(),
         book=store.usage,
         keys=os.environ.get,
         clock=clock,
         dice=Random(),
-        settings=ChainSettings(backoff=backoff, deadline=settings.chain_seconds),
+        settings=_patience(settings),
         unload_retry_count=settings.unload_retry_count,
         unload_retry_delay_ms=settings.unload_retry_delay_ms,
     )
