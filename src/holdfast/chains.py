@@ -14,6 +14,7 @@ from holdfast.providers.chain import Chain, Link
 from holdfast.providers.entry import Entry
 from holdfast.providers.ledger import Ledger
 from holdfast.providers.models import Models
+from holdfast.providers.pool import ChainSettings
 
 __all__ = ["ChainParts", "chain_of", "chain_of_objects"]
 
@@ -75,7 +76,7 @@ def _writing(ledger: Ledger) -> Callable[[UsageBook], Awaitable[None]]:
     return write
 
 
-def chain_of_objects(given: Any, *, clock: Clock) -> ChainParts:
+def chain_of_objects(given: Any, *, clock: Clock, settings: ChainSettings) -> ChainParts:
     """A chain of the caller's own: a model, several in their order, or a chain as it is.
 
     Raises:
@@ -93,6 +94,14 @@ def chain_of_objects(given: Any, *, clock: Clock) -> ChainParts:
         )
     links = [Link(model=model, window=getattr(model, "window", None)) for model in models]
     ledger = Ledger({}, clock=clock)
-    chain = Chain(links, clock=clock, dice=Random(), name="consolidation", observe=ledger.observe)
+    chain = Chain(
+        links,
+        clock=clock,
+        dice=Random(),
+        name="consolidation",
+        backoff=settings.backoff,
+        deadline=settings.deadline,
+        observe=ledger.observe,
+    )
     rules = frozenset(model.name for model in models if isinstance(model, RulesModel))
     return ChainParts(chain=chain, rules=rules, spent=_writing(ledger))

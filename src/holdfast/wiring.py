@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.inference import EmbeddingModel, Tally
     from holdfast.providers.catalog import Catalog
     from holdfast.providers.models import Models
+    from holdfast.providers.pool import ChainSettings
     from holdfast.providers.view import ModelsView
 
 __all__ = [
@@ -165,8 +166,16 @@ def _chain(model: object, table: Catalog | None, store: Store, settings: Setting
     from holdfast.chains import chain_of, chain_of_objects
 
     if table is None:
-        return chain_of_objects(model, clock=clock)
+        return chain_of_objects(model, clock=clock, settings=_patience(settings))
     return chain_of(settings.consolidation, models_of(store, settings, clock=clock, models=table))
+
+
+def _patience(settings: Settings) -> ChainSettings:
+    from holdfast.providers.pool import ChainSettings
+    from holdfast.providers.wrappers import Backoff
+
+    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
+    return ChainSettings(backoff=backoff, deadline=settings.chain_seconds)
 
 
 def assemble(
@@ -300,17 +309,14 @@ def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog
     """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
     from holdfast.pipeline.consolidate.rules import RulesModel
     from holdfast.providers.models import Models
-    from holdfast.providers.pool import ChainSettings
-    from holdfast.providers.wrappers import Backoff
 
-    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
     return Models(
         models or catalog(settings.models),
         book=store.usage,
         keys=os.environ.get,
         clock=clock,
         dice=Random(),
-        settings=ChainSettings(backoff=backoff, deadline=settings.chain_seconds),
+        settings=_patience(settings),
         unload_retry_count=settings.unload_retry_count,
         unload_retry_delay_ms=settings.unload_retry_delay_ms,
         own={"rules": lambda entry: RulesModel(entry.name)},

@@ -9,6 +9,7 @@ import pytest
 from chain_fakes import a_request
 from click.testing import CliRunner
 
+from holdfast import AsyncHoldfast
 from holdfast.errors import ChainFailed, InvalidSetting, ModelError, StoreFull
 from holdfast.interfaces.cli import cli
 from holdfast.providers.catalog import load_catalog
@@ -153,3 +154,19 @@ async def test_what_cannot_be_written_now_is_written_later_and_nothing_waits_for
     await models.close()
     await models.close()
     assert [one.calls for one in Booked.usage.kept] == [1]
+
+
+async def test_an_open_store_consolidates_with_the_attempts_of_its_settings(server, tmp_path):
+    table = tmp_path / "models.toml"
+    table.write_text(TABLE.format(url=server.url), encoding="utf-8")
+    server.always(answer(503, {"error": "busy"}))
+    options = {"worker": False, "consolidation": "chat", "models": str(table)}
+    async with await AsyncHoldfast.open(
+        str(tmp_path / "m.db"), model_attempts=2, model_backoff_seconds=0.001, **options
+    ) as hf:
+        scope = hf.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": "I like sushi."}])
+        await scope.consolidate()
+        (kept,) = await hf.admin.model_usage()
+    assert len(server.requests) == 2
+    assert (kept.model, kept.calls, kept.retries) == ("chat", 2, 1)

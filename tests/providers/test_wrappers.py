@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from random import Random
 
 import pytest
@@ -159,21 +158,6 @@ async def test_a_wait_over_the_patience_is_not_begun_whatever_the_jitter(clock, 
     with pytest.raises(ModelError):
         await waiting
     assert len(model.calls) == calls
-
-
-async def test_our_own_cancellation_leaves_no_unread_error_behind(clock):
-    seen = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
-    work = asyncio.get_running_loop().create_future()
-    outer = asyncio.ensure_future(within(clock, 60, work))
-    await clock.elapse(1)
-    work.set_exception(ValueError("in the moment of the cancellation"))
-    outer.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await outer
-    del work
-    gc.collect()
-    assert seen == []
 
 
 @pytest.mark.parametrize(

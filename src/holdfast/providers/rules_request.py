@@ -110,7 +110,9 @@ LENGTH: Final[tuple[Rule, ...]] = (
             r"total number of (?:texts|tokens|inputs).{0,60}(?:at most|cannot exceed|must be)",
             r"input or output tokens must be reduced",
             r"input (?:length|text|tokens?).{0,30}(?:exceed|too long|greater|larger|above)",
-            r"batch size \d+ (?:>|exceeds|is larger)",
+            r"batch size \d+ (?:>|exceeds|is larger)|batch size limit",
+            # vLLM takes what the window leaves over as the output's limit: less than nothing for a long prompt
+            r"max_(?:completion_)?tokens must be at least \d+, got -\d",
         ),
         not_statuses=frozenset({401, 402, 403}),
     ),
@@ -279,7 +281,9 @@ PARAMETERS: Final[tuple[Rule, ...]] = (
             r"(?:does not|doesn't|do not|don't) (?:currently )?(?:support|accept|allow)\b",
             r"(?:is|are) (?:not (?:yet |currently )?supported|deprecated|unsupported|not implemented)(?! model)",
             r"only the default .{0,20}value is supported|unexpected keyword argument|cannot both be (?:specified|"
-            r"set|used)",
+            r"set|used)|cannot (?:use|set|specify) both",
+            # vLLM and TGI: the model brings no chat template; another model does
+            r"chat template|template (?:error|not found)",
             r"not enabled for (?:this |the )?(?:models?|endpoint|deployment)|requires? (?:the )?`?--[a-z]",
             r"tool call id was .{0,80}must be",
         ),

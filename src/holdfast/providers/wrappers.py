@@ -52,8 +52,8 @@ async def within(clock: Clock, seconds: float, awaited: Awaitable[T]) -> T:
         pending = [task for task in (work, timer) if not task.done()]
         for task in pending:
             task.cancel()
-        # Those that are done too: an error beside our own cancellation is seen, and not reported as never retrieved.
-        await asyncio.gather(work, timer, return_exceptions=True)
+        if pending:
+            await asyncio.gather(*pending, return_exceptions=True)
 
 
 class Timed:
