@@ -119,9 +119,16 @@ def _test_names(path: Path) -> set[str]:
 
 
 def test_the_numbers_of_the_proofs_are_those_that_run() -> None:
-    told = re.search(r"(\d+) kills, (\d+) power\s+cuts, (\d+) I/O\s+errors", (ROOT / "README.md").read_text("utf-8"))
+    told = re.search(
+        r"(\d+) kills, (\d+) power\s+cuts, (\d+) I/O\s+errors, (\d+) histories of forgetting, (\d+) of several",
+        (ROOT / "README.md").read_text("utf-8"),
+    )
     assert told
-    for number, name in zip(told.groups(), ("test_crash", "test_power_cut", "test_disk_faults"), strict=True):
+    for number, name in zip(
+        told.groups(),
+        ("test_crash", "test_power_cut", "test_disk_faults", "test_residue", "test_two_processes"),
+        strict=True,
+    ):
         assert re.search(rf"runs\(\d+, {number}\)", (ROOT / "tests" / "proofs" / f"{name}.py").read_text("utf-8")), name
 
 

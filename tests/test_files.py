@@ -233,3 +233,15 @@ def test_every_refusal_is_ours(tmp_path: Path) -> None:
             Holdfast.open(str(path))
         assert isinstance(caught.value, NotAStore | NewerStore | StoreCorrupt | StoreReadOnly)
         assert path.read_bytes() == before
+
+
+def test_a_link_and_a_path_value_open_the_same_store(tmp_path: Path) -> None:
+    with Holdfast.open(tmp_path / "memory.db", worker=False) as hf:
+        hf.scope(user="alice").remember("tides are high")
+    (tmp_path / "away").mkdir()
+    link = tmp_path / "away" / "link.db"
+    link.symlink_to(tmp_path / "memory.db")
+    with Holdfast.open(link, worker=False) as hf:
+        assert hf.scope(user="alice").recall("tides").total == 1
+        hf.admin.backup(tmp_path / "copy")
+    assert sorted(path.name for path in (tmp_path / "away").iterdir()) == ["link.db"]

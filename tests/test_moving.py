@@ -142,7 +142,7 @@ def test_an_export_that_fails_leaves_what_stood_there(hf: Holdfast, tmp_path: Pa
 
 
 def test_ctrl_c_in_an_import_loses_nothing_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    count = 4000
+    count = 12_000  # so many that a busy machine is not through before the signal comes
     file, db = chat(tmp_path / "chat.jsonl", count), tmp_path / "memory.db"
     env = {**os.environ, "HOLDFAST_DB": str(db), "HOLDFAST_USER": "alice"}
     command = [sys.executable, "-m", "holdfast", "import", str(file)]
@@ -173,3 +173,28 @@ def _messages(db: Path) -> int:
         return 0
     finally:
         connection.close()
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", ".forgotten"])
+def test_an_export_does_not_take_the_place_of_the_store(tmp_path: Path, suffix: str) -> None:
+    with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
+        alice = hf.scope(user="alice")
+        alice.remember("tides are high")
+        with pytest.raises(InvalidInput, match="store itself"):
+            alice.export(tmp_path / "." / f"memory.db{suffix}")
+    with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
+        assert hf.scope(user="alice").recall("tides").total == 1
+
+
+def test_an_imported_window_that_was_kept_is_not_kept_twice(hf: Holdfast, tmp_path: Path) -> None:
+    alice = hf.scope(user="alice", session="s1")
+    alice.add([{"role": "user", "content": "tide one"}, {"role": "assistant", "content": "tide two"}])
+    alice.end_session()
+    alice.add({"role": "user", "content": "tide three"})
+    alice.export(tmp_path / "alice.jsonl")
+    bob = hf.scope(user="bob", session="s1")
+    for _ in range(2):
+        bob.import_file(tmp_path / "alice.jsonl")
+        bob.end_session()
+        hf.settle()
+        assert [len(raw.sources) for raw in bob.list(kinds=["raw"]).items] == [2, 1]

@@ -53,7 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "chains": CORE | {"pipeline", "providers"},
     "open": CORE | {"memory", "sync", "wiring"},
     "testing": CORE | {"pipeline", "system", "open"},
-    "bench": CORE | {"system", "open", "storage", "pipeline", "transfer", "providers", "testing"},
+    "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
     | {"runtime", "upkeep", "testing", "admin", "moving"},

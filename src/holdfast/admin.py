@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 from holdfast.errors import InvalidInput
+from holdfast.inference import Tally
 from holdfast.keeping import Finding, Keeper, Manifest, Rebuilt, Usage, given_path
 from holdfast.model import Scope
 from holdfast.pipeline.analysis import Terms, analyse
@@ -42,6 +44,13 @@ class Admin:
             InvalidInput: the store is in memory.
         """
         return await self._keeper().usage()
+
+    async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
+        """What models were used for, by day, model and purpose: of the last days (today counts), or since ever."""
+        self._runtime.guard()
+        today = self._runtime.clock.now().date()
+        since = today - timedelta(days=days - 1) if days is not None else None
+        return tuple(await self._runtime.store.usage.read(since))
 
     async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
         """Copy the store as it is at one moment into a new folder, while others write.

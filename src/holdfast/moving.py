@@ -118,6 +118,9 @@ async def export_to(runtime: Runtime, scope: Scope, path: str | Path, *, format_
     """Write a scope to a file or a folder; see `AsyncScope.export`."""
     runtime.guard()
     target = given_path(path)
+    store = runtime.store.facts.location
+    if str(target.resolve()) in {f"{store}{suffix}" for suffix in ("", "-wal", "-shm", ".forgotten")}:
+        raise InvalidInput(f"{target} belongs to the store itself; name another file for the export")
     if format_name not in {"jsonl", "markdown"}:
         raise InvalidInput(f"format is {format_name!r:.40}; it must be 'jsonl' or 'markdown'")
     work: Callable[[ReadTx], Exported] = partial(_JOBS[format_name], scope=scope, target=target)

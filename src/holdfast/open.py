@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
+from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,7 +26,7 @@ class AsyncHoldfast(OpenStore):
     """
 
     @classmethod
-    def open(cls, location: str = "memory.db", **settings: Any) -> Opening:
+    def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Opening:
         """Open a store: a path or `sqlite:///path`, made where it is not there, or `memory://`, kept nowhere.
 
         Settings are keywords; see `docs/reference/settings.md`. Awaiting the result, or entering it with `async with`,
@@ -37,7 +38,7 @@ class AsyncHoldfast(OpenStore):
         """
 
         async def opened() -> AsyncHoldfast:
-            return cls(await build(location, settings))
+            return cls(await build(fspath(location), settings))
 
         return Opening(opened)
 
@@ -73,12 +74,12 @@ class Holdfast(SyncStore):
     """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
 
     @classmethod
-    def open(cls, location: str = "memory.db", **settings: Any) -> Holdfast:
+    def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Holdfast:
         """Open a store, as `AsyncHoldfast.open` does; works inside a running event loop too (notebooks)."""
         portal = Portal()
 
         async def opened() -> OpenStore:
-            return OpenStore(await build(location, settings))
+            return OpenStore(await build(fspath(location), settings))
 
         try:
             return cls(portal.run(opened()), portal)

@@ -35,7 +35,7 @@ class RuntimeSettings:
     mid_tier_days: int = 7
     crossover_turn_threshold: int = 20
     context_tail: int = 2
-    context_slot_timeout: float = 2.0
+    context_slot_timeout: float = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

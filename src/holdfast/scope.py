@@ -152,10 +152,10 @@ class AsyncScope(ScopeContext):
         return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once)
 
     async def _warm(self, subject: str, attribute: str) -> None:
-        """Compare the key with the stored ones ahead, on a thread: nothing is computed under a lock."""
+        """Compare the key with the stored ones ahead: nothing is computed under a lock."""
         agent = self._scope.agent
         stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
-        await asyncio.to_thread(warm, subject, attribute, stored)
+        await warm(subject, attribute, stored)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -336,6 +336,7 @@ class AsyncScope(ScopeContext):
         "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people. Files have mode 0600 and appear whole.
 
         Raises:
+            InvalidInput: the store itself stands there.
             StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
         """
         from holdfast.moving import export_to

@@ -22,6 +22,7 @@ PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
+_MAY_BE_ZERO = {"unload_retry_count", "unload_retry_delay_ms"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,11 @@ class Settings:
         context_slot_timeout: seconds that each slot of a context may take before it is left out.
         worker: whether due work is done in the background while the store is open.
         poll_seconds: longest time between two looks for due work; a local write wakes at once.
+        model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
+        model_backoff_seconds: wait after the first of them, doubled each time, and up to half as much again.
+        chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
+        unload_retry_count: how often an embedding request is sent again whose model was unloaded; 0 for never.
+        unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
         consolidation: the chain or model of the catalog that consolidates; empty for none.
         models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `holdfast.toml`.
@@ -66,9 +72,14 @@ class Settings:
     raw_chars: int = 20_000
     crossover_turn_threshold: int = 20
     context_tail: int = 2
-    context_slot_timeout: float = 2.0
+    context_slot_timeout: float = 5.0
     worker: bool = True
     poll_seconds: float = 30.0
+    model_attempts: int = 3
+    model_backoff_seconds: float = 1.0
+    chain_seconds: float = 600.0
+    unload_retry_count: int = 3
+    unload_retry_delay_ms: int = 500
     drain_seconds: float = 5.0
     consolidation: str = ""
     models: str = ""
@@ -85,8 +96,11 @@ class Settings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, bool | str) and value <= 0:
-                raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0", name=field.name)
+            if isinstance(value, bool | str) or (field.name in _MAY_BE_ZERO and value == 0):
+                continue
+            if value <= 0:
+                least = "0 or more" if field.name in _MAY_BE_ZERO else "greater than 0"
+                raise InvalidSetting(f"{field.name} is {value}; it must be {least}", name=field.name)
 
 
 _TYPES: Mapping[str, type] = {field.name: type(field.default) for field in fields(Settings)}

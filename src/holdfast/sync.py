@@ -19,6 +19,7 @@ from holdfast.scope import AsyncScope
 
 if TYPE_CHECKING:
     from holdfast.admin import Admin, Progress
+    from holdfast.inference import Tally
     from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
     from holdfast.moving import Exported, ExportFormat, Report
     from holdfast.moving import Progress as ImportProgress
@@ -83,6 +84,10 @@ class SyncAdmin:
     def usage(self) -> tuple[Usage, ...]:
         """See `Admin.usage`."""
         return self._portal.run(self._core.usage())
+
+    def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
+        """See `Admin.model_usage`."""
+        return self._portal.run(self._core.model_usage(days=days))
 
     def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
         """See `Admin.backup`; `progress` is called on another thread."""

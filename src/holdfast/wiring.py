@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel, Tally
     from holdfast.providers.catalog import Catalog
+    from holdfast.providers.models import Models
     from holdfast.providers.view import ModelsView
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "data_files",
     "examine_file",
     "key_embedding",
+    "models_of",
     "models_view",
     "restore",
     "sqlite_path",
@@ -56,7 +58,7 @@ _WORKERS = count()
 
 
 def sqlite_path(location: str) -> str:
-    """The file that a location names: a path, or `sqlite:///path`.
+    """The file that a location names: a path, or `sqlite:///path`. Links are followed: one file, one name.
 
     Raises:
         InvalidInput: the location is empty or of a scheme that is not known.
@@ -64,7 +66,7 @@ def sqlite_path(location: str) -> str:
     path = location.removeprefix(SQLITE)
     if not path or "://" in path or "\0" in path:
         raise InvalidInput(f"cannot open {location!r:.80}; pass a file path, sqlite:///path or memory://")
-    return str(Path(path).expanduser().absolute())
+    return str(Path(path).expanduser().resolve())
 
 
 def data_files(path: str) -> list[Path]:
@@ -270,6 +272,25 @@ def catalog(folder: Path | None = None) -> Catalog:
     path = (folder or Path()) / FILE_NAME
     user = path.read_text(encoding="utf-8") if path.is_file() else None
     return load_catalog(user=user, environment=os.environ)
+
+
+def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
+    """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
+    from holdfast.providers.models import Models
+    from holdfast.providers.pool import ChainSettings
+    from holdfast.providers.wrappers import Backoff
+
+    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
+    return Models(
+        models or catalog(),
+        book=store.usage,
+        keys=os.environ.get,
+        clock=clock,
+        dice=Random(),
+        settings=ChainSettings(backoff=backoff, deadline=settings.chain_seconds),
+        unload_retry_count=settings.unload_retry_count,
+        unload_retry_delay_ms=settings.unload_retry_delay_ms,
+    )
 
 
 def models_view(location: str | None) -> ModelsView:

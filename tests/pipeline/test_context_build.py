@@ -79,7 +79,7 @@ def cases(draw):
         memories=[*lists[3], *lists[1][:1]],
         messages=journal([{"role": "user", "content": draw(words(1))}], "openai", first=90),
     )
-    budget = draw(st.one_of(st.integers(300, 1500), st.integers(1500, 9000), st.integers(50_000, 60_000)))
+    budget = draw(st.one_of(st.integers(150, 1500), st.integers(1500, 9000), st.integers(50_000, 60_000)))
     request = Request(
         budget=budget,
         reserve=draw(st.integers(0, budget // 4)),

@@ -267,3 +267,18 @@ async def test_the_adapter_for_every_other_provider():
     with pytest.raises(ModelError) as late:
         await model.chat(a_request())
     assert (late.value.cls, late.value.slow, late.value.cause) == ("retry", True, "TimeoutError")
+
+
+async def test_a_server_that_serves_another_model_by_now_is_asked_again(server):
+    entry = an_entry(server, model="auto")
+    model = chat_model(entry, keys=KEYS.get, clock=SystemClock())
+    try:
+        await model.chat(a_request())
+        listed = len(server.asked(path="/models"))
+        server.script([answer(404, {"error": {"message": "The model does not exist", "code": "model_not_found"}})])
+        with pytest.raises(ModelError):
+            await model.chat(a_request())
+        await model.chat(a_request())
+        assert len(server.asked(path="/models")) == listed + 1
+    finally:
+        await model.close()

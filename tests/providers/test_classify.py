@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -260,3 +261,16 @@ def test_rows_keep_what_they_had_and_gain_what_was_found():
     assert first == {**json.loads(lines[0]), "got": "retry", "delay": 2.0, "code": None, "rule": "status"}
     assert broken == {"line": 3, "got": None, "problem": "not a JSON object"}
     assert (transport["got"], transport["rule"]) == ("retry", "timeout")
+
+
+@pytest.mark.parametrize("part", ["<script ", "<style>", "<", "{", "<!--", "data: {\n\n", "retry 1 s ", "tool_choice "])
+def test_a_body_of_one_thing_over_and_over_is_read_once(part):
+    body = "<html>" + part * (200_000 // len(part))
+    begun = time.process_time()
+    classify("chat", 502, {"content-type": "text/html"}, body)
+    assert time.process_time() - begun < 5
+
+
+def test_scripts_and_styles_of_a_page_are_no_words_of_it():
+    page = "<html><script>var code = 429; // invalid api key</script><h1>502 Bad Gateway</h1><style>x{}</style></html>"
+    assert classify("chat", 502, {}, page).cls == "retry"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from random import Random
 
 import pytest
 from chain_fakes import Scripted, a_request, failure, run
 
 from holdfast.errors import ModelError, ModelResting
 from holdfast.providers.breaker import Breaker, Rest
-from holdfast.providers.entry import Entry
-from holdfast.providers.wrappers import DeadlinePassed, HostGates, Limited, Timed, within
+from holdfast.providers.entry import Entry, server_of
+from holdfast.providers.wrappers import DeadlinePassed, HostGates, Limited, Retrying, Timed, within
 from holdfast.testing.clock import FakeClock
 
 
@@ -137,3 +139,51 @@ async def test_waiting_for_the_host_is_no_part_of_the_calls_deadline(clock):
     models = [Limited(Timed(Scripted(n, 20, clock=clock), clock=clock, seconds=30), gate=gate) for n in "abc"]
     replies = await run(clock, asyncio.gather(*(model.chat(a_request()) for model in models)))
     assert [reply.text for reply in replies] == ["late"] * 3
+
+
+async def test_a_refusal_of_a_link_without_a_key_rests_it_like_a_park(clock):
+    # No key of ours can change there: a firewall's 403 that has passed must not keep the link out for ever.
+    breaker = Breaker(Scripted("a", failure("auth", status=403), "fine"), clock=clock)
+    await fails(breaker)
+    assert (breaker.state.state, breaker.state.cls) == ("open", "park")
+    clock.advance(61)
+    assert (await breaker.chat(a_request())).model == "a"
+    assert breaker.state.state == "closed"
+
+
+@pytest.mark.parametrize(("asked", "calls"), [(29.0, 3), (31.0, 1), (44.0, 1)])
+async def test_a_wait_over_the_patience_is_not_begun_whatever_the_jitter(clock, asked, calls):
+    model = Scripted("a", *[failure("retry", status=429, retry_after=asked)] * 3)
+    waiting = asyncio.ensure_future(Retrying(model, clock=clock, dice=Random(1)).chat(a_request()))
+    await clock.elapse(200)
+    with pytest.raises(ModelError):
+        await waiting
+    assert len(model.calls) == calls
+
+
+async def test_our_own_cancellation_leaves_no_unread_error_behind(clock):
+    seen = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
+    work = asyncio.get_running_loop().create_future()
+    outer = asyncio.ensure_future(within(clock, 60, work))
+    await clock.elapse(1)
+    work.set_exception(ValueError("in the moment of the cancellation"))
+    outer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await outer
+    del work
+    gc.collect()
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://localhost:1234", "http://127.0.0.1:1234/v1"),
+        ("http://[::1]:1234", "http://LOCALHOST:1234/v1"),
+        ("https://x.test", "https://x.test:443/v1"),
+    ],
+)
+def test_a_server_is_one_however_its_url_is_written(one, other):
+    assert server_of(one) == server_of(other)
+    assert server_of(one) != server_of(other.replace("/v1", "").replace("34", "35").replace("443", "444"))

@@ -14,7 +14,9 @@ from typing import Any
 from holdfast.bench.core import sentences
 from holdfast.bench.measure import Row, percentile
 from holdfast.bench.windows import any_windows
+from holdfast.model import Importance
 from holdfast.open import AsyncHoldfast
+from holdfast.scope import AsyncScope
 
 __all__ = ["run"]
 
@@ -48,12 +50,19 @@ async def _filled(path: Path, messages: int, memories: int) -> None:
         made = conversation(messages, 1)
         for start in range(0, messages, 1000):
             await scope.add(made[start : start + 1000])
-        for number, text in enumerate(sentences(Random(2), memories)):
-            if number % 5:
-                await scope.remember(text)
-            else:
-                importance = "high" if number % 50 == 0 else "mid"
-                await scope.remember(attribute=f"attribute {number}", value=text[:60], importance=importance)  # type: ignore[arg-type]
+        texts = list(sentences(Random(2), memories))
+        for start in range(0, memories, 100):
+            numbers = range(start, min(memories, start + 100))
+            await asyncio.gather(*(_told(scope, number, texts[number]) for number in numbers))
+
+
+async def _told(scope: AsyncScope, number: int, text: str) -> None:
+    """Four notes to one fact; every tenth fact is long-term."""
+    if number % 5:
+        await scope.remember(text)
+    else:
+        importance: Importance = "high" if number % 50 == 0 else "mid"
+        await scope.remember(attribute=f"attribute {number}", value=text[:60], importance=importance)
 
 
 async def _times(path: Path, rounds: int, strategy: str) -> list[float]:

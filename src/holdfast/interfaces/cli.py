@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "list": ("cli_read", "List memories, oldest first."),
         "messages": ("cli_read", "Show a session's messages."),
         "end-session": ("cli_write", "Close a session; its window is kept, searchable."),
+        "context": ("cli_context", "Show the messages to send: the session's window and memory, within a budget."),
     },
     "Facts": {
         "keys": ("cli_keys", "Explain when two keys are one concept."),

@@ -12,6 +12,7 @@ from holdfast.interfaces.cli_frame import Frame, clean, command, moment, opened,
 
 if TYPE_CHECKING:
     from holdfast.answers import Hit, Recall, Status
+    from holdfast.inference import Tally
     from holdfast.model import Change, Memory, Message
 
 __all__ = [
@@ -190,12 +191,22 @@ def status_command(frame: Frame) -> None:
 
     Counts of messages, sessions and memories, and the work that is still to be done for them.
     """
-    with opened(frame) as (_, scope):
+    with opened(frame) as (store, scope):
         found = scope.status()
-    frame.show(found, lambda: _say_status(found))
+        used = store.admin.model_usage()
+    # Models are used for the whole store, so their line is not the scope's.
+    from holdfast.plain import to_plain
+
+    frame.show({**to_plain(found), "models": _models_used(used)}, lambda: _say_status(found, used))
 
 
-def _say_status(found: Status) -> None:
+def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
+    counts = {name: sum(getattr(one, name) for one in used) for name in ("calls", "answered", "retries", "unpriced")}
+    tokens = sum(one.input_tokens + one.output_tokens for one in used)
+    return {**counts, "tokens": tokens, "usd": round(sum(one.usd for one in used), 9)}
+
+
+def _say_status(found: Status, used: tuple[Tally, ...]) -> None:
     click.echo(f"messages: {found.messages} in {found.sessions} sessions")
     for name, counts in (("memories", found.memories), ("tiers", found.tiers), ("states", found.states)):
         click.echo(f"{name}: {_counted(counts)}")
@@ -203,6 +214,10 @@ def _say_status(found: Status) -> None:
     click.echo(f"due: {_counted(found.due)}")
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")
+    spent = _models_used(used)
+    unpriced = f" and {spent['unpriced']} calls without a price" if spent["unpriced"] else ""
+    failed = spent["calls"] - spent["answered"]
+    click.echo(f"models, whole store: {spent['calls']} calls, {failed} failed, {spent['usd']:.4f} USD{unpriced}")
     click.echo(f"store: {found.store}, schema {found.schema}")
 
 

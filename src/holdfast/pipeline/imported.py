@@ -72,11 +72,23 @@ def import_memory(tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret:
     index_memories(tx, [replace(current, number=number)])
     if current.expires_at is not None and current.state == "active" and not current.pinned:
         tx.put_due("expire", current.id, current.expires_at)
+    _move_cursor(tx, current)
     effect = Effect(memory_id=current.id, rev_before=0, rev_after=len(revisions))
     change = Change(id=ids.new("chg"), seq=0, verb=VERB, reason="imported", by=IMPORT, at=tx.now, effects=(effect,))
     tx.add_change(change)
     _keep(tx, digest, Receipt(ids=(current.id,), change_ids=(change.id,)))
     return True
+
+
+def _move_cursor(tx: WriteTx, memory: Memory) -> None:
+    """A window that this memory holds is not kept a second time when its session ends here."""
+    session = tx.session(memory.session or "")
+    if memory.kind not in {"summary", "raw"} or memory.state == "retracted" or session is None:
+        return
+    held = {message.seq for message in tx.find_messages(memory.sources) if message.session == session.name}
+    window = tx.messages(session.name, after=session.cursor, until=max(held, default=0))
+    if window and held.issuperset(message.seq for message in window):
+        tx.put_session(replace(session, cursor=window[-1].seq, rev=session.rev + 1))
 
 
 def _digest(secret: bytes, memory: Memory) -> bytes:

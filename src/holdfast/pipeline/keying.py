@@ -6,6 +6,7 @@ would overwrite what somebody said.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,8 @@ from holdfast.pipeline.keys import Aliases, Key, Verdict, canonical, compare, pa
 from holdfast.transaction import ReadTx
 
 __all__ = ["Resolution", "aliases", "key_of", "resolve", "warm"]
+
+SLICE = 64
 
 MAX_SUSPECTS = 3
 """Most suspicions that one new key raises: a person settles them one at a time."""
@@ -53,12 +56,18 @@ def key_of(memory: Memory | FactKey) -> Key:
     return _key(memory.subject or "", memory.attribute or "")
 
 
-def warm(subject: str, attribute: str, stored: Sequence[FactKey]) -> None:
-    """Do the comparisons of `resolve` ahead, so that it only looks them up inside the transaction."""
+async def warm(subject: str, attribute: str, stored: Sequence[FactKey]) -> None:
+    """Do the comparisons of `resolve` ahead, so that it only looks them up inside the transaction.
+
+    The event loop turns after every 64 of them (about 2 ms); no thread and no lock is held meanwhile.
+    """
+    if any((one.subject, one.attribute) == (subject, attribute) for one in stored):
+        return
     mine = _key(subject, attribute)
-    if not any(key_of(one) == mine for one in stored):
-        for one in stored:
+    for start in range(0, len(stored), SLICE):
+        for one in stored[start : start + SLICE]:
             _compared(mine, key_of(one))
+        await asyncio.sleep(0)
 
 
 def aliases(tx: ReadTx, suspicions: Iterable[Suspicion]) -> Aliases:

@@ -72,6 +72,8 @@ class Told:
             raise InvalidInput("a fact needs a value; pass value=...")
         if self.text is not None and self.value is not None:
             raise InvalidInput("a note has no value; pass attribute and value without a text")
+        if self.text is not None and (self.operation == "remove" or self.subject != "user"):
+            raise InvalidInput("a note has neither subject nor removal; pass attribute and value, or forget the note")
         if self.operation not in {None, "set", "add", "remove"}:
             raise InvalidInput(f"operation is {self.operation!r:.40}; it must be 'set', 'add' or 'remove'")
         if self.importance not in {"low", "mid", "high"}:
@@ -153,14 +155,23 @@ class Teller:
 
 
 def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
-    """Store a note; the receipt names the memory that now says it. The same note again is the same memory."""
+    """Store a note; the receipt names the memory that now says it. The same note again is the same memory.
+
+    Told again with another expiry it takes that; told again after its expiry it is a new memory.
+    """
     fresh = _note(tx, told, teller)
     digest = memory_digest(teller.secret, fresh)
     held = tx.same_content(kind="note", digest=digest, agent=teller.agent)
-    if held is not None:
-        changed = relabelled(held, told)
-        if not changed:
+    over = []
+    if held is not None and held.expires_at is not None and held.expires_at <= tx.now and not held.pinned:
+        # Its time has come, and nobody has done that work yet: what is told now is a note of its own.
+        over = [revise(tx, held, state="expired", valid_to=held.expires_at)]
+        tx.clear_due("expire", held.id)
+    elif held is not None:
+        changed = relabelled(held, told) | ({} if told.expires_at is None else {"expires_at": told.expires_at})
+        if all(getattr(held, name) == value for name, value in changed.items()):
             return Receipt(ids=(held.id,))
+        tx.clear_due("expire", held.id)
         change = _change(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], teller)
         return Receipt(ids=(held.id,), change_ids=(change.id,))
     memory = replace(fresh, number=tx.take_numbers(1))
@@ -170,7 +181,7 @@ def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
     index_memories(tx, [memory])
     mind_expiry(tx, memory)
     effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
-    change = _change(tx, "remember", "told", [effect], teller)
+    change = _change(tx, "remember", "told", [*over, effect], teller)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 

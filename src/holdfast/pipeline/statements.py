@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from holdfast.model import Effect, Evidence, Importance, Memory, Suspicion, Trust
+from holdfast.model import Effect, Evidence, Memory, Suspicion
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.journal import ensure_session
 from holdfast.pipeline.keying import Resolution, aliases, resolve
 from holdfast.pipeline.keys import Decision, cardinality, decide, wording
-from holdfast.pipeline.keys import Operation as ModelOperation
 from holdfast.pipeline.remember import Teller, fact_text, memory_digest, mind_expiry, relabelled, revise
+from holdfast.pipeline.stated import Stated, Statement, Told
 from holdfast.pipeline.tiers import durable, entry_tier, lives_until, promotes, said_turn, temporary
 from holdfast.pipeline.timeline import Placement, Resumption, Word, place, same_value
 from holdfast.transaction import WriteTx
@@ -26,45 +26,6 @@ __all__ = ["Stated", "Statement", "state_fact"]
 
 MAX_SOURCES = 50
 """Most messages that one fact names; a fact said oftener names the first ones."""
-Told = Literal["set", "add", "remove"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """A fact as somebody states it.
-
-    `operation` is what the user asked for and always holds. Without it `model` (what a model says that happened), the
-    attribute and the `wording` (the sentence it was said in) decide. `own_words` says that the user said it: by
-    telling, or in a message of theirs among the `sources`. `turn` is the turn it was said in, where that is known.
-    """
-
-    subject: str
-    attribute: str
-    value: str
-    at: datetime
-    operation: Told | None = None
-    model: ModelOperation | None = None
-    wording: str = ""
-    importance: Importance = "mid"
-    pinned: bool = False
-    expires_at: datetime | None = None
-    topics: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    sources: tuple[str, ...] = ()
-    trust: Trust = "user"
-    own_words: bool = True
-    turn: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
-    """What a statement did: the memory that now says it (None: it found nothing to do), its effects, and why."""
-
-    memory: Memory | None
-    effects: tuple[Effect, ...]
-    reason: str
-    suspicions: tuple[Suspicion, ...] = ()
 
 
 @dataclass(slots=True)
@@ -116,7 +77,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
     digest = memory_digest(teller.secret, _fresh(work, "set", [], []))
     if not told and tx.blocked(digest):
         return Stated(memory=None, effects=(), reason="forgotten: not to be learnt again")
-    rows = _rows(tx, timeline)
+    rows = _rows(tx, timeline, said.at)
     placement = place(timeline, word, rows)
     if placement.against:
         return _kept_apart(work, timeline, placement, suspicions)
@@ -143,7 +104,7 @@ def _operation(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decis
     match decision.operation:
         case "add":
             return "add", decision
-        case "end" if held:
+        case "end" if held or said.model == "end":
             return "remove", decision
         case _:
             # A reversal ("none any more", "quit, only tea now") takes the place of what it ends.
@@ -156,9 +117,11 @@ def _value_wording(value: str) -> Literal["add", "end", "none"]:
     return found if found in {"add", "end"} else "none"
 
 
-def _rows(tx: WriteTx, timeline: Sequence[Memory]) -> dict[str, list[Evidence]]:
+def _rows(tx: WriteTx, timeline: Sequence[Memory], at: datetime) -> dict[str, list[Evidence]]:
+    """The evidence of what holds at a time or later: what ended before has none of a later time."""
     found: dict[str, list[Evidence]] = {}
-    for one in tx.evidence([memory.id for memory in timeline if memory.state != "retracted"]):
+    later = [m.id for m in timeline if m.state != "retracted" and (m.valid_to is None or m.valid_to > at)]
+    for one in tx.evidence(later):
         found.setdefault(one.memory_id, []).append(one)
     return found
 

@@ -179,6 +179,10 @@ def _contradicting(tx: ReadTx, change: Change, secret: bytes) -> set[str]:
         elif memory.state == "active":
             same = tx.same_content(kind=memory.kind, digest=memory_digest(secret, memory), agent=memory.agent)
             others |= set() if same is None else {same.id}
+        if memory.kind in {"summary", "raw"} and memory.state == "active":
+            # While it was away its window was kept anew: the two would say everything twice.
+            anew = (one for one in tx.derived(memory.sources) if one.kind in {"summary", "raw"})
+            others |= {one.id for one in anew if one.state == "active" and one.created_at >= change.at}
     stacks = (_stacks(list(_changes(tx, memory_id=other)))[1] for other in others - brought.keys())
     return {stack[-1] for stack in stacks if stack}
 

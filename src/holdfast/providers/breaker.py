@@ -44,8 +44,9 @@ class Breaker:
 
     Closed: calls pass. Open: `ModelResting` at once, without a call. Half-open: one call probes, the others still rest.
 
-    `park` opens it at once, `auth` until `key()` gives another value, failures in a row after a few. What only
-    concerns a request (`next`, `shorten`, `poison`, `resample`) shows that the link is alive. For one event loop.
+    `park` opens it at once, `auth` until `key()` gives another value (without a `key` it is as `park`), failures in
+    a row after a few. What only concerns a request (`next`, `shorten`, `poison`, `resample`) shows that the link is
+    alive. For one event loop.
     """
 
     def __init__(
@@ -130,6 +131,8 @@ class Breaker:
 
     def _failed(self, error: ModelError) -> None:
         match error.cls:
+            case "auth" if self._key is None:
+                self._open(self._rest.parked, error)  # no key of ours can change: a firewall, or a server's own trouble
             case "auth":
                 self._refused_key, self._why = self._mark(), error.reason
             case "park":

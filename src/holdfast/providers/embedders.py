@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from holdfast.errors import InvalidSetting
-from holdfast.inference import EmbeddingModel
+from holdfast.errors import Attempt, InvalidSetting
+from holdfast.inference import EmbeddingModel, Usage
 from holdfast.ports import Clock
 from holdfast.providers.chat.making import KeySource
+from holdfast.providers.chat.text import items
 from holdfast.providers.chat.wire import Wire
 from holdfast.providers.classify import Verdict
 from holdfast.providers.embedding.batching import Limits
-from holdfast.providers.entry import Entry, endpoint, looks_embedding
+from holdfast.providers.embedding.remote import Purpose, Record
+from holdfast.providers.entry import Entry, endpoint, key_header, looks_embedding
 from holdfast.providers.failures import model_error
 from holdfast.providers.wrappers import HostGates
 
@@ -29,15 +33,18 @@ async def embedding_model(
     gates: HostGates,
     unload_retry_count: int = 3,
     unload_retry_delay_ms: int = 500,
+    record: Record | None = None,
 ) -> EmbeddingModel:
     """The embedding model of an entry. A host's gate is shared with the chat models on it.
 
-    Only `model = "auto"` makes a request here: it asks the server which model it serves.
+    Only `model = "auto"` makes a request here: it asks the server which model it serves. The key is asked for at each
+    call. `record` is called once for each request over a network, with the entry's name as the model's.
 
     Raises:
         InvalidSetting: the entry is no embedding model.
-        ModelError: its key's variable is not set (class `auth`), or the server of an `auto` could not be asked.
+        ModelError: the server of an `auto` could not be asked.
     """
+    named = None if record is None else partial(_named, entry.name, record)
     limits = Limits() if entry.context_window is None else Limits(max_chars=entry.context_window * _CHARACTERS_A_TOKEN)
     match entry.protocol:
         case "builtin-embeddings":
@@ -51,32 +58,33 @@ async def embedding_model(
         case "ollama-embeddings":
             from holdfast.providers.embedding.ollama import OllamaEmbedding
 
-            ollama_key = Wire(entry, keys=keys, clock=clock).key()
             return OllamaEmbedding(
                 model=entry.model,
                 base_url=entry.base_url or "",
-                headers={**({"authorization": f"Bearer {ollama_key}"} if ollama_key else {}), **entry.headers},
+                api_key=Wire(entry, keys=keys, clock=clock).key,
+                headers=entry.headers,
                 limits=limits,
                 timeout=entry.deadline,
                 gate=gates.of(entry),
+                record=named,
             )
         case "openai-embeddings":
             from holdfast.providers.embedding.openai import OpenAIEmbedding
 
             wire = Wire(entry, keys=keys, clock=clock)
-            key = wire.key()
-            model = entry.model if entry.model != "auto" else await _served(entry, wire, key)
+            model = entry.model if entry.model != "auto" else await _served(entry, wire)
             return OpenAIEmbedding(
                 model=model,
                 base_url=entry.base_url or "",
                 clock=clock,
-                api_key=key,
+                api_key=wire.key,
                 headers=entry.headers,
                 limits=limits,
                 unload_retry_count=unload_retry_count,
                 unload_retry_delay_ms=unload_retry_delay_ms,
                 timeout=entry.deadline,
                 gate=gates.of(entry),
+                record=named,
             )
         case _:
             raise InvalidSetting(
@@ -85,15 +93,19 @@ async def embedding_model(
             )
 
 
-async def _served(entry: Entry, wire: Wire, key: str | None) -> str:
+def _named(name: str, record: Record, purpose: Purpose, attempt: Attempt, usage: Usage) -> None:
+    record(purpose, replace(attempt, model=name), usage)
+
+
+async def _served(entry: Entry, wire: Wire) -> str:
     """The embedding model that a server lists: one that is named like one, else the only one there is."""
-    headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
+        headers = key_header(entry.base_url, wire.key())
         listed = await wire.get(endpoint(entry.base_url or "", "/models"), headers)
     finally:
         await wire.close()
-    items = [item.get("id") for item in listed.get("data") or [] if isinstance(item, dict)]
-    names: list[str] = [name for name in items if isinstance(name, str)]
+    offered = [item.get("id") for item in items(listed.get("data"))]
+    names: list[str] = [name for name in offered if isinstance(name, str)]
     fit = [name for name in names if looks_embedding(name)] or (names if len(names) == 1 else [])
     if not fit:
         reason = "the server lists no embedding model; load one, or name it in the catalog"

@@ -9,7 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
-__all__ = ["PROTOCOLS", "Entry", "Protocol", "endpoint", "guess_protocol", "host_of", "is_local", "looks_embedding"]
+__all__ = [
+    "PROTOCOLS",
+    "Entry",
+    "Protocol",
+    "endpoint",
+    "guess_protocol",
+    "host_of",
+    "is_local",
+    "key_header",
+    "looks_embedding",
+    "server_of",
+]
 
 Protocol = Literal[
     "openai-chat",
@@ -89,6 +100,26 @@ def host_of(base_url: str | None) -> str:
         return f"{(parts.hostname or '').lower()}{port}"
     except ValueError:
         return ""
+
+
+def server_of(base_url: str | None) -> str:
+    """Which server a base URL means, however it is written: `localhost` is 127.0.0.1, no port is the default one."""
+    host = host_of(base_url)
+    name, _, port = host.rpartition(":") if re.search(r":\d+$", host) else (host, "", "")
+    scheme = (base_url or "").partition(":")[0].lower()
+    port = port or {"http": "80", "https": "443"}.get(scheme, "")
+    loopback = name in {"localhost", "::1", "0.0.0.0"} or name.startswith("127.")  # noqa: S104 - compared, not bound
+    return f"{'localhost' if loopback else name}:{port}" if name else ""
+
+
+def key_header(base_url: str | None, key: str | None) -> dict[str, str]:
+    """The header that carries a key to an OpenAI-compatible API: Azure has one of its own. Empty without a key."""
+    if key is None:
+        return {}
+    parts = urlsplit(base_url or "")
+    if (parts.hostname or "").endswith(".openai.azure.com"):
+        return {"api-key": key}
+    return {"authorization": f"Bearer {key}"}
 
 
 def is_local(base_url: str | None) -> bool:

@@ -92,6 +92,11 @@ class Ledger:
         if self._changed is not None:
             self._changed()
 
+    @property
+    def pending(self) -> bool:
+        """Whether something was collected since the last `take`."""
+        return bool(self._open)
+
     def take(self) -> list[Tally]:
         """What was collected since the last time, and begin anew."""
         taken, self._open = self._open, {}

@@ -42,7 +42,9 @@ _QUOTED_CODE = re.compile(r"""['"](?:code|type|status|__type|reason|error_type)[
 # LiteLLM, and proxies that print an SDK's exception, name the class in front of the message.
 _NAMED_CLASS = re.compile(r"\b(?:litellm|openai|anthropic|mistralai|groq)\.(?:\w+\.)?(\w+)")
 _QUOTED_STATUS = re.compile(r"""['"](?:code|status|status_code|statusCode)['"]\s*:\s*['"]?([45]\d\d)\b""")
-_TAGS = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]{0,500}>", re.DOTALL | re.IGNORECASE)
+_SCRIPT = re.compile(r"<(?:script|style)\b", re.IGNORECASE)
+_SCRIPT_END = re.compile(r"</(?:script|style)", re.IGNORECASE)
+_TAGS = re.compile(r"<[^<>]{0,500}>")
 _HTML = re.compile(
     r"^\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype|html|head|body|center|h1|title)\b", re.IGNORECASE | re.DOTALL
 )
@@ -138,7 +140,10 @@ def _answer_of(value: object, *, shape: str) -> Answer:
 
 
 def _read_html(text: str) -> Answer:
-    plain = re.sub(r"\s+", " ", _TAGS.sub(" ", text)).lower()[:4000]
+    # Split, not matched: a page of scripts that never end would be read once for each of them.
+    first, *rest = _SCRIPT.split(text)
+    outside = [first, *(part[end.start() :] for part in rest if (end := _SCRIPT_END.search(part)))]
+    plain = re.sub(r"\s+", " ", _TAGS.sub(" ", " ".join(outside))).lower()[:4000]
     stated = _HTML_STATUS.search(plain)
     document = Document(words=plain, status=int(stated[1]) if stated else None)
     return Answer(documents=(document,), shape="html", html=True, has_error=True)

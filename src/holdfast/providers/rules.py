@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from holdfast.providers.rule import Rule
-from holdfast.providers.rules_link import KEY, MODEL, MONEY, TRAFFIC
+from holdfast.providers.rules_link import KEY, MODEL, MONEY, OVERLOADED, TRAFFIC
 from holdfast.providers.rules_request import LENGTH, MODEL_FAILED, PARAMETERS, PAYLOAD, REFUSAL, REQUEST, TOOLS
 
 __all__ = ["RULES", "Rule"]
@@ -19,6 +19,7 @@ __all__ = ["RULES", "Rule"]
 RULES: Final[tuple[Rule, ...]] = (
     *MODEL_FAILED,
     *KEY,
+    *OVERLOADED,
     *MONEY,
     *LENGTH,
     *REFUSAL,

@@ -10,6 +10,7 @@ __all__ = [
     "KEY",
     "MODEL",
     "MONEY",
+    "OVERLOADED",
     "TRAFFIC",
 ]
 
@@ -46,6 +47,21 @@ KEY: Final[tuple[Rule, ...]] = (
             r"invalid authentication",
         ),
         not_statuses=frozenset({404}),
+    ),
+)
+
+OVERLOADED: Final[tuple[Rule, ...]] = (
+    Rule(
+        name="no-capacity",
+        cls="retry",
+        why="the provider has no capacity for the moment",
+        # What a provider says of itself in a code holds over its words on sizes: Azure's NoCapacity speaks of "the
+        # maximum usage size allowed during peak load"
+        codes=codes(
+            "nocapacity overloadederror overloaded modeloverloaded engineoverloaded engineoverloadederror "
+            "serveroverloaded serverbusy capacityexceeded servicetiercapacityexceeded queueexceeded"
+        ),
+        statuses=frozenset({200, 429, 498, 500, 502, 503, 529}),
     ),
 )
 
@@ -98,7 +114,8 @@ MONEY: Final[tuple[Rule, ...]] = (
         words=words(
             r"exceeded (?:your|the) (?:current |monthly |daily |included )*(?:quota|credits|budget|spend)",
             r"(?:insufficient|enough|no (?:more )?remaining|out of|more) (?:\w+ )?(?:credits?|balance|quota|funds)",
-            r"credit balance",
+            r"credit balance|(?:purchase|buy|add|top up) (?:\w+ ){0,2}credits|"
+            r"(?:not|n't|no longer) have (?:any |enough |sufficient )?(?:\w+ )?credits",
             r"(?:quota|credits?|budget|balance) (?:has been |have been |is |are |was )?(?:exceeded|exhausted|"
             r"used up|depleted)",
             r"used (?:all|up) .{0,40}(?:credits?|quota|allocation|allowance)",
@@ -142,6 +159,10 @@ MODEL: Final[tuple[Rule, ...]] = (
             r"supported|served|offered)|not (?:currently )?loaded|identifier is invalid|reached (?:its )?end of life|"
             r"requires (?:terms|more system memory)|has not been (?:loaded|deployed|enabled))",
             r"no models? (?:is |are |was )?(?:currently )?(?:loaded|available|found|installed|selected|named)",
+            # "Model x is not supported": of a model by its name, not of a field with or for a model
+            r"\bmodel:? [`'\"]?[\w./:@-]+[`'\"]? is not (?:currently )?(?:supported|deployed|served|enabled)"
+            r"(?! (?:with|for|when|by|in combination))|supported models are",
+            r"modelnot(?:deployed|loaded|found|available)",
             r"no such model|unknown model|invalid model|not a valid model|unsupported model|unrecognized model",
             r"failed to load model|error loading model|unable to load model|could not load model",
             r"try pulling it|deployment .{0,80}(?:not exist|not found)",
@@ -167,6 +188,8 @@ MODEL: Final[tuple[Rule, ...]] = (
         # LM Studio answers an unknown path with 200; OpenAI unknown_url; a plain web server with a page
         words=words(
             r"unexpected endpoint or method",
+            # nginx and Go on a base URL of the wrong scheme
+            r"http request (?:was sent )?to (?:an )?https (?:port|server)",
             r"unknown (?:request )?(?:url|path|route|endpoint)|invalid url \(",
             r"cannot (?:post|get) /|no route matched|404 page not found|method not allowed",
             r"no such host|name or service not known|nodename nor servname|name does not resolve|getaddrinfo failed",

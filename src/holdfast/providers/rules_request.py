@@ -71,6 +71,7 @@ LENGTH: Final[tuple[Rule, ...]] = (
             "modelcontextwindowexceeded requesttoolarge requestentitytoolarge payloadtoolarge contenttoolarge "
             "stringabovemaxlength arrayabovemaxlength tokenslimitreached prompttoolong inputtoolong toomanytokens "
             "maxtokensperrequest tokenlimitexceeded contextlimitexceeded contextoverflow maxcontextlengthexceeded "
+            "stringtoolong toolong listtoolong "
             "promptlengthexceeded inputlengthexceeded 1261 1039 maxinputlengthexceeded contextlengthexceedederror"
         ),
         words=words(
@@ -103,6 +104,8 @@ LENGTH: Final[tuple[Rule, ...]] = (
             r"maximum (?:request|allowed|payload|content) (?:size|length)",
             r"max(?:imum)? (?:allowed )?tokens per (?:submitted )?(?:batch|request)|max \d+ tokens per request",
             r"range of input length should be",
+            # pydantic's string_too_long and too_long
+            r"(?:string|list|array) should have at most \d+ (?:characters|items)",
             r"string too long|array too long|at most \d+ (?:requests|texts|inputs|documents|items|strings)",
             r"total number of (?:texts|tokens|inputs).{0,60}(?:at most|cannot exceed|must be)",
             r"input or output tokens must be reduced",

@@ -19,7 +19,7 @@ from holdfast.inference import ChatModel, ChatReply, ChatRequest, Usage
 from holdfast.ports import Clock, Priority
 from holdfast.providers.classify import Verdict
 from holdfast.providers.embedding.gate import PriorityGate
-from holdfast.providers.entry import Entry, host_of
+from holdfast.providers.entry import Entry, server_of
 from holdfast.providers.failures import model_error
 
 __all__ = ["Backoff", "DeadlinePassed", "HostGates", "Limited", "Record", "Retrying", "Timed", "attempt_of", "within"]
@@ -52,8 +52,8 @@ async def within(clock: Clock, seconds: float, awaited: Awaitable[T]) -> T:
         pending = [task for task in (work, timer) if not task.done()]
         for task in pending:
             task.cancel()
-        if pending:
-            await asyncio.gather(*pending, return_exceptions=True)
+        # Those that are done too: an error beside our own cancellation is seen, and not reported as never retrieved.
+        await asyncio.gather(work, timer, return_exceptions=True)
 
 
 class Timed:
@@ -92,7 +92,7 @@ class HostGates:
 
     def of(self, entry: Entry) -> PriorityGate:
         """The gate of the entry's host, the same for every entry on it."""
-        host = host_of(entry.base_url) or entry.protocol
+        host = server_of(entry.base_url) or entry.protocol
         if host not in self._gates:
             self._gates[host] = PriorityGate(self._limits[entry.served_locally])
         return self._gates[host]
@@ -235,6 +235,5 @@ class Retrying:
         failed = state.outcome.exception() if state.outcome is not None else None
         once_more = isinstance(failed, ModelError) and failed.cls == "resample"
         most = min(self._backoff.attempts, 2) if once_more else self._backoff.attempts
-        return state.attempt_number >= most or state.upcoming_sleep > self._backoff.patience * (
-            1 + self._backoff.jitter
-        )
+        asked = failed.retry_after if isinstance(failed, ModelError) else None
+        return state.attempt_number >= most or (asked is not None and asked > self._backoff.patience)

@@ -198,6 +198,28 @@ class ForgettingCases:
         await alice.undo(undone[0])
         assert (await alice.recall("tea")).total == 1
 
+    async def test_showing_again_keeps_no_window_twice(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        one, two = (await alice.add([user("tea one"), user("tea two")])).ids
+        await alice.end_session()
+        hidden = await alice.forget(one, hard=False)
+        await harness.settle()
+        assert [raw.sources for raw in (await alice.list(kinds=["raw"])).items] == [(two,)]
+        with pytest.raises(UndoConflict):
+            await alice.undo(hidden.change_id)
+        await alice.undo(hidden.change_id, cascade=True)
+        await harness.settle()
+        assert [raw.sources for raw in (await alice.list(kinds=["raw"])).items] == [(one, two)]
+
+    async def test_what_is_shown_after_its_window_was_closed_is_kept_too(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        one, two = (await alice.add([user("tea one"), user("tea two")])).ids
+        hidden = await alice.forget(one, hard=False)
+        await alice.end_session()
+        await alice.undo(hidden.change_id)
+        await harness.settle()
+        assert sorted(raw.sources for raw in (await alice.list(kinds=["raw"])).items) == sorted([(one,), (two,)])
+
     async def test_what_is_hidden_can_still_be_forgotten_for_good(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")
         one, two = (await alice.add([user("tea one"), user("tea two")])).ids

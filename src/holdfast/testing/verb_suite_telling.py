@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast.errors import Conflict, NotFound, RevisionConflict, WrongKind
+from holdfast.errors import Conflict, InvalidInput, NotFound, RevisionConflict, WrongKind
 from holdfast.testing.verb_suite_base import Harness, facts, texts, user
 
 __all__ = ["TellingCases"]
@@ -149,6 +149,33 @@ class TellingCases:
         assert (await alice.recall("tea")).total == 2
         assert (await alice.recall("cold", states=["expired"])).total == 1
         assert (await alice.recall("cold", as_of=start + timedelta(days=1))).total == 1
+
+    async def test_a_note_told_again_is_not_lost_to_its_old_expiry(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        start = (await alice.remember("first")).memory.recorded_at
+        door = await alice.remember("The door code is 4711", expires_at=start + timedelta(days=1))
+        longer = await alice.remember("The door code is 4711", expires_at=start + timedelta(days=9))
+        assert (longer.memory.id, longer.memory.expires_at) == (door.memory.id, start + timedelta(days=9))
+        await harness.advance(timedelta(days=2))
+        await harness.settle()
+        assert texts(await alice.recall("door")) == ["The door code is 4711"]
+        await harness.advance(timedelta(days=8))
+        anew = await alice.remember("The door code is 4711")
+        await harness.settle()
+        assert anew.memory.id != door.memory.id
+        assert (await alice.get(door.memory.id)).state == "expired"
+        assert [hit.id for hit in (await alice.recall("door")).hits] == [anew.memory.id]
+        await alice.undo(anew.receipt.change_ids[0])
+        await harness.settle()
+        assert (await alice.recall("door")).total == 0
+
+    async def test_a_note_takes_no_subject_and_no_removal(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        await alice.remember("Likes tea")
+        with pytest.raises(InvalidInput, match="forget"):
+            await alice.remember("Likes tea", operation="remove")
+        with pytest.raises(InvalidInput, match="subject"):
+            await alice.remember("Likes tea", subject="bob")
 
     async def test_a_correction_expires_when_the_corrected_would_have(self, harness: Harness) -> None:
         alice = harness.scope(user="alice")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 
+import httpx2
 import numpy as np
 import pytest
 
 from holdfast.errors import InvalidInput, ModelError
+from holdfast.providers import body
 from holdfast.providers.embedding.apart import embed_apart
 from holdfast.providers.embedding.batching import Limits
 from holdfast.providers.embedding.gate import PriorityGate
@@ -317,3 +319,82 @@ async def test_queries_go_before_documents(connect, server):
     server.release()
     await asyncio.gather(first, second, query)
     assert [one.body["input"][0] for one in server.requests] == ["doc 1", "query", "doc 3", "doc 2"]
+
+
+def answering(status, text, headers=None, seen=None):
+    """A client whose server gives this to every request, and notes what it was sent."""
+
+    def reply(request):
+        if seen is not None:
+            seen.append(request)
+        return httpx2.Response(status, text=text, headers=headers)
+
+    return httpx2.AsyncClient(transport=httpx2.MockTransport(reply))
+
+
+GOOD = '{"error": null, "data": [{"index": 0, "embedding": [3, 4]}], "usage": {"prompt_tokens": 7}}'
+
+
+async def test_an_error_of_null_is_none():
+    async with answering(200, GOOD) as client:
+        model = openai(model="e", base_url="http://h", client=client)
+        assert (await model.embed(["a"], purpose="query")).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)]]
+
+
+async def test_the_key_is_asked_for_at_each_call_and_azure_has_a_header_of_its_own():
+    seen, keys = [], iter(["one", "two", "three"])
+    async with answering(200, GOOD, seen=seen) as client:
+        model = openai(model="e", base_url="https://h", client=client, api_key=lambda: next(keys))
+        await model.embed(["a"], purpose="query")
+        await model.embed(["a"], purpose="query")
+        azure = openai(
+            model="e",
+            base_url="https://x.openai.azure.com/openai/deployments/e?api-version=1",
+            client=client,
+            api_key=lambda: next(keys),
+        )
+        await azure.embed(["a"], purpose="query")
+    assert [one.headers.get("authorization") for one in seen] == ["Bearer one", "Bearer two", None]
+    assert seen[2].headers["api-key"] == "three"
+    assert str(seen[2].url) == "https://x.openai.azure.com/openai/deployments/e/embeddings?api-version=1"
+
+
+async def test_a_redirect_is_not_followed_and_takes_no_key_along():
+    seen = []
+    async with answering(307, "", {"location": "https://elsewhere.test/"}, seen) as client:
+        model = openai(model="e", base_url="https://h", client=client, api_key="secret")
+        with pytest.raises(ModelError) as raised:
+            await model.embed(["a"], purpose="query")
+    assert (raised.value.cls, len(seen)) == ("park", 1)
+    assert "secret" not in repr(raised.value.values)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"data": ' + "[" * 100_000, "5", "null", '{"data": {}}', ""])
+async def test_no_answer_breaks_it(text):
+    async with answering(200, text) as client:
+        model = openai(model="e", base_url="http://h", client=client)
+        with pytest.raises(ModelError):
+            await model.embed(["a"], purpose="document")
+
+
+async def test_an_answer_without_an_end_is_let_go(monkeypatch):
+    monkeypatch.setattr(body, "ANSWER_LIMIT", 1000)
+    async with answering(200, GOOD + " " * 1000) as client:
+        model = openai(model="e", base_url="http://h", client=client)
+        with pytest.raises(ModelError) as raised:
+            await model.embed(["a"], purpose="document")
+    assert (raised.value.cls, raised.value.code) == ("resample", "endless")
+
+
+async def test_each_request_is_recorded_with_what_it_took():
+    noted = []
+    async with answering(200, GOOD) as client:
+        model = openai(model="e", base_url="http://h", client=client, record=lambda *one: noted.append(one))
+        await model.embed(["a"], purpose="query")
+    async with answering(503, "busy") as client:
+        model = openai(model="e", base_url="http://h", client=client, record=lambda *one: noted.append(one))
+        with pytest.raises(ModelError):
+            await model.embed(["a"], purpose="document")
+    (good, bad) = noted
+    assert (good[0], good[1].cls, good[2].input_tokens) == ("query", None, 7)
+    assert (bad[0], bad[1].cls, bad[1].status, bad[2].input_tokens) == ("document", "retry", 503, None)

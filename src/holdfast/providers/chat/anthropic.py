@@ -10,7 +10,7 @@ from holdfast.errors import ModelError
 from holdfast.inference import ChatReply, ChatRequest, ToolCall, Usage
 from holdfast.ports import Clock
 from holdfast.providers.chat.making import KeySource
-from holdfast.providers.chat.text import arguments_of, without_reasoning
+from holdfast.providers.chat.text import arguments_of, items, table, without_reasoning
 from holdfast.providers.chat.wire import Wire, unforced
 from holdfast.providers.classify import Verdict
 from holdfast.providers.entry import Entry, endpoint
@@ -123,13 +123,13 @@ class _Collected:
         match event.get("type"):
             case "message_start":
                 self.seen = True
-                self._count((event.get("message") or {}).get("usage"))
+                self._count(table(event.get("message")).get("usage"))
             case "content_block_start":
-                self._begin(position, event.get("content_block") or {})
+                self._begin(position, table(event.get("content_block")))
             case "content_block_delta":
-                self._more(position, event.get("delta") or {})
+                self._more(position, table(event.get("delta")))
             case "message_delta":
-                self.reason = (event.get("delta") or {}).get("stop_reason") or self.reason
+                self.reason = table(event.get("delta")).get("stop_reason") or self.reason
                 self._count(event.get("usage"))
             case "message_stop":
                 self.stopped = True
@@ -143,9 +143,8 @@ class _Collected:
         self.seen = self.stopped = True
         self.reason = message.get("stop_reason")
         self._count(message.get("usage"))
-        for position, block in enumerate(content):
-            if isinstance(block, dict):
-                self._begin(position, block)
+        for position, block in enumerate(items(content)):
+            self._begin(position, block)
 
     def _begin(self, position: int, block: Mapping[str, Any]) -> None:
         begun = _Block(str(block.get("type")), str(block.get("id") or ""), str(block.get("name") or ""))

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from holdfast.inference import ChatReply, ChatRequest, ToolCall, Usage
 from holdfast.ports import Clock
 from holdfast.providers.chat.making import KeySource
-from holdfast.providers.chat.text import arguments_of, without_reasoning
+from holdfast.providers.chat.text import arguments_of, items, table, without_reasoning
 from holdfast.providers.chat.wire import Wire
-from holdfast.providers.entry import Entry, endpoint
+from holdfast.providers.entry import Entry, endpoint, key_header
 
 __all__ = ["OllamaChat"]
 
@@ -42,18 +42,17 @@ class OllamaChat:
         Raises:
             ModelError: the call failed; a partial answer is discarded.
         """
-        key = self._wire.key()
-        headers = {"authorization": f"Bearer {key}"} if key is not None else {}
+        headers = key_header(self.entry.base_url, self._wire.key())
         url = endpoint(self.entry.base_url or "", "/api/chat", version="")
         text: list[str] = []
-        calls: list[Any] = []
+        calls: list[Mapping[str, Any]] = []
         last: Mapping[str, Any] = {}
         async for event in self._wire.events(url, headers, self._body(request), framing="lines"):
             last = event.value
-            message = last.get("message")
-            if isinstance(message, dict):
-                text.append(message.get("content") or "")
-                calls += message.get("tool_calls") or []
+            message = table(last.get("message"))
+            said = message.get("content")
+            text.append(said if isinstance(said, str) else "")
+            calls += items(message.get("tool_calls"))
         if not last.get("done"):
             self._wire.cut()
         return _reply(self.entry.name, "".join(text), calls, last)
@@ -79,15 +78,14 @@ class OllamaChat:
         return body | outside
 
 
-def _reply(model: str, text: str, calls: list[Any], last: Mapping[str, Any]) -> ChatReply:
+def _reply(model: str, text: str, calls: list[Mapping[str, Any]], last: Mapping[str, Any]) -> ChatReply:
     made = tuple(
         ToolCall(
             id=str(call.get("id") or f"call_{position}"),
-            name=str((call.get("function") or {}).get("name") or ""),
-            arguments=arguments_of((call.get("function") or {}).get("arguments")),
+            name=str(table(call.get("function")).get("name") or ""),
+            arguments=arguments_of(table(call.get("function")).get("arguments")),
         )
         for position, call in enumerate(calls)
-        if isinstance(call, dict)
     )
     ended: Literal["stop", "length", "other"] = {"stop": "stop", "length": "length"}.get(  # type: ignore[assignment]
         str(last.get("done_reason", "stop")), "other"

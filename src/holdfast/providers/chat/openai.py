@@ -10,10 +10,10 @@ from holdfast.errors import ModelError
 from holdfast.inference import ChatReply, ChatRequest, ToolCall, Usage
 from holdfast.ports import Clock
 from holdfast.providers.chat.making import KeySource
-from holdfast.providers.chat.text import arguments_of, without_reasoning
+from holdfast.providers.chat.text import arguments_of, items, table, without_reasoning
 from holdfast.providers.chat.wire import Wire, unforced
 from holdfast.providers.classify import Verdict
-from holdfast.providers.entry import Entry, endpoint, host_of, looks_embedding
+from holdfast.providers.entry import Entry, endpoint, host_of, key_header, looks_embedding
 
 __all__ = ["OpenAIChat"]
 
@@ -60,6 +60,8 @@ class OpenAIChat:
         try:
             return await self._ask(request, forced=self._forces)
         except ModelError as error:
+            if error.rule == "model":
+                self._served = None  # a server that was asked for its model may serve another one by now
             if request.tool is None or not self._forces or not unforced(error):
                 raise
             self._forces = False
@@ -81,12 +83,7 @@ class OpenAIChat:
         return collected.reply(self.entry.name)
 
     def _headers(self) -> dict[str, str]:
-        key = self._wire.key()
-        if key is None:
-            return {}
-        if host_of(self.entry.base_url).endswith(".openai.azure.com"):
-            return {"api-key": key}
-        return {"authorization": f"Bearer {key}"}
+        return key_header(self.entry.base_url, self._wire.key())
 
     async def _model(self, headers: Mapping[str, str]) -> str:
         """The model's name; for `auto` the first that the server lists and that is not for embeddings."""
@@ -94,7 +91,7 @@ class OpenAIChat:
             return self.entry.model
         if self._served is None:
             listed = await self._wire.get(endpoint(self.entry.base_url or "", "/models"), headers)
-            names = [item.get("id") for item in listed.get("data") or [] if isinstance(item, dict)]
+            names = [item.get("id") for item in items(listed.get("data"))]
             chat = [name for name in names if isinstance(name, str) and not looks_embedding(name)]
             if not chat:
                 reason = "the server lists no chat model; load one"
@@ -154,12 +151,11 @@ class _Collected:
         self.seen = True
         if choice.get("error") or choice.get("finish_reason") == "error":
             self.broken = choice.get("error") or "the provider broke off"
-        message = choice.get("message" if whole else "delta") or {}
+        message = table(choice.get("message" if whole else "delta"))
         self._say(message.get("content"))
         self.refused = self.refused or bool(message.get("refusal"))
-        for position, call in enumerate(message.get("tool_calls") or []):
-            if isinstance(call, dict):
-                self._call(call, position)
+        for position, call in enumerate(items(message.get("tool_calls"))):
+            self._call(call, position)
         if reason := choice.get("finish_reason"):
             self.finish = _FINISH.get(str(reason).lower(), "other")
 
@@ -167,14 +163,17 @@ class _Collected:
         if isinstance(content, str):
             self.text.append(content)
         elif isinstance(content, list):  # Mistral: parts, of which those of type `thinking` are not the answer
-            parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
-            self.text += [part["text"] for part in parts if isinstance(part.get("text"), str)]
+            parts = [part.get("text") for part in items(content) if part.get("type") == "text"]
+            self.text += [text for text in parts if isinstance(text, str)]
 
     def _call(self, call: Mapping[str, Any], position: int) -> None:
         index = call.get("index")
-        known = self.calls.setdefault(index if isinstance(index, int) else position, _Call())
-        named = call.get("function")
-        function: Mapping[str, Any] = named if isinstance(named, dict) else {}
+        place = index if isinstance(index, int) else position
+        function = table(call.get("function"))
+        known = self.calls.setdefault(place, _Call())
+        if known.name and function.get("name") and str(call.get("id") or known.id) != known.id:
+            # Another call under the index of the last: Gemini's OpenAI endpoint has sent every call as number 0.
+            known = self.calls[max(self.calls) + 1] = _Call()
         known.id = known.id or str(call.get("id") or "")
         known.name = known.name or str(function.get("name") or "")
         sent = function.get("arguments")
@@ -204,9 +203,8 @@ class _Collected:
 
 def _usage(value: Mapping[str, Any]) -> Usage | None:
     """The counts, wherever they are: Groq puts a stream's under `x_groq`."""
-    nested = value.get("x_groq")
-    counts = value.get("usage") or (nested.get("usage") if isinstance(nested, dict) else None)
-    if not isinstance(counts, dict):
+    counts = table(value.get("usage")) or table(table(value.get("x_groq")).get("usage"))
+    if not counts:
         return None
     taken = [counts.get(name) for name in ("prompt_tokens", "completion_tokens")]
     whole = [count if isinstance(count, int) and count >= 0 else None for count in taken]

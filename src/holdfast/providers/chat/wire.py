@@ -15,6 +15,7 @@ import httpx2
 
 from holdfast.errors import ModelError
 from holdfast.ports import Clock
+from holdfast.providers.body import Endless, beginning, lines, whole
 from holdfast.providers.chat.making import KeySource
 from holdfast.providers.classify import Verdict, classify
 from holdfast.providers.entry import Entry
@@ -24,7 +25,7 @@ from holdfast.providers.sample import show_sample
 __all__ = ["Event", "Wire", "unforced"]
 
 _CONNECT_SECONDS: Final = 10.0
-_BODY_LIMIT: Final = 200_000
+_ENDLESS: Final = Verdict(cls="resample", reason="the answer does not end", code="endless", rule="endless")
 _CUT: Final = Verdict(cls="resample", reason="the stream ended before the answer did", rule="cut-stream")
 
 
@@ -63,6 +64,11 @@ class Wire:
         if not value:
             verdict = Verdict(cls="auth", code="no_key", reason="the key's variable is not set", rule="no-key")
             raise model_error(self.entry.name, verdict, key_variable=self.entry.api_key_env)
+        value = value.strip()  # a key read from a file often brings the end of its line along
+        if not value.isascii() or not value.isprintable():
+            reason = "the key holds characters that no header takes"
+            verdict = Verdict(cls="auth", code="bad_key", reason=reason, rule="bad-key")
+            raise model_error(self.entry.name, verdict, key_variable=self.entry.api_key_env)
         return value
 
     async def close(self) -> None:
@@ -78,7 +84,7 @@ class Wire:
             ModelError: it could not be had.
         """
         async with self._request("GET", url, headers, None) as response:
-            return self._whole(response, await self._text(response))
+            return self._whole(response, await whole(response))
 
     async def events(
         self, url: str, headers: Mapping[str, str], body: Mapping[str, Any], *, framing: str = "sse"
@@ -91,12 +97,12 @@ class Wire:
         async with self._request("POST", url, headers, body) as response:
             kind = response.headers.get("content-type", "")
             if "event-stream" not in kind and framing == "sse":
-                yield Event(self._whole(response, await self._text(response)), whole=True)
+                yield Event(self._whole(response, await whole(response)), whole=True)
                 return
             try:
                 begun = framing == "sse"
-                async for text in _frames(response, framing):
-                    yield Event(self._event(text, begun=begun))
+                async for text, failed in _frames(response, framing):
+                    yield Event(self._event(text, begun=begun, failed=failed))
                     begun = True
             except httpx2.HTTPError as error:
                 self._broken(error, streaming=True)
@@ -132,28 +138,19 @@ class Wire:
                 method, url, headers={**headers, **self.entry.headers}, json=body
             ) as response:
                 if response.status_code != httpx2.codes.OK:
-                    self.refuse(await self._text(response), response.status_code, response.headers)
+                    self.refuse(await beginning(response), response.status_code, response.headers)
                 yield response
-        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+        except Endless:
+            self.fail(_ENDLESS)
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError) as error:
             self._broken(error)
 
     def _broken(self, error: Exception, *, streaming: bool = False) -> NoReturn:
+        # Not `from error`: the client's texts quote headers, and a header holds the key.
         if streaming and not isinstance(error, httpx2.TimeoutException):
-            raise model_error(self.entry.name, _CUT, status=200, cause=type(error).__name__) from error
+            raise model_error(self.entry.name, _CUT, status=200, cause=type(error).__name__) from None
         verdict = classify("chat", None, None, None, error)
-        raise model_error(self.entry.name, verdict, cause=type(error).__name__) from error
-
-    async def _text(self, response: httpx2.Response) -> str:
-        """The body as text, up to a limit that no honest answer reaches when it is an error."""
-        if response.status_code == httpx2.codes.OK:
-            await response.aread()
-            return response.text
-        parts: list[bytes] = []
-        async for part in response.aiter_bytes():
-            parts.append(part)
-            if sum(map(len, parts)) > _BODY_LIMIT:
-                break
-        return b"".join(parts).decode("utf-8", "replace")
+        raise model_error(self.entry.name, verdict, cause=type(error).__name__) from None
 
     def _whole(self, response: httpx2.Response, text: str) -> Mapping[str, Any]:
         try:
@@ -164,9 +161,12 @@ class Wire:
             self.refuse(text, 200, response.headers)
         return value
 
-    def _event(self, text: str, *, begun: bool) -> Mapping[str, Any]:
+    def _event(self, text: str, *, begun: bool, failed: bool) -> Mapping[str, Any]:
         """An event's value. An error in the first line of JSON lines is an answer, not the end of one."""
         stream = {"content-type": "text/event-stream"}
+        event = "event: error\ndata: " + text.replace("\n", "\ndata: ") + "\n\n"
+        if failed:
+            self.refuse(event, 200, stream)
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -174,7 +174,7 @@ class Wire:
         if not isinstance(value, dict):
             self.cut()
         if _failed(value):
-            self.refuse(f"event: error\ndata: {text}\n\n" if begun else text, 200, stream if begun else None)
+            self.refuse(event if begun else text, 200, stream if begun else None)
         return value
 
 
@@ -182,24 +182,24 @@ def _failed(value: Mapping[str, Any]) -> bool:
     return bool(value.get("error")) or value.get("type") == "error" or value.get("object") == "error"
 
 
-async def _frames(response: httpx2.Response, framing: str) -> AsyncIterator[str]:
-    """The data of each event (the HTML standard, section 9.2), or each line of JSON lines."""
+async def _frames(response: httpx2.Response, framing: str) -> AsyncIterator[tuple[str, bool]]:
+    """The data of each event (the HTML standard, section 9.2), or each line of JSON lines; and whether an error's."""
     data: list[str] = []
     failed = False
-    async for line in response.aiter_lines():
+    async for line in lines(response):
         if framing == "lines":
             if line.strip():
-                yield line
+                yield line, False
         elif not line:
             if data and (text := "\n".join(data)) != "[DONE]":
-                yield f'{{"error": {json.dumps(text)}}}' if failed and not text.startswith("{") else text
+                yield text, failed
             data, failed = [], False
         elif line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
         elif line.startswith("event:"):
             failed = line[6:].strip() == "error"
     if data and (text := "\n".join(data)) != "[DONE]":
-        yield text
+        yield text, failed
 
 
 def unforced(error: ModelError) -> bool:

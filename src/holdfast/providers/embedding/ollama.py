@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,7 +12,8 @@ from holdfast.errors import InvalidInput
 from holdfast.providers.embedding.batching import Limits, Misfit
 from holdfast.providers.embedding.gate import PriorityGate
 from holdfast.providers.embedding.openai import fingerprint_of
-from holdfast.providers.embedding.remote import Dialect, RemoteEmbedding
+from holdfast.providers.embedding.remote import Dialect, Record, RemoteEmbedding
+from holdfast.providers.entry import endpoint, key_header
 
 __all__ = ["OllamaEmbedding", "embed_url"]
 
@@ -26,10 +27,7 @@ def embed_url(base_url: str) -> str:
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise InvalidInput(f"{base_url!r} is not a base URL; write it like http://127.0.0.1:11434")
-    path = parts.path.rstrip("/")
-    for tail in ("/embed", "/api", "/v1"):
-        path = path.removesuffix(tail)
-    return parts._replace(path=f"{path}/api/embed").geturl()
+    return endpoint(base_url, "/api/embed", version="")
 
 
 class OllamaEmbedding(RemoteEmbedding):
@@ -46,6 +44,7 @@ class OllamaEmbedding(RemoteEmbedding):
         *,
         model: str,
         base_url: str = "http://127.0.0.1:11434",
+        api_key: str | Callable[[], str | None] | None = None,
         headers: Mapping[str, str] | None = None,
         dimensions: int | None = None,
         keep_alive: str | int | None = None,
@@ -57,6 +56,7 @@ class OllamaEmbedding(RemoteEmbedding):
         gate: PriorityGate | None = None,
         client: httpx2.AsyncClient | None = None,
         debug_content: bool | None = None,
+        record: Record | None = None,
     ) -> None:
         limits = limits or Limits()
         options: dict[str, Any] = {"model": model, "truncate": False}
@@ -65,13 +65,22 @@ class OllamaEmbedding(RemoteEmbedding):
         if keep_alive is not None:
             options["keep_alive"] = keep_alive
 
+        def sent() -> Mapping[str, str]:
+            return {**key_header(base_url, api_key() if callable(api_key) else api_key), **(headers or {})}
+
         def payload(texts: Sequence[str]) -> Mapping[str, Any]:
             return {**options, "input": list(texts)}
 
         super().__init__(
             name=model,
             fingerprint=fingerprint_of("ollama", model, dimensions, query_prefix, document_prefix, limits),
-            dialect=Dialect(url=embed_url(base_url), headers=headers or {}, payload=payload, items=_items),
+            dialect=Dialect(
+                url=embed_url(base_url),
+                headers=sent,
+                payload=payload,
+                items=_items,
+                tokens=lambda body: body.get("prompt_eval_count"),
+            ),
             limits=limits,
             timeout=timeout,
             dimension=dimension,
@@ -79,6 +88,7 @@ class OllamaEmbedding(RemoteEmbedding):
             gate=gate,
             client=client,
             debug_content=debug_content,
+            record=record,
         )
 
 

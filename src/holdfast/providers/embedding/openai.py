@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,15 +16,14 @@ from holdfast.errors import InvalidInput
 from holdfast.ports import Clock
 from holdfast.providers.embedding.batching import Limits, Misfit
 from holdfast.providers.embedding.gate import PriorityGate
-from holdfast.providers.embedding.remote import Dialect, RemoteEmbedding, UnloadRetry
+from holdfast.providers.embedding.remote import Dialect, Record, RemoteEmbedding, UnloadRetry
+from holdfast.providers.entry import endpoint, key_header
 
 __all__ = ["OpenAIEmbedding", "embeddings_url"]
 
-_VERSIONED = re.compile(r"/v\d+[a-z0-9]*$|/openai$")
-
 
 def embeddings_url(base_url: str) -> str:
-    """The embeddings endpoint of a base URL that may end in `/v1` (or another version), `/embeddings`, or neither.
+    """The embeddings endpoint of a base URL, which may be written in any way that `entry.endpoint` reads.
 
     Raises:
         InvalidInput: not an http or https URL.
@@ -33,10 +31,7 @@ def embeddings_url(base_url: str) -> str:
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise InvalidInput(f"{base_url!r} is not a base URL; write it like http://127.0.0.1:1234/v1")
-    path = parts.path.rstrip("/")
-    if not path.endswith("/embeddings"):
-        path = f"{path if _VERSIONED.search(path) else f'{path}/v1'}/embeddings"
-    return parts._replace(path=path).geturl()
+    return endpoint(base_url, "/embeddings")
 
 
 class OpenAIEmbedding(RemoteEmbedding):
@@ -45,7 +40,7 @@ class OpenAIEmbedding(RemoteEmbedding):
     A request that finds its model unloaded (LM Studio, just-in-time loading) is sent again `unload_retry_count` times,
     `unload_retry_delay_ms` apart; then the first error is raised, with its status and `body` verbatim, its rule
     "unload" and the attempts on it: a transport above must not retry it again. Any other 400 is one request.
-    `unloads` counts these events by (model, host).
+    `unloads` counts these events by (model, host). `api_key` may be a function, which is asked at each call.
 
     Raises:
         InvalidInput: a base URL, a limit or a retry setting that cannot be used.
@@ -57,7 +52,7 @@ class OpenAIEmbedding(RemoteEmbedding):
         model: str,
         base_url: str,
         clock: Clock,
-        api_key: str | None = None,
+        api_key: str | Callable[[], str | None] | None = None,
         headers: Mapping[str, str] | None = None,
         dimensions: int | None = None,
         query_prefix: str = "",
@@ -71,12 +66,15 @@ class OpenAIEmbedding(RemoteEmbedding):
         client: httpx2.AsyncClient | None = None,
         unloads: Counter[tuple[str, str]] | None = None,
         debug_content: bool | None = None,
+        record: Record | None = None,
     ) -> None:
         limits = limits or Limits()
-        sent = {**({"authorization": f"Bearer {api_key}"} if api_key else {}), **(headers or {})}
         options: dict[str, Any] = {"model": model, "encoding_format": "float"}
         if dimensions is not None:
             options["dimensions"] = dimensions
+
+        def sent() -> Mapping[str, str]:
+            return {**key_header(base_url, api_key() if callable(api_key) else api_key), **(headers or {})}
 
         def payload(texts: Sequence[str]) -> Mapping[str, Any]:
             return {**options, "input": list(texts)}
@@ -84,7 +82,7 @@ class OpenAIEmbedding(RemoteEmbedding):
         super().__init__(
             name=model,
             fingerprint=fingerprint_of("openai", model, dimensions, query_prefix, document_prefix, limits),
-            dialect=Dialect(url=embeddings_url(base_url), headers=sent, payload=payload, items=_items),
+            dialect=Dialect(url=embeddings_url(base_url), headers=sent, payload=payload, items=_items, tokens=_tokens),
             limits=limits,
             unload=UnloadRetry(clock=clock, count=unload_retry_count, delay_ms=unload_retry_delay_ms),
             timeout=timeout,
@@ -94,6 +92,7 @@ class OpenAIEmbedding(RemoteEmbedding):
             client=client,
             unloads=unloads,
             debug_content=debug_content,
+            record=record,
         )
 
 
@@ -108,6 +107,11 @@ def _items(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     if not isinstance(data, list) or not all(isinstance(item, Mapping) for item in data):
         raise Misfit("the answer holds no list of vectors")
     return [{**item, "embedding": _decoded(item.get("embedding"))} for item in data]
+
+
+def _tokens(body: Mapping[str, Any]) -> object:
+    usage = body.get("usage")
+    return usage.get("prompt_tokens") if isinstance(usage, dict) else None
 
 
 def _decoded(vector: Any) -> Any:

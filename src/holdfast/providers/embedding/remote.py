@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 import httpx2
 
 from holdfast.errors import Attempt, InvalidInput, ModelError
+from holdfast.inference import Usage
 from holdfast.ports import Clock, Priority
+from holdfast.providers.body import Endless, beginning, whole
 from holdfast.providers.classify import Verdict, classify, is_unload
 from holdfast.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
 from holdfast.providers.embedding.gate import PriorityGate
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Dialect", "RemoteEmbedding", "UnloadRetry", "is_loopback"]
+__all__ = ["Dialect", "Purpose", "Record", "RemoteEmbedding", "UnloadRetry", "is_loopback"]
 
 _log = logging.getLogger("holdfast.providers.embedding")
 _LEAST_CHARS = 200
@@ -36,12 +38,22 @@ _SECRET = re.compile(r"[\w.+-]+@[\w.-]+|\b(?=\w*\d)[\w-]{8,}|\d{3,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How one API is spoken: the URL, the payload for some texts, and the items (`index`, `embedding`) of an answer."""
+    """How one API is spoken.
+
+    The URL, the headers (asked for at each call: a key may change), the payload for some texts, the items (`index`,
+    `embedding`) of an answer, and the field of it that counts tokens.
+    """
 
     url: str
-    headers: Mapping[str, str]
+    headers: Callable[[], Mapping[str, str]]
     payload: Callable[[Sequence[str]], Mapping[str, Any]]
     items: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
+    tokens: Callable[[Mapping[str, Any]], object]
+
+
+Purpose = Literal["document", "query"]
+Record = Callable[[Purpose, Attempt, Usage], None]
+"""Called once for each request that was made, answered or failed, with the tokens that it took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +131,7 @@ class RemoteEmbedding:
         client: httpx2.AsyncClient | None = None,
         unloads: Counter[tuple[str, str]] | None = None,
         debug_content: bool | None = None,
+        record: Record | None = None,
     ) -> None:
         self._name = name
         self._fingerprint = fingerprint
@@ -132,6 +145,7 @@ class RemoteEmbedding:
         self._client = client
         self._owns_client = client is None
         self._debug_content = debug_content
+        self._record = record
         self.unloads: Counter[tuple[str, str]] = unloads if unloads is not None else Counter()
         self.overlong = 0
 
@@ -155,7 +169,7 @@ class RemoteEmbedding:
         """The length of its vectors; None until the first answer taught it."""
         return self._dimension
 
-    async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> NDArray[np.float32]:
         """Unit vectors, shape (len(texts), dimension), row i for text i.
 
         Where the server says that a request is too long, its batch is halved; a piece too long by itself is split
@@ -178,7 +192,7 @@ class RemoteEmbedding:
                     "embedding-provider input too long, limit lowered to %d characters (%s)", smaller, self._name
                 )
 
-    async def _embed(self, texts: Sequence[str], prefix: str, purpose: str) -> NDArray[np.float32]:
+    async def _embed(self, texts: Sequence[str], prefix: str, purpose: Purpose) -> NDArray[np.float32]:
         import numpy as np
 
         made = plan(texts, self._limits)
@@ -194,34 +208,37 @@ class RemoteEmbedding:
         rows: list[NDArray[np.float32]] = []
         for batch in made.batches:
             async with self._gate(priority):
-                rows.append(await self._halving([prefix + piece.text for piece in batch]))
+                rows.append(await self._halving([prefix + piece.text for piece in batch], purpose))
         pieces: list[Piece] = [piece for batch in made.batches for piece in batch]
         return gather(pieces, np.concatenate(rows), len(texts))
 
-    async def _halving(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def _halving(self, texts: Sequence[str], purpose: Purpose) -> NDArray[np.float32]:
         """One batch, in halves where the whole is too much for the server: some count the sum, not each text."""
         import numpy as np
 
         try:
-            return await self._batch(texts)
+            return await self._batch(texts, purpose)
         except ModelError as error:
             if error.cls != "shorten":
                 raise
             if len(texts) == 1:
                 raise _TooLong(error, len(texts[0])) from error
         middle = len(texts) // 2
-        return np.concatenate([await self._halving(texts[:middle]), await self._halving(texts[middle:])])
+        halves = texts[:middle], texts[middle:]
+        return np.concatenate([await self._halving(half, purpose) for half in halves])
 
-    async def _batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def _batch(self, texts: Sequence[str], purpose: Purpose) -> NDArray[np.float32]:
         """One batch, sent again while its model is found unloaded; the first failure is the one that is raised."""
         attempts: list[Attempt] = []
         first: _Failed | None = None
         retries = self._unload.count if self._unload is not None else 0
         for number in range(1, retries + 2):
             try:
-                return await self._once(texts)
+                return await self._once(texts, purpose, number)
             except _Failed as failed:
                 attempts.append(self._attempt(failed, number))
+                if self._record is not None:
+                    self._record(purpose, attempts[-1], Usage())
                 unloaded = failed.status is not None and is_unload(failed.body)
                 first = first if first is not None and unloaded else failed
                 if not unloaded or self._unload is None or number > retries:
@@ -236,35 +253,52 @@ class RemoteEmbedding:
         self._diagnose(texts, first)
         raise self._error(first, tuple(attempts))
 
-    async def _once(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def _once(self, texts: Sequence[str], purpose: Purpose, number: int) -> NDArray[np.float32]:
         started = asyncio.get_running_loop().time()
         status: int | None = None
+        headers = dict(self._dialect.headers())
+        payload = self._dialect.payload(texts)
         try:
-            async with asyncio.timeout(self._timeout):
-                response = await self._http().post(
-                    self._dialect.url, json=self._dialect.payload(texts), headers=dict(self._dialect.headers)
-                )
-            status = response.status_code
-            return self._vectors(response, len(texts))
+            async with (
+                asyncio.timeout(self._timeout),
+                self._http().stream("POST", self._dialect.url, json=payload, headers=headers) as response,
+            ):
+                status = response.status_code
+                body = await self._body(response)
+            rows = self._vectors(body, len(texts))
+        except Endless:
+            endless = Verdict(cls="resample", code="endless", reason="the answer does not end", rule="endless")
+            seconds = asyncio.get_running_loop().time() - started
+            raise _Failed(endless, status=status, body=None, cause=None, seconds=seconds) from None
         except _Refused as refused:
             seconds = asyncio.get_running_loop().time() - started
             raise _Failed(refused.verdict, status=status, body=refused.body, cause=None, seconds=seconds) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError) as error:
             seconds = asyncio.get_running_loop().time() - started
             verdict = classify("embedding", None, None, None, error)
-            raise _Failed(verdict, status=status, body=None, cause=type(error).__name__, seconds=seconds) from error
+            raise _Failed(verdict, status=status, body=None, cause=type(error).__name__, seconds=seconds) from None
+        if self._record is not None:
+            seconds = asyncio.get_running_loop().time() - started
+            counted = self._dialect.tokens(body)
+            usage = Usage(input_tokens=counted if isinstance(counted, int) and counted >= 0 else None)
+            self._record(purpose, Attempt(model=self._name, cls=None, seconds=seconds, number=number), usage)
+        return rows
 
-    def _vectors(self, response: httpx2.Response, count: int) -> NDArray[np.float32]:
+    async def _body(self, response: httpx2.Response) -> Mapping[str, Any]:
         status, headers = response.status_code, dict(response.headers)
-        text = response.text
-        if status != 200:
+        if status != httpx2.codes.OK:
+            text = await beginning(response)
             raise _Refused(classify("embedding", status, headers, text), text)
+        text = await whole(response)
         try:
             body = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise _Refused(classify("embedding", status, headers, text), None) from None
-        if not isinstance(body, dict) or "error" in body:
+        if not isinstance(body, dict) or body.get("error"):
             raise _Refused(classify("embedding", status, headers, text), text if is_unload(text) else None)
+        return body
+
+    def _vectors(self, body: Mapping[str, Any], count: int) -> NDArray[np.float32]:
         try:
             items = self._dialect.items(body)
             rows = unit_rows(in_order(items, count), None)

@@ -1,0 +1,81 @@
+"""Many tellers on one key: everything else goes on, one value is current, and nothing is compared under a lock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast import AsyncHoldfast, Holdfast
+from holdfast import scope as scope_module
+from holdfast.model import FactKey
+from holdfast.pipeline import keying
+
+WORDINGS = ("favorite food", "favourite food", "most favorite food")
+BOUND = 60.0
+"""Seconds after which a test is stuck; it takes a few."""
+
+
+@pytest.mark.asyncio
+async def test_two_hundred_tasks_on_one_key(holdfast: AsyncHoldfast) -> None:
+    alice = holdfast.scope(user="alice")
+
+    async def tell(number: int) -> None:
+        await alice.remember(attribute=WORDINGS[number % 3], value=f"dish {number}")
+
+    async def others(number: int) -> None:
+        bob = holdfast.scope(user=f"bob {number}", session="s")
+        await bob.add({"role": "user", "content": "hello"})
+        await bob.remember(attribute="city", value="Porto")
+        assert (await bob.recall("city")).total == 1
+        assert (await alice.recall("food")).degraded == ()
+
+    async with asyncio.timeout(BOUND):
+        await asyncio.gather(*(tell(n) for n in range(200)), *(others(n) for n in range(20)))
+    facts = (await alice.list(kinds=("fact",), states=None, limit=1000)).items
+    assert len({memory.key for memory in facts}) == 1
+    assert [memory.state for memory in facts].count("active") == 1
+    assert {memory.value for memory in facts} == {f"dish {n}" for n in range(200)}
+
+
+@pytest.mark.asyncio
+async def test_a_comparison_that_hangs_holds_up_nobody_else(
+    holdfast: AsyncHoldfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is compared ahead may take for ever: other keys, other users and reads go on, and so does the key at last."""
+    let_go = asyncio.Event()
+
+    async def warm(subject: str, attribute: str, stored: Sequence[FactKey]) -> None:
+        if attribute == "stuck":
+            await let_go.wait()
+        await keying.warm(subject, attribute, stored)
+
+    monkeypatch.setattr(scope_module, "warm", warm)
+    alice = holdfast.scope(user="alice")
+    waiting = [asyncio.create_task(alice.remember(attribute="stuck", value=f"v{n}")) for n in range(200)]
+    try:
+        async with asyncio.timeout(BOUND):
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert (await alice.remember("a note")).memory is not None
+            await alice.add({"role": "user", "content": "still there?"})
+            assert (await alice.recall("still")).total == 1
+            assert (await alice.remember(attribute="city", value="Porto")).memory.state == "active"
+            assert not any(task.done() for task in waiting)
+            let_go.set()
+            await asyncio.gather(*waiting)
+    finally:
+        let_go.set()
+    stuck = [m for m in (await alice.list(kinds=("fact",), limit=1000)).items if m.attribute == "stuck"]
+    assert len(stuck) == 1
+
+
+def test_threads_on_one_key() -> None:
+    with Holdfast.open("memory://", worker=False) as holdfast, ThreadPoolExecutor(20) as pool:
+        alice = holdfast.scope(user="alice")
+        told = [pool.submit(alice.remember, attribute=WORDINGS[n % 3], value=f"dish {n}") for n in range(200)]
+        for one in told:
+            one.result(BOUND)
+        assert len(alice.list(kinds=("fact",)).items) == 1
