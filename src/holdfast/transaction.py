@@ -10,6 +10,7 @@ from typing import Protocol
 from holdfast.answers import Due, Receipt
 from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, State
 from holdfast.packed import Block, Entry
+from holdfast.vectors import Generation, VectorBlock
 
 __all__ = ["Listing", "ReadTx", "Replay", "Tombstone", "WriteTx"]
 
@@ -160,6 +161,26 @@ class ReadTx(Protocol):
         """The number that stands for each agent of the scope in the words index, from 1."""
         ...
 
+    def documents(self) -> int:
+        """How many document numbers of the scope were taken so far: they are 0 to one less than this."""
+        ...
+
+    def generations(self) -> list[Generation]:
+        """The generations of vectors of the whole store, by number."""
+        ...
+
+    def vector_rev(self) -> int:
+        """A number that changes with every change of the scope's vectors: equal numbers, equal blocks."""
+        ...
+
+    def vector_marks(self, generation: int) -> list[VectorBlock]:
+        """The scope's blocks of one generation in order of `first`, without their vectors."""
+        ...
+
+    def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
+        """The blocks that begin with these numbers, whole, in their order; one that is not there is left out."""
+        ...
+
     def due(self) -> list[Due]:
         """The scope's due work, leased or not, by time, kind and ref; `token` is that of the newest lease on it."""
         ...
@@ -230,7 +251,7 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def unindex(self, numbers: Sequence[int]) -> None:
-        """Take documents out of the words index: their entries go, their records become empty.
+        """Take documents out of the indexes: entries and vectors (of every generation) go, records become empty.
 
         A number that is not in the index is passed over, here and in `flag`: the index may be in the middle of being
         built again.
@@ -289,6 +310,22 @@ class WriteTx(ReadTx, Protocol):
 
     def clear_due(self, kind: str, ref: str) -> None:
         """Take due work away: its state no longer implies it. A lease on it is lost, also when it is made due again."""
+        ...
+
+    def put_generation(self, generation: Generation) -> None:
+        """Insert a generation of vectors, or change its state: of the whole store, not of the scope.
+
+        Raises:
+            StoreError: another generation has that state already (`building` and `current` exist once).
+        """
+        ...
+
+    def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
+        """Insert or replace blocks of the scope's vectors; their `rev` is the store's to give."""
+        ...
+
+    def clear_vectors(self, generation: int) -> None:
+        """Remove the scope's vectors of one generation."""
         ...
 
     def clear_index(self) -> None:

@@ -154,12 +154,7 @@ def analyse_query(text: str) -> tuple[QueryWord, ...]:
     """Give the words of a question, in its order, each once, with the terms that may stand for it in the index.
 
     A word of a question whose language shows is looked up under that language's stem (and the English one, under which
-    <<<<<<< HEAD
-    short texts without function words are indexed); where nothing shows the language, under the stems of every
-    language.
-    =======
     short texts without function words are indexed); where nothing shows the language, under stems of every language.
-    >>>>>>> words
     """
     tokens = _tokens(text)
     language = _language(tokens)

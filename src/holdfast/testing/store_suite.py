@@ -35,12 +35,15 @@ from holdfast.testing.store_suite_rows import OpenStore
 from holdfast.testing.store_suite_time import TimeCases
 from holdfast.testing.store_suite_units import UnitCases
 from holdfast.testing.store_suite_upkeep import UpkeepCases
+from holdfast.testing.store_suite_vectors import VectorsCases
 from holdfast.testing.store_suite_words import WordsCases
 
 __all__ = ["OpenStore", "StoreSuite"]
 
 
-class StoreSuite(ContentCases, ErasureCases, IsolationCases, TimeCases, UnitCases, UpkeepCases, WordsCases):
+class StoreSuite(
+    ContentCases, ErasureCases, IsolationCases, TimeCases, UnitCases, UpkeepCases, VectorsCases, WordsCases
+):
     """Everything that the port promises, as tests of whatever `open_store` opens."""
 
     @pytest.fixture

@@ -168,6 +168,8 @@ def everything(tx: ReadTx, *, ids: tuple[str, ...] = (), digests: tuple[bytes, .
         *(tx.tombstone(one) for one in ids),
         *(one for one in digests if tx.blocked(one)),
         *(block.records + block.entries for block in tx.blocks()),
+        *(block for held in tx.generations() for block in tx.vector_marks(held.number)),
+        *(block for held in tx.generations() for block in tx.vector_blocks(held.number, (0, 128))),
         *tx.agents().items(),
         *tx.due(),
         *([tx.leased()] if tx.leased() else []),

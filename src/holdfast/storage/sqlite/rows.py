@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast.answers import Due, Receipt, Visibility
 from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, from_micros, micros
+from holdfast.vectors import Generation
 
 __all__ = [
     "change_params",
@@ -22,6 +23,7 @@ __all__ = [
     "session_params",
     "to_change",
     "to_due",
+    "to_generation",
     "to_memory",
     "to_message",
     "to_session",
@@ -249,4 +251,12 @@ def to_due(row: Row) -> Due:
         attempts=row[5],
         last_error=row[6],
         token=row[7],
+    )
+
+
+def to_generation(row: Row) -> Generation:
+    """A row of `generation`."""
+    number, fingerprint, dimension, state, made_at = row
+    return Generation(
+        number=number, fingerprint=fingerprint, dimension=dimension, state=state, made_at=from_micros(made_at)
     )
