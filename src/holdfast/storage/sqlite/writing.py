@@ -162,13 +162,14 @@ class SqliteWrite(SqliteRead):
     def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
         if not blocks:
             return
-        self._own()
+        self._gather().counters(self._bound)
         rev = int(self._run("move_vector_rev").get)
         for block in blocks:
             params = {"first": block.first, "rev": rev, "marks": block.marks, "vectors": block.vectors}
             self._run("put_vector_block", generation=generation, **params)
 
     def clear_vectors(self, generation: int) -> None:
+        self._gather().counters(self._bound)
         self._run("clear_vectors", generation=generation)
         self._run("move_vector_rev").fetchall()
 
