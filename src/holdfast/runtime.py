@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
 from holdfast.errors import WrongLoop
-from holdfast.pipeline.index_cache import IndexCache
+from holdfast.pipeline.embedding import Embedding
 from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.recall import Caches
 from holdfast.ports import Clock, Ids, Redactor, Store
 from holdfast.upkeep.worker import Worker
 
@@ -24,6 +25,7 @@ class RuntimeSettings:
 
     idempotency_days: int
     raw_chars: int
+    recall_timeout: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,8 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
-    indexes: IndexCache = field(default_factory=IndexCache)
+    embedding: Embedding | None = None
+    caches: Caches = field(default_factory=Caches)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def guard(self) -> None:

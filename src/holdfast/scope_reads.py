@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from holdfast.answers import Page, Query, Recall, Residue, Status
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import HoldfastError, InvalidInput, NotFound
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
 from holdfast.pipeline.history import get, history
-from holdfast.pipeline.recall import checked, recall
+from holdfast.pipeline.recall import Meaning, checked, recall
 from holdfast.pipeline.remember import labels
 from holdfast.pipeline.status import status
 from holdfast.runtime import Runtime
@@ -59,12 +59,16 @@ class ScopeReads:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        neighbours: int = 0,
+        explain: bool = False,
+        snapshot: str | None = None,
     ) -> Recall:
         """Find messages and current memories; an empty question lists the newest.
 
         Looks across all sessions of the scope's user unless `session` narrows it. Filters only narrow. `as_of` answers
         with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
-        by their state.
+        by their state. `neighbours` adds that many turns before and after each message, `explain` the account of the
+        ranking. For the next page pass `next_offset` and `snapshot` of the first.
 
         Raises:
             InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is.
@@ -87,10 +91,28 @@ class ScopeReads:
                 as_of=as_of,
                 known_at=known_at,
                 include_superseded=include_superseded,
+                neighbours=neighbours,
+                explain=explain,
+                snapshot=snapshot,
             )
         asked = checked(query)
-        indexes = self._runtime.indexes
-        return await self._read(lambda tx: recall(tx, asked, indexes))
+        meaning = await self._meaning(asked.text)
+        return await self._read(lambda tx: recall(tx, asked, self._runtime.caches, meaning))
+
+    async def _meaning(self, text: str) -> Meaning:
+        """The question's vector, unless there is no embedder, or it fails or takes too long."""
+        embedding = self._runtime.embedding
+        if embedding is None:
+            return Meaning(off=True)
+        if not text.strip():
+            return Meaning(fingerprint=None, failed=None, off=True)
+        try:
+            async with asyncio.timeout(self._runtime.settings.recall_timeout):
+                return Meaning(vector=await embedding.query(text), fingerprint=await embedding.fingerprint())
+        except TimeoutError:
+            return Meaning(failed="the embedding took too long")
+        except HoldfastError as error:
+            return Meaning(failed=type(error).__name__)
 
     async def get(self, item_id: str) -> Message | Memory:
         """The message or memory of that id.

@@ -37,6 +37,8 @@ class Settings:
         max_batch_messages: most messages in one `add`.
         raw_chars: longest text of one RAW memory, in characters.
         worker: whether due work is done in the background while the store is open.
+        embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
+        recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
         poll_seconds: longest time between two looks for due work; a local write wakes at once.
     """
 
@@ -48,12 +50,17 @@ class Settings:
     max_batch_messages: int = 10_000
     raw_chars: int = 20_000
     worker: bool = True
+    embedding: str = "builtin"
+    recall_timeout: float = 2.0
     poll_seconds: float = 30.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, bool) and value <= 0:
+            if isinstance(value, str):
+                if not value.strip():
+                    raise InvalidSetting(f"{field.name} is empty", name=field.name)
+            elif not isinstance(value, bool) and value <= 0:
                 raise InvalidSetting(f"{field.name} is {value}; it must be greater than 0", name=field.name)
 
 

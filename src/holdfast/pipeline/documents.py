@@ -8,6 +8,8 @@ from types import MappingProxyType
 from holdfast.model import HitKind, Kind, Memory, Message, micros
 from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
 from holdfast.pipeline.analysis import Terms, analyse
+from holdfast.pipeline.arms import said_by
+from holdfast.pipeline.index import due_index
 from holdfast.transaction import WriteTx
 
 __all__ = ["KIND_OF", "ROLE_OF", "index_memories", "message_entry"]
@@ -63,6 +65,8 @@ def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
         )
         entries.append(Entry(number=memory.number, record=record, terms=terms.counts))
     tx.index(entries)
+    if entries:
+        due_index(tx)
 
 
 def _kind(kind: Kind) -> HitKind:

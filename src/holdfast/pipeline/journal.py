@@ -11,6 +11,7 @@ from holdfast.answers import Receipt, Visibility
 from holdfast.model import Author, Change, Message, Session, Span
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.documents import message_entry
+from holdfast.pipeline.index import due_index
 from holdfast.pipeline.ingest import Draft
 from holdfast.ports import Ids, Redactor
 from holdfast.transaction import WriteTx
@@ -109,6 +110,8 @@ def append(
     tx.put_session(replace(held, last_seq=last, last_at=tx.now, ended_at=None))
     tx.add_messages(messages)
     tx.index(entries)
+    if any(message.embed for message in messages):
+        due_index(tx)
     tx.add_change(_appended(change_id, author, tx.now, Span(session=held.id, first=held.last_seq + 1, last=last)))
     return Receipt(
         ids=tuple(message.id for message in messages),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from holdfast.answers import Receipt
 from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
 from holdfast.model import Author, Change, Effect, Span
+from holdfast.pipeline.index import look_again
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
 
@@ -154,6 +155,7 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
     if _forward(tx, change):
         tx.reveal(root.id if change is root else change.id)
         _flag(tx, change.sources)
+        look_again(tx, sorted(_numbers(tx, change.sources)))
     else:
         numbers = _numbers(tx, change.sources)
         tx.hide(change.sources, made.id)

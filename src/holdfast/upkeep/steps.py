@@ -1,4 +1,4 @@
-"""The steps of due work that need no model: expiry, windows that must be kept again, the scrub."""
+"""The steps of due work: the meaning index, expiry, windows that must be kept again, the scrub."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from types import MappingProxyType
 
 from holdfast.model import Author, Change, Scope
 from holdfast.pipeline.archive import archive, uncovered
+from holdfast.pipeline.embedding import Embedding
 from holdfast.pipeline.remember import revise
 from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import WriteTx
+from holdfast.upkeep.embedding import index_step
 from holdfast.upkeep.worker import Step
 
 __all__ = ["steps"]
@@ -19,7 +21,7 @@ READER_RETRY_SECONDS = 1.0
 RULES = Author(origin="rules", name="upkeep")
 
 
-def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
+def steps(store: Store, ids: Ids, embedding: Embedding | None = None) -> Mapping[str, Step]:
     """Every kind of due work and what does it."""
     secret = store.facts.secret
 
@@ -39,7 +41,15 @@ def steps(store: Store, ids: Ids) -> Mapping[str, Step]:
         await store.write(_scope(lease), _drop_expired_keys, priority=Priority.WORKER)
         return None
 
-    return MappingProxyType({"consolidate": consolidate, "expire": expire, "keys": keys, "scrub": scrub})
+    return MappingProxyType(
+        {
+            "consolidate": consolidate,
+            "expire": expire,
+            "index": index_step(store, embedding),
+            "keys": keys,
+            "scrub": scrub,
+        }
+    )
 
 
 def _scope(lease: Lease) -> Scope:
