@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from holdfast.bench.recall import Asked, Outcome, Quality, asked, peak_mb
+from holdfast.bench.recall import RANKINGS, Asked, Outcome, Quality, asked, peak_mb
 from holdfast.open import AsyncHoldfast
 from holdfast.pipeline.confidence import THRESHOLD
 from holdfast.transfer.formats import read_batches
@@ -34,7 +34,7 @@ async def locomo_quality(path: Path, *, embedding: str = "builtin") -> Quality:
     """
     began = time.perf_counter()
     samples = json.loads(path.read_text(encoding="utf-8"))
-    outcomes: dict[str, list[Outcome]] = {"fused": [], "words": [], "meaning": []}
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
     halves: tuple[list[Outcome], list[Outcome]] = ([], [])
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         async with AsyncHoldfast.open(f"{folder}/locomo.db", worker=False, embedding=embedding) as holdfast:

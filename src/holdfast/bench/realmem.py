@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from holdfast.bench.recall import Asked, MovableClock, Outcome, Quality, asked, peak_mb
+from holdfast.bench.recall import RANKINGS, Asked, MovableClock, Outcome, Quality, asked, peak_mb
 from holdfast.errors import UnreadableImport
 from holdfast.open import AsyncHoldfast
 from holdfast.scope import AsyncScope
@@ -37,7 +37,7 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin") -> Qualit
     files = sorted(folder.glob("*.json"))
     if not files:
         raise UnreadableImport(f"{folder}: there is no RealMem file (*.json)", path=str(folder), line=None)
-    outcomes: dict[str, list[Outcome]] = {"fused": [], "words": [], "meaning": []}
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
     messages = 0
     for path in files:
         with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as place:

@@ -24,11 +24,22 @@ from holdfast.model import from_micros, micros
 from holdfast.open import AsyncHoldfast
 from holdfast.scope import AsyncScope
 
-__all__ = ["AT", "Asked", "MovableClock", "Outcome", "Quality", "asked", "measured", "recall_quality", "table"]
+__all__ = [
+    "AT",
+    "RANKINGS",
+    "Asked",
+    "MovableClock",
+    "Outcome",
+    "Quality",
+    "asked",
+    "measured",
+    "recall_quality",
+    "table",
+]
 
 AT = (1, 5, 10, 20)
 _DEPTH = 100
-_RANKINGS: Mapping[str, tuple[str, ...] | None] = {"fused": None, "words": ("words",), "meaning": ("meaning",)}
+RANKINGS: Mapping[str, tuple[str, ...] | None] = {"fused": None, "words": ("words",), "meaning": ("meaning",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +126,7 @@ def measured(found: Sequence[str], evidence: frozenset[str]) -> tuple[tuple[floa
 async def asked(scope: AsyncScope, question: Asked, *, by_session: bool = False) -> dict[str, Outcome]:
     """Ask one question with every ranking; a hit stands for its message and for those that were folded into it."""
     found = {}
-    for name, arms in _RANKINGS.items():
+    for name, arms in RANKINGS.items():
         began = time.perf_counter()
         answer = await scope.recall(Query(text=question.text, limit=_DEPTH, arms=arms))
         seconds = time.perf_counter() - began
@@ -203,7 +214,7 @@ async def recall_quality(messages: Path, questions: Path, *, embedding: str = "b
         if row["evidence"]
     ]
     clock = MovableClock(datetime.now(UTC))
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in _RANKINGS}
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         async with AsyncHoldfast.open(
             f"{folder}/recall.db", worker=False, embedding=embedding, clock=clock

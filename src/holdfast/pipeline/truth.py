@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["Outdated", "TruthCache", "newer_first", "outdated", "repeats", "unrepeated"]
 
 _PAGE = 1000
-DEPTH = 60
+DEPTH = 30
 """How many of the best hits are compared with each other for a later statement of the same thing."""
-SAME_THING, ANSWERS, CHANGED, MOST_WORDS = 0.68, 0.45, 0.3, 0.6
+SAME_THING, ANSWERS, CHANGED, MOST_WORDS, BRIEF = 0.68, 0.45, 0.3, 0.6, 25
 """Cosines from which on two messages speak of the same thing: always; where they have this share of the question's
-words; where the later one also has a word of change. Set on dialogues of our own and checked against LoCoMo
+words and are at most this many words long; where the later one also has a word of change. Set on dialogues of our own and checked against LoCoMo
 (docs/recall.md)."""
 _CHANGE_WORDS = (
     "now actually changed switched moved anymore instead longer renamed new since today jetzt inzwischen mehr "
@@ -133,7 +133,8 @@ def newer_first(
             if not (later and alike and said[earlier] and said[earlier] <= said[row]):
                 continue
             near = _cosine(vector[row], vector[earlier])
-            covers = len(said[earlier]) / most >= MOST_WORDS
+            brief = max(columns["length"][row], columns["length"][earlier]) <= BRIEF
+            covers = brief and len(said[earlier]) / most >= MOST_WORDS
             needed = SAME_THING if not covers else CHANGED if row in changes else ANSWERS
             if near >= needed and score[row] >= score[earlier] / 2:
                 at = min(at, place)
