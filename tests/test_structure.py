@@ -15,10 +15,11 @@ SOURCE = ROOT / "src" / "holdfast"
 MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 
 VALUES = {"errors", "model", "answers", "packed", "unpacked", "plain", "vectors", "_version"}
-CORE = VALUES | {"ports", "transaction", "inference"}
+CORE = VALUES | {"ports", "transaction", "inference", "keeping"}
 # What each part of the package may import, late imports included. A part is a top-level module or folder.
 ALLOWED: dict[str, set[str]] = {
     "__init__": {"open", "pipeline", "model", "answers", "errors", "_version"},
+    "__main__": {"interfaces"},
     "_version": set(),
     "errors": set(),
     "model": {"errors"},
@@ -29,7 +30,8 @@ ALLOWED: dict[str, set[str]] = {
     "answers": {"errors", "model"},
     "inference": VALUES,
     "transaction": VALUES,
-    "ports": VALUES | {"transaction"},
+    "ports": VALUES | {"transaction", "inference"},
+    "keeping": VALUES | {"transaction"},
     "system": CORE,
     "settings": {"errors"},
     "pipeline": CORE,
@@ -39,16 +41,20 @@ ALLOWED: dict[str, set[str]] = {
     "upkeep": CORE | {"pipeline"},
     "runtime": CORE | {"pipeline", "upkeep"},
     "scope_reads": CORE | {"pipeline", "runtime"},
-    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads"},
-    "memory": CORE | {"pipeline", "upkeep", "runtime", "scope"},
-    "sync": CORE | {"pipeline", "memory", "scope"},
+    "scope_context": CORE | {"pipeline", "runtime", "scope_reads"},
+    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "moving"},
+    "moving": CORE | {"pipeline", "transfer", "runtime"},
+    "admin": CORE | {"pipeline", "runtime"},
+    "memory": CORE | {"pipeline", "upkeep", "runtime", "scope", "admin"},
+    "portal": {"errors"},
+    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving"},
     "wiring": CORE | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"},
     "open": CORE | {"memory", "sync", "wiring"},
     "testing": CORE | {"pipeline", "system", "open"},
-    "bench": CORE | {"open", "scope", "storage", "pipeline", "transfer", "providers"},
+    "bench": CORE | {"open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
-    | {"runtime", "upkeep", "testing"},
+    | {"runtime", "upkeep", "testing", "admin", "moving"},
 }
 # Stores know nothing of each other.
 SIBLINGS = {"storage": {"sql", "residue"}}

@@ -5,7 +5,7 @@
     with Holdfast.open("memory.db") as hf:
         alice = hf.scope(user="alice", session="s1")
         alice.add([{"role": "user", "content": "I moved to Lisbon."}])
-        alice.recall("where does she live").hits[0].text
+        alice.recall("where did she move").hits[0].text
 
 Nothing heavy is imported until it is used (PEP 562).
 """
@@ -16,6 +16,7 @@ _EXPORTS = {
     "holdfast._version": ("__version__",),
     "holdfast.open": ("AsyncHoldfast", "Holdfast"),
     "holdfast.model": ("Change", "Memory", "Message", "Scope"),
+    "holdfast.pipeline.context.answer": ("Context",),
     "holdfast.pipeline.tool_pairs": ("cut_window", "repair_window"),
     "holdfast.pipeline.window": ("Window",),
     "holdfast.answers": ("Erasure", "Hit", "Page", "Query", "Recall", "Receipt", "Remembered", "Status"),
@@ -25,6 +26,7 @@ _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 __all__ = [
     "AsyncHoldfast",
     "Change",
+    "Context",
     "Erasure",
     "Hit",
     "Holdfast",

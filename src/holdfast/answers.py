@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from holdfast.model import HitKind, Memory, Message, State, Tier
+from holdfast.model import HitKind, Memory, Message, State, Suspicion, Tier
 
 __all__ = [
+    "Doubt",
     "Due",
     "Erasure",
     "Hit",
@@ -173,8 +174,9 @@ class Page:
 class Erasure:
     """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
 
-    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them, and the
-    scrub is due work. No surface returns any of it from the moment of the acknowledgement.
+    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them ("reader":
+    an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
+    to do so), and the scrub is due work. No surface returns any of it from the moment of the acknowledgement.
     """
 
     messages: tuple[str, ...] = ()
@@ -198,6 +200,15 @@ class Residue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A suspicion with the two memories it is about, as they now stand; `memory` is the newer statement."""
+
+    suspicion: Suspicion
+    memory: Memory
+    other: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
     """One piece of due work: what state implies must be done. It names things by id and holds no content."""
 
@@ -215,7 +226,8 @@ class Due:
 class Status:
     """What a scope holds and what is still to be done for it; counts by kind, tier and state.
 
-    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping.
+    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `doubts`
+    counts what a person should settle: contradictions, and keys that may be one concept.
     """
 
     messages: int
@@ -231,3 +243,4 @@ class Status:
     last_error: str | None
     store: str
     schema: int
+    doubts: int = 0

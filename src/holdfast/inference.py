@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -16,9 +17,11 @@ __all__ = [
     "ChatRequest",
     "ChatTurn",
     "EmbeddingModel",
+    "Tally",
     "Tool",
     "ToolCall",
     "Usage",
+    "UsageBook",
 ]
 
 
@@ -118,4 +121,50 @@ class EmbeddingModel(Protocol):
         Raises:
             ModelError: the call failed; nothing of the batch was embedded.
         """
+        ...
+
+
+_NANO = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts for one day (UTC), model and purpose. `nanousd` is 1e-9 USD; `unpriced` calls have no price in it.
+
+    `retries` are calls beyond the first to the same model; `milliseconds` is the time of all calls together.
+    """
+
+    day: date
+    model: str
+    purpose: str
+    calls: int = 0
+    answered: int = 0
+    retries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    milliseconds: int = 0
+    nanousd: int = 0
+    unpriced: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def usd(self) -> float:
+        """The money, in USD, of the calls that have a price."""
+        return self.nanousd / _NANO
+
+    @property
+    def seconds_a_call(self) -> float:
+        """Mean latency; 0 without calls."""
+        return self.milliseconds / 1000 / self.calls if self.calls else 0.0
+
+
+class UsageBook(Protocol):
+    """Where tallies are kept."""
+
+    async def add(self, tallies: Sequence[Tally]) -> None:
+        """Add each to what is kept for its day, model and purpose; all or none."""
+        ...
+
+    async def read(self, since: date | None = None) -> list[Tally]:
+        """What is kept from that day on, by day, model and purpose."""
         ...

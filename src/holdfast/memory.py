@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from holdfast.model import Scope
 from holdfast.runtime import Runtime
 from holdfast.scope import AsyncScope
+
+if TYPE_CHECKING:
+    from holdfast.admin import Admin
 
 __all__ = ["OpenStore"]
 
@@ -18,6 +21,13 @@ class OpenStore:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+
+    @property
+    def admin(self) -> Admin:
+        """The verbs that look after the whole store, across scopes."""
+        from holdfast.admin import Admin
+
+        return Admin(self._runtime)
 
     def scope(
         self,
@@ -40,6 +50,7 @@ class OpenStore:
         For tests and scripts: an open store does the same in the background.
         """
         self._runtime.guard()
+        await self._runtime.asked.written()
         try:
             async with asyncio.timeout(timeout):
                 return await self._runtime.worker.settle()
@@ -47,7 +58,15 @@ class OpenStore:
             return False
 
     async def close(self) -> None:
-        """Finish acknowledged writes, give leases back and let go of the file. Idempotent."""
+        """Finish accepted writes, give leases back and let go of the file. Idempotent.
+
+        Takes at most about `close_timeout` seconds; a write that had no turn by then fails with `StoreClosed`. In a
+        forked child it does nothing: the file is the parent's.
+        """
+        if self._runtime.forked:
+            return
+        self._runtime.guard()
+        await self._runtime.asked.written()
         await self._runtime.worker.stop()
         await self._runtime.store.close()
 

@@ -19,9 +19,12 @@ __all__ = [
     "KINDS",
     "MAX_NAME",
     "STATES",
+    "TIERS",
     "Author",
     "Change",
     "Effect",
+    "Evidence",
+    "FactKey",
     "HitKind",
     "Importance",
     "Kind",
@@ -29,11 +32,13 @@ __all__ = [
     "Message",
     "Operation",
     "Origin",
+    "Quote",
     "Scope",
     "Session",
     "Shape",
     "Span",
     "State",
+    "Suspicion",
     "Tier",
     "Trust",
     "from_micros",
@@ -52,6 +57,7 @@ Shape = Literal["openai", "anthropic"]
 
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
+TIERS: tuple[Tier, ...] = ("mid", "long")
 AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})
 """Who is believed when two statements about one time disagree: told by the user, then a model, then rules."""
 
@@ -105,9 +111,21 @@ class Scope:
             if not isinstance(value, str) or not value.strip():
                 raise InvalidScope(f"{name} must be a string that is not empty (leave it out for none)")
             if len(value) > MAX_NAME:
-                raise InvalidScope(f"{name} has {len(value)} characters; at most {MAX_NAME} are allowed")
+                raise InvalidScope(f"{name} has {len(value)} characters; shorten it to {MAX_NAME} at most")
             if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
                 raise InvalidScope(f"{name} holds control or surrogate characters; use printable text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A stretch of a message's `text` that Holdfast itself had written: characters `start` to before `end`.
+
+    `ids` are the messages and memories that it shows. It is recalled text, and no new evidence of anything.
+    """
+
+    start: int
+    end: int
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +133,8 @@ class Message:
     """One entry of the journal.
 
     `body` is the message as the caller gave it (after redaction), and is returned equal. `text` is what a person would
-    read in it: what is indexed and shown. `change_id` is the change that appended it.
+    read in it: what is indexed and shown. `change_id` is the change that appended it. `quotes` are the stretches of
+    `text` that came out of this store, in order; see `holdfast.pipeline.fences`.
     """
 
     id: str
@@ -132,6 +151,7 @@ class Message:
     agent: str | None = None
     embed: bool = True
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    quotes: tuple[Quote, ...] = ()
 
     @property
     def content(self) -> Any:
@@ -213,6 +233,55 @@ class Memory:
     unrecorded_at: datetime | None = None
     superseded_by: str | None = None
     rev: int = 1
+
+    @property
+    def shown(self) -> bool:
+        """Whether recall finds it without being asked for the past: it holds, or only its life in the tier is over."""
+        return self.state == "active" or (self.state == "expired" and self.valid_to is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One thing that speaks of a fact: it was stated (`set`, `add`, `remove`), asked for, or told until when it holds.
+
+    `turn` names the turn it came in: a fact has at most one piece of evidence a turn. `at` is the event time that it
+    speaks about. Evidence of a change that was undone does not count.
+    """
+
+    memory_id: str
+    turn: str
+    at: datetime
+    operation: Literal["set", "add", "remove", "asked", "until"]
+    change_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactKey:
+    """A subject and attribute as some fact words it, and the key of the timeline that the fact is in."""
+
+    subject: str
+    attribute: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """Something that a person should settle: two keys that may be one concept, or a statement against what was told.
+
+    It names memories and a rule, and holds no content. For a `key`, `memory_id` is the fact under the newer key and
+    `other_id` one under the older; for a `contradiction`, the statement that was kept apart and what the user told.
+    `settled` is the verdict while the change `settled_by` stands.
+    """
+
+    id: str
+    kind: Literal["key", "contradiction"]
+    memory_id: str
+    other_id: str
+    rule: str
+    at: datetime
+    change_id: str
+    settled: Literal["same", "different"] | None = None
+    settled_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Generator
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from holdfast.errors import StoreClosed
+from holdfast.keeping import Restoration
 from holdfast.memory import OpenStore
 from holdfast.sync import Portal, SyncStore
-from holdfast.wiring import build
+from holdfast.wiring import build, restore
 
 __all__ = ["AsyncHoldfast", "Holdfast"]
 
@@ -38,6 +41,11 @@ class AsyncHoldfast(OpenStore):
 
         return Opening(opened)
 
+    @staticmethod
+    async def restore(backup: str | Path, target: str, *, force: bool = False) -> Restoration:
+        """Put a backup in the place of a store; see `Holdfast.restore`."""
+        return await asyncio.to_thread(restore, backup, target, force=force)
+
 
 class Opening:
     """A store that is about to be opened: await it, or enter it."""
@@ -57,7 +65,7 @@ class Opening:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._holdfast is None:
-            raise StoreClosed("this store was never opened")
+            raise StoreClosed("this store was never opened; enter it with `async with`")
         await self._holdfast.close()
 
 
@@ -77,3 +85,23 @@ class Holdfast(SyncStore):
         except BaseException:
             portal.close()
             raise
+
+    @staticmethod
+    def restore(backup: str | Path, target: str, *, force: bool = False) -> Restoration:
+        """Put a backup in the place of a store that nobody has open; all or nothing.
+
+        The backup is verified, copied beside the target, told to forget what was forgotten since it was made (the
+        ledger beside the target knows), verified again, and then takes the target's name in one step. What stood there
+        is let go of only after the new store was read back.
+
+        Raises:
+            BackupDamaged: the backup does not agree with its manifest; nothing was changed.
+            InvalidInput: there is a store at the target, and `force` was not given.
+            StoreBusy: a process has the target open.
+            StoreFull, StoreReadOnly: the copy cannot be written; the target is as it was.
+        """
+        portal = Portal()
+        try:
+            return portal.run(asyncio.to_thread(restore, backup, target, force=force))
+        finally:
+            portal.close()

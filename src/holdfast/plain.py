@@ -46,7 +46,7 @@ def json_copy(value: object, *, depth: int = 0) -> Any:
             integer of more than 12,900 bits, a surrogate pair written as two characters, or more than 100 levels.
     """
     if depth > MAX_DEPTH:
-        raise InvalidInput(f"nested deeper than {MAX_DEPTH} levels")
+        raise InvalidInput(f"nested deeper than {MAX_DEPTH} levels; make it flatter")
     if value is None or value is True or value is False:
         return value
     if isinstance(value, str):
@@ -78,7 +78,7 @@ def _text(value: str) -> str:
 
 def _key(name: object) -> str:
     if not isinstance(name, str):
-        raise InvalidInput(f"the key {name!r:.40} is not text")
+        raise InvalidInput(f"the key {name!r:.40} is not text; pass text keys")
     return _text(name)
 
 
@@ -136,7 +136,7 @@ def parse_time(value: object) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise InvalidInput(f"{value!s:.60} lies outside the years 1 to 9999 in UTC") from None
+        raise InvalidInput(f"{value!s:.60} lies outside the years 1 to 9999 in UTC; pass a time within") from None
 
 
 # --------------------------------------------------------------------------------------------- values
@@ -157,7 +157,7 @@ def to_plain(value: Any) -> Any:
         return {name: to_plain(item) for name, item in value.items()}
     if isinstance(value, Sequence):
         return [to_plain(item) for item in value]
-    raise InvalidInput(f"{type(value).__name__} has no plain form")
+    raise InvalidInput(f"{type(value).__name__} has no plain form; pass values of holdfast.model")
 
 
 def from_plain(cls: type[T], data: Any) -> T:
@@ -219,9 +219,11 @@ def _build_dataclass(cls: type, data: Any, where: str) -> Any:
         raise InvalidInput(f"{where} must be an object")
     hints, required = _shape(cls)
     if unknown := data.keys() - hints.keys():
-        raise InvalidInput(f"{where} has the unknown field {min(unknown)!r}; a newer Holdfast may have written it")
+        raise InvalidInput(
+            f"{where} has the unknown field {min(unknown)!r}; a newer Holdfast may have written it, upgrade then"
+        )
     if missing := required - data.keys():
-        raise InvalidInput(f"{where} lacks the field {min(missing)!r}")
+        raise InvalidInput(f"{where} lacks the field {min(missing)!r}; add it")
     return cls(**{name: _build(hints[name], item, f"{where}.{name}") for name, item in data.items()})
 
 

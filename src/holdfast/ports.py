@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Literal, Protocol, TypeVar
 
 from holdfast.answers import Due
+from holdfast.inference import UsageBook
 from holdfast.model import Scope
 from holdfast.transaction import ReadTx, WriteTx
 
@@ -49,7 +50,7 @@ class Clock(Protocol):
 class Ids(Protocol):
     """Where ids come from."""
 
-    def new(self, prefix: Literal["msg", "mem", "chg", "ses"]) -> str:
+    def new(self, prefix: Literal["msg", "mem", "chg", "ses", "sus"]) -> str:
         """A new id such as `msg_0198…`: unique everywhere, sortable by time, and of no meaning for order of work."""
         ...
 
@@ -134,8 +135,11 @@ class Upkeep(Protocol):
         """Every (namespace, user) that the store holds anything of."""
         ...
 
-    async def scrub(self) -> str | None:
-        """Make forgotten bytes disappear from the store's files; what still holds them, or None when they are gone."""
+    async def scrub(self, *, briefly: bool = False) -> str | None:
+        """Make forgotten bytes disappear from the store's files; what still holds them, or None when they are gone.
+
+        With `briefly` it does only what takes well under a second, and answers `"rebuild"` where more is needed.
+        """
         ...
 
 
@@ -150,6 +154,11 @@ class Store(Protocol):
     @property
     def upkeep(self) -> Upkeep:
         """The cross-scope verbs."""
+        ...
+
+    @property
+    def usage(self) -> UsageBook:
+        """What models were used for, over all scopes."""
         ...
 
     async def write(

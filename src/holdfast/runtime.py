@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from holdfast.answers import Residue
-from holdfast.errors import WrongLoop
+from holdfast.errors import ForkedProcess, WrongLoop
+from holdfast.keeping import Keeper
 from holdfast.pipeline.embedding import Embedding
 from holdfast.pipeline.ingest import Limits
 from holdfast.pipeline.recall import Caches
 from holdfast.ports import Clock, Ids, Redactor, Store
+from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.worker import Worker
 
 __all__ = ["Runtime", "RuntimeSettings"]
@@ -25,7 +28,11 @@ class RuntimeSettings:
 
     idempotency_days: int
     raw_chars: int
-    recall_timeout: float
+    recall_timeout: float = 2.0
+    mid_tier_days: int = 7
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,28 +44,39 @@ class Runtime:
     ids: Ids
     settings: RuntimeSettings
     worker: Worker
+    asked: Asked
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
     embedding: Embedding | None = None
     caches: Caches = field(default_factory=Caches)
+    keeper: Keeper | None = None
+    pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a child of the one that opened it."""
+        return os.getpid() != self.pid
+
     def guard(self) -> None:
-        """Refuse another event loop than the one that opened this.
+        """Refuse another event loop than the one that opened this, and a forked child.
 
         Raises:
             WrongLoop: the running loop is another one.
+            ForkedProcess: this is a child of the process that opened it.
         """
+        if self.forked:
+            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
         if asyncio.get_running_loop() is not self.loop:
             raise WrongLoop("this AsyncHoldfast belongs to another event loop; open one in this loop, or use Holdfast")
 
     async def scrub(self, wait: float) -> str | None:
         """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them."""
-        holding = await self.store.upkeep.scrub()
+        holding = await self.store.upkeep.scrub(briefly=True)
         waited = 0.0
-        while holding is not None and waited < wait:
+        while holding == "reader" and waited < wait:
             await self.clock.sleep(SCRUB_POLL_SECONDS)
             waited += SCRUB_POLL_SECONDS
-            holding = await self.store.upkeep.scrub()
+            holding = await self.store.upkeep.scrub(briefly=True)
         return holding

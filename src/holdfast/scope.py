@@ -5,24 +5,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any, Literal, TypeVar
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from holdfast.answers import Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
-from holdfast.model import Author, Importance, Kind, Memory
+from holdfast.model import Author, Importance, Kind
 from holdfast.pipeline.archive import close_window
-from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
 from holdfast.pipeline.idempotency import Idempotency
-from holdfast.pipeline.imported import import_memory, import_messages
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
+from holdfast.pipeline.keying import warm
 from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remember, remembered
-from holdfast.pipeline.undo import undo
-from holdfast.ports import Priority
-from holdfast.scope_reads import ScopeReads, as_tuple
+from holdfast.pipeline.suspicions import settle_suspicion
+from holdfast.pipeline.telling import tell_fact
+from holdfast.pipeline.undo import Undoer, undo
+from holdfast.scope_context import ScopeContext
+from holdfast.scope_reads import as_tuple
 from holdfast.transaction import WriteTx
+
+if TYPE_CHECKING:
+    from holdfast.moving import Exported, ExportFormat, Progress, Report
 
 __all__ = ["AsyncScope"]
 
@@ -32,16 +37,17 @@ PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 
 
-class AsyncScope(ScopeReads):
+class AsyncScope(ScopeContext):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
     is `NotFound`, exactly as one that never was.
     """
 
-    async def _write(self, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE) -> T:
+    async def _write(self, work: Callable[[WriteTx], T]) -> T:
         self._runtime.guard()
-        return await self._runtime.store.write(self._scope, work, priority=priority)
+        await self._runtime.asked.written()
+        return await self._runtime.store.write(self._scope, work)
 
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         kept_for = timedelta(days=self._runtime.settings.idempotency_days)
@@ -71,7 +77,7 @@ class AsyncScope(ScopeReads):
         """
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         prepared = await self._prepare(messages)
-        once = self._once("add", idempotency_key, [messages, session])
+        once = self._once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
@@ -84,43 +90,10 @@ class AsyncScope(ScopeReads):
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        secret = runtime.store.facts.secret
         if len(drafts) <= PREPARED_INLINE:
-            return prepare(drafts, runtime.redactor)
-        return await asyncio.to_thread(prepare, drafts, runtime.redactor)
-
-    async def import_messages(
-        self, messages: Sequence[Mapping[str, Any]], *, keys: Sequence[str], source_ids: Sequence[str]
-    ) -> int:
-        """Append the messages whose key was never imported here, in order, in one transaction; returns how many.
-
-        `keys` and `source_ids` run parallel to the messages; keys are kept for ever, so an import may be repeated.
-        Waits behind interactive writes.
-        """
-        runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
-        prepared = await self._prepare(messages)
-        secret = runtime.store.facts.secret
-
-        def work(tx: WriteTx) -> int:
-            return import_messages(
-                tx,
-                prepared,
-                keys=keys,
-                source_ids=source_ids,
-                session=session,
-                agent=agent,
-                secret=secret,
-                ids=runtime.ids,
-            )
-
-        return await self._write(work, priority=Priority.IMPORT)
-
-    async def import_memory(self, revisions: Sequence[Memory], *, key: str) -> int:
-        """Write a memory of an export with its revisions, once; returns 1 when it was written, else 0."""
-        runtime = self._runtime
-        secret = runtime.store.facts.secret
-        return await self._write(
-            lambda tx: import_memory(tx, revisions, key=key, secret=secret, ids=runtime.ids), priority=Priority.IMPORT
-        )
+            return prepare(drafts, runtime.redactor, secret=secret)
+        return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
     async def remember(
         self,
@@ -129,7 +102,7 @@ class AsyncScope(ScopeReads):
         attribute: str | None = None,
         value: str | None = None,
         subject: str = "user",
-        operation: Literal["set", "add", "remove"] = "set",
+        operation: Literal["set", "add", "remove"] | None = None,
         event_time: datetime | None = None,
         importance: Importance = "mid",
         pinned: bool = False,
@@ -142,12 +115,14 @@ class AsyncScope(ScopeReads):
         """Remember a note (`text`) or a fact (`attribute`, `value`, `subject`).
 
         The same note again is the same memory. A fact supersedes what its attribute said before (`operation="set"`),
-        stands beside it (`"add"`) or ends that value (`"remove"`); one that tells of an earlier time takes its place
-        in the past. `memory` is the memory that now says it; None when a removal found nothing, or when a replay finds
-        it forgotten.
+        stands beside it (`"add"`) or ends that value (`"remove"`); without an operation the attribute decides: pets and
+        languages add, a job or an address supersedes. Attributes that are one concept in other words share their
+        timeline. One that tells of an earlier time takes its place in the past. `memory` is the memory that now says
+        it; None when a removal found nothing, or when a replay finds it forgotten.
 
         Raises:
-            InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance.
+            InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
+                event time more than a day ahead, an expiry before it.
             IdempotencyConflict: the key came before with other content.
         """
         told = Told(
@@ -162,13 +137,23 @@ class AsyncScope(ScopeReads):
             expires_at=expires_at,
             topics=labels("topics", topics),
             entities=labels("entities", entities),
-            metadata=dict(metadata or {}),
+            metadata={} if metadata is None else metadata,
         )
-        key = None if attribute is None else canonical_key(attribute)
+        whose = [self._scope.agent, self._scope.session]
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
-        once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], dict(metadata or {})])
+        once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
         teller = self._teller()
-        return await self._told(lambda tx: remember(tx, told, key=key, teller=teller), once)
+        if attribute is None:
+            return await self._told(lambda tx: remember(tx, told, teller=teller), once)
+        life = timedelta(days=self._runtime.settings.mid_tier_days)
+        await self._warm(subject, attribute)
+        return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once)
+
+    async def _warm(self, subject: str, attribute: str) -> None:
+        """Compare the key with the stored ones ahead, on a thread: nothing is computed under a lock."""
+        agent = self._scope.agent
+        stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
+        await asyncio.to_thread(warm, subject, attribute, stored)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -202,6 +187,20 @@ class AsyncScope(ScopeReads):
 
         return await self._write(work)
 
+    async def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+        """Settle what `suspicions` lists, as one change that can be undone.
+
+        Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
+        takes the statement as the user's own word, `different` leaves what the user told.
+
+        Raises:
+            NotFound: no such suspicion in this scope. Conflict: it is settled already. InvalidInput: another verdict.
+        """
+        if verdict not in {"same", "different"}:
+            raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
+        teller = self._teller()
+        return await self._write(lambda tx: settle_suspicion(tx, suspicion_id, verdict, teller=teller))
+
     async def undo(self, change_id: str, *, cascade: bool = False, idempotency_key: str | None = None) -> Receipt:
         """Undo a change, as a new change; undoing an undo is redo. With `cascade`, undo first what stands on it.
 
@@ -212,10 +211,11 @@ class AsyncScope(ScopeReads):
         """
         runtime = self._runtime
         once = self._once("undo", idempotency_key, [change_id, cascade])
+        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret)
 
         def work(tx: WriteTx) -> Receipt:
             def run() -> Receipt:
-                return undo(tx, change_id, cascade=cascade, ids=runtime.ids, author=USER)
+                return undo(tx, change_id, cascade=cascade, undoer=undoer)
 
             return run() if once is None else once.once(tx, run)
 
@@ -262,7 +262,9 @@ class AsyncScope(ScopeReads):
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
         agent, runtime = self._scope.agent, self._runtime
         if dry_run:
-            return await self._read(lambda tx: report(plan(tx, target, sources=sources, agent=agent), hard=hard))
+            return await self._read(
+                lambda tx: report(plan(tx, target, sources=sources, hard=hard, agent=agent), hard=hard)
+            )
         facts = runtime.store.facts
         done = await self._write(
             lambda tx: forget(
@@ -283,6 +285,55 @@ class AsyncScope(ScopeReads):
             await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
         return replace(done, erased=holding is None, waiting_for=holding)
 
+    async def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Bring a file of messages into this scope, in bounded memory; `format` is found out where it is not named.
+
+        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
+        was, and what was forgotten stays so. `zone` is the zone of times that name none, `batch` the most messages of
+        one transaction. Writes of others go first.
+
+        Raises:
+            UnreadableImport: the file cannot be read from some line on; what stands before it was imported. With
+                `on_error="skip"` such entries are counted and left out.
+            InvalidSetting: there is no such format.
+        """
+        from holdfast.moving import import_from
+
+        return await import_from(
+            self._runtime,
+            self._scope,
+            path,
+            format_name=format,
+            zone=zone,
+            session_prefix=session_prefix,
+            on_error=on_error,
+            batch=batch,
+            progress=progress,
+        )
+
+    async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """Write what this scope holds at one moment, beside readers and writers.
+
+        "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file` reads back;
+        "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people. Files have mode 0600 and appear whole.
+
+        Raises:
+            StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
+        """
+        from holdfast.moving import export_to
+
+        return await export_to(self._runtime, self._scope, path, format_name=format)
+
     async def end_session(self) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
 
@@ -291,9 +342,12 @@ class AsyncScope(ScopeReads):
         """
         runtime = self._runtime
         secret, name = runtime.store.facts.secret, self._scope.session or ""
+        raw_chars = runtime.settings.raw_chars
 
         def work(tx: WriteTx) -> Receipt:
             session = ensure_session(tx, name, runtime.ids)
-            return close_window(tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True)
+            return close_window(
+                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+            )
 
         return await self._write(work)

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from holdfast.answers import Page, Query, Recall, Residue, Status
-from holdfast.errors import HoldfastError, InvalidInput, NotFound
+from holdfast.answers import Doubt, Page, Query, Recall, Residue, Status
+from holdfast.errors import HoldfastError, InvalidInput, WrongKind
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
+from holdfast.pipeline.evidence import asked_for
 from holdfast.pipeline.history import get, history
 from holdfast.pipeline.recall import Meaning, checked, recall
 from holdfast.pipeline.remember import labels
+from holdfast.pipeline.sight import page_of_messages
 from holdfast.pipeline.status import status
+from holdfast.pipeline.suspicions import doubts
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx
 
@@ -38,6 +41,7 @@ class ScopeReads:
 
     async def _read(self, work: Callable[[ReadTx], T]) -> T:
         self._runtime.guard()
+        await self._runtime.asked.written()
         return await self._runtime.store.read(self._scope, work)
 
     async def recall(
@@ -67,6 +71,7 @@ class ScopeReads:
 
         Looks across all sessions of the scope's user unless `session` narrows it. Filters only narrow. `as_of` answers
         with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
+        by their state. A question is evidence for the facts it returned, counted behind the answer, once a turn.
         by their state. `neighbours` adds that many turns before and after each message, `explain` the account of the
         ranking. For the next page pass `next_offset` and `snapshot` of the first.
 
@@ -97,7 +102,11 @@ class ScopeReads:
             )
         asked = checked(query)
         meaning = await self._meaning(asked.text)
-        return await self._read(lambda tx: recall(tx, asked, self._runtime.caches, meaning))
+        caches = self._runtime.caches
+        self._runtime.guard()
+        answer = await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, caches, meaning))
+        self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
+        return answer
 
     async def _meaning(self, text: str) -> Meaning:
         """The question's vector, unless there is no embedder, or it fails or takes too long."""
@@ -148,18 +157,22 @@ class ScopeReads:
         if not 1 <= limit <= MAX_MESSAGES:
             raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_MESSAGES}")
         name = self._scope.session or ""
-        return tuple(await self._read(lambda tx: tx.messages(name, after=after, limit=limit)))
+        return tuple(await self._read(lambda tx: page_of_messages(tx, name, after=after, limit=limit)))
 
     async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
         """Part of a message's text, from a character offset: how a huge one is read whole, piece by piece.
 
         Raises:
             NotFound: no such message in this scope.
+            WrongKind: the id names something else.
+            InvalidInput: a negative offset, or a limit below 1.
         """
-        found = await self._read(lambda tx: tx.find_messages([message_id]))
-        if not found:
-            raise NotFound(f"no message {message_id!r:.80} in this scope", id=message_id)
-        return found[0].text[offset : offset + limit]
+        if offset < 0 or limit < 1:
+            raise InvalidInput(f"offset is {offset} and limit {limit}; pass an offset from 0 and a limit from 1")
+        found = await self._read(lambda tx: get(tx, message_id))
+        if not isinstance(found, Message):
+            raise WrongKind(f"{message_id} is a {found.kind}; read_message takes msg_…", id=message_id)
+        return found.text[offset : offset + limit]
 
     async def history(self, item_id: str) -> tuple[Change, ...]:
         """Every change that touched it, oldest first, with before and after; of a fact, the story of its attribute.
@@ -177,6 +190,13 @@ class ScopeReads:
         """
         self._runtime.guard()
         return await asyncio.to_thread(self._runtime.residue, text)
+
+    async def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+        """What a person should settle, oldest first; with `settled` also what was.
+
+        Keys that may be one concept were kept apart, and so was what speaks against the user's own word.
+        """
+        return await self._read(lambda tx: doubts(tx, settled=settled))
 
     async def status(self) -> Status:
         """What the scope's user has here, and what is still to be done for it."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.errors import InvalidSetting
 
-__all__ = ["PREFIX", "Settings", "load_settings"]
+__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_settings"]
 
 PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
@@ -35,7 +35,11 @@ class Settings:
         idempotency_days: how long an idempotency key is kept, in days.
         max_message_bytes: largest message, as JSON in UTF-8.
         max_batch_messages: most messages in one `add`.
+        mid_tier_days: days since the last evidence after which a fact leaves the mid tier.
         raw_chars: longest text of one RAW memory, in characters.
+        crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first.
+        context_tail: messages before the newest user's that `memory_first` keeps.
+        context_slot_timeout: seconds that each slot of a context may take before it is left out.
         worker: whether due work is done in the background while the store is open.
         embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
@@ -48,7 +52,11 @@ class Settings:
     idempotency_days: int = 30
     max_message_bytes: int = 8 * 1024 * 1024
     max_batch_messages: int = 10_000
+    mid_tier_days: int = 7
     raw_chars: int = 20_000
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 2.0
     worker: bool = True
     embedding: str = "builtin"
     recall_timeout: float = 2.0
@@ -116,9 +124,11 @@ def _converted(name: str, value: Any, where: str) -> Any:
         try:
             value = int(text) if wanted is int else float(text)
         except ValueError:
-            raise InvalidSetting(f"{where}: {name} is {value!r}, not a {wanted.__name__}", name=name) from None
+            raise InvalidSetting(
+                f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name
+            ) from None
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not wanted:
-        raise InvalidSetting(f"{where}: {name} is {value!r}, not a {wanted.__name__}", name=name)
+        raise InvalidSetting(f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name)
     return value

@@ -2,63 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import threading
-from collections.abc import Coroutine, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
-from holdfast.errors import ForkedProcess, StoreClosed
+from holdfast.answers import Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
+from holdfast.errors import StoreClosed
 from holdfast.memory import OpenStore
-from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, State, Tier
+from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
+from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.forget import Sources
+from holdfast.portal import Portal
 from holdfast.scope import AsyncScope
 
-__all__ = ["Portal", "SyncScope", "SyncStore"]
+if TYPE_CHECKING:
+    from holdfast.admin import Admin, Progress
+    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.moving import Exported, ExportFormat, Report
+    from holdfast.moving import Progress as ImportProgress
 
-T = TypeVar("T")
-
-
-class Portal:
-    """A thread with an event loop; calls from any other thread run on it, one after the other or side by side."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._pid = os.getpid()
-        self._closed = False
-        self._thread = threading.Thread(target=self._loop.run_forever, name="holdfast-loop", daemon=True)
-        self._thread.start()
-
-    def run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine there and wait for it; works inside a running loop too (notebooks).
-
-        Raises:
-            StoreClosed: the portal was closed.
-            ForkedProcess: the thread stayed behind in the parent process.
-        """
-        if self._closed or os.getpid() != self._pid:
-            call.close()
-            if self._closed:
-                raise StoreClosed("the store is closed; open it again")
-            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
-        future = asyncio.run_coroutine_threadsafe(call, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def close(self) -> None:
-        """Stop the loop and end the thread. Idempotent."""
-        if self._closed or os.getpid() != self._pid:
-            return
-        self._closed = True
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+__all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
 
 class SyncStore:
@@ -67,6 +32,11 @@ class SyncStore:
     def __init__(self, core: OpenStore, portal: Portal) -> None:
         self._core = core
         self._portal = portal
+
+    @property
+    def admin(self) -> SyncAdmin:
+        """See `OpenStore.admin`."""
+        return SyncAdmin(self._core.admin, self._portal)
 
     def scope(
         self,
@@ -85,11 +55,14 @@ class SyncStore:
 
     def close(self) -> None:
         """See `OpenStore.close`."""
+        if self._portal.forked:
+            return
         try:
             self._portal.run(self._core.close())
         except StoreClosed:
             return
-        self._portal.close()
+        finally:
+            self._portal.close()
 
     def __enter__(self) -> Self:
         return self
@@ -98,6 +71,30 @@ class SyncStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class SyncAdmin:
+    """The verbs that look after the whole store, as `Admin` has them."""
+
+    def __init__(self, core: Admin, portal: Portal) -> None:
+        self._core = core
+        self._portal = portal
+
+    def usage(self) -> tuple[Usage, ...]:
+        """See `Admin.usage`."""
+        return self._portal.run(self._core.usage())
+
+    def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
+        """See `Admin.backup`; `progress` is called on another thread."""
+        return self._portal.run(self._core.backup(target, progress=progress))
+
+    def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """See `Admin.doctor`; `progress` is called on another thread."""
+        return self._portal.run(self._core.doctor(progress=progress))
+
+    def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
+        """See `Admin.reindex`; `progress` is called on another thread."""
+        return self._portal.run(self._core.reindex(progress=progress))
 
 
 class SyncScope:
@@ -125,7 +122,7 @@ class SyncScope:
         attribute: str | None = None,
         value: str | None = None,
         subject: str = "user",
-        operation: Literal["set", "add", "remove"] = "set",
+        operation: Literal["set", "add", "remove"] | None = None,
         event_time: datetime | None = None,
         importance: Importance = "mid",
         pinned: bool = False,
@@ -210,6 +207,32 @@ class SyncScope:
             )
         )
 
+    def context(
+        self,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        *,
+        budget: int = 8000,
+        strategy: str = "adaptive",
+        shape: Shape = "openai",
+        reserve: int | None = None,
+        query: str | None = None,
+        tail: int | None = None,
+        crossover_turn_threshold: int | None = None,
+    ) -> Context:
+        """See `ScopeContext.context`."""
+        return self._portal.run(
+            self._core.context(
+                messages,
+                budget=budget,
+                strategy=strategy,
+                shape=shape,
+                reserve=reserve,
+                query=query,
+                tail=tail,
+                crossover_turn_threshold=crossover_turn_threshold,
+            )
+        )
+
     def get(self, item_id: str) -> Message | Memory:
         """See `AsyncScope.get`."""
         return self._portal.run(self._core.get(item_id))
@@ -280,9 +303,45 @@ class SyncScope:
         """See `AsyncScope.residue`."""
         return self._portal.run(self._core.residue(text))
 
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[ImportProgress], None] | None = None,
+    ) -> Report:
+        """See `AsyncScope.import_file`; `progress` is called on another thread."""
+        return self._portal.run(
+            self._core.import_file(
+                path,
+                format=format,
+                zone=zone,
+                session_prefix=session_prefix,
+                on_error=on_error,
+                batch=batch,
+                progress=progress,
+            )
+        )
+
+    def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """See `AsyncScope.export`."""
+        return self._portal.run(self._core.export(path, format=format))
+
     def end_session(self) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session())
+
+    def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+        """See `AsyncScope.suspicions`."""
+        return self._portal.run(self._core.suspicions(settled=settled))
+
+    def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+        """See `AsyncScope.settle_suspicion`."""
+        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict))
 
     def status(self) -> Status:
         """See `AsyncScope.status`."""

@@ -26,6 +26,6 @@ class SystemClock:
 class TimeOrderedIds:
     """UUID version 7 (RFC 9562): sortable by time, 74 random bits, so never guessed and never the same twice."""
 
-    def new(self, prefix: Literal["msg", "mem", "chg", "ses"]) -> str:
+    def new(self, prefix: Literal["msg", "mem", "chg", "ses", "sus"]) -> str:
         """A new id such as `mem_0198c2f0a1b27c3e9d4f…` (32 hexadecimal digits)."""
         return f"{prefix}_{uuid_utils.uuid7().hex}"

@@ -8,7 +8,20 @@ from datetime import datetime
 from typing import Protocol
 
 from holdfast.answers import Due, Receipt
-from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, State
+from holdfast.model import (
+    Change,
+    Evidence,
+    FactKey,
+    HitKind,
+    Kind,
+    Memory,
+    Message,
+    Scope,
+    Session,
+    State,
+    Suspicion,
+    Tier,
+)
 from holdfast.packed import Block, Entry
 from holdfast.vectors import Generation, VectorBlock
 
@@ -98,12 +111,48 @@ class ReadTx(Protocol):
         """The messages and memories with these document numbers, in the order of the numbers."""
         ...
 
+    def hidden(self) -> list[Message | Memory]:
+        """What standing changes hide from every other read, by document number: only forgetting looks at it."""
+        ...
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         """Memories by kind, state, agent and session, by document number."""
         ...
 
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        """The last `limit` memories of a kind, state and tier, newest first; `agent` and `session` as in `Listing`.
+
+        Reads no more rows than it returns, save those of other agents and sessions in between.
+        """
+        ...
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        """The messages that quote one of these ids (`Message.quotes`), each once, hidden ones too, by number."""
+        ...
+
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent, in whatever state, by `valid_from` and number."""
+        ...
+
+    def fact_keys(self, agent: str | None) -> list[FactKey]:
+        """Each wording of a subject and attribute that facts of exactly this agent have, oldest first, with its key."""
+        ...
+
+    def evidence(self, memory_ids: Sequence[str]) -> list[Evidence]:
+        """What speaks of these memories, by memory and then in the order it came; of undone changes nothing."""
+        ...
+
+    def suspicions(self) -> list[Suspicion]:
+        """Every suspicion whose two memories can be read, settled or not, in the order of recording."""
         ...
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
@@ -149,6 +198,17 @@ class ReadTx(Protocol):
         """Whether content of this digest was forgotten with its sources kept, so that it is not learnt again."""
         ...
 
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that name a message or a memory which the scope has or had: hidden and forgotten too."""
+        ...
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        """Messages and current memories with a document number after that one, by number, and whether each is hidden.
+
+        For upkeep of what is derived from them: it is the only read that sees what is hidden.
+        """
+        ...
+
     def blocks(self) -> list[Block]:
         """The words index of the scope: its blocks in order of `first` (see `holdfast.packed`)."""
         ...
@@ -161,7 +221,7 @@ class ReadTx(Protocol):
         """The number that stands for each agent of the scope in the words index, from 1."""
         ...
 
-    def documents(self) -> int:
+    def document_count(self) -> int:
         """How many document numbers of the scope were taken so far: they are 0 to one less than this."""
         ...
 
@@ -213,6 +273,13 @@ class WriteTx(ReadTx, Protocol):
         """Append to the journal. Ids are unique within a scope; the same id in another scope is another message."""
         ...
 
+    def rewrite_message(self, message: Message) -> None:
+        """Replace the body, text and quotes of the message of that id: what is erased inside it is gone for good.
+
+        An id that is not in the scope is passed over.
+        """
+        ...
+
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         """Insert a memory (rev 1), or write its next revision; the revision before is kept with its `unrecorded_at`.
 
@@ -221,6 +288,18 @@ class WriteTx(ReadTx, Protocol):
         Raises:
             RevisionConflict: the stored revision is not `memory.rev - 1`.
         """
+        ...
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        """Note what speaks of a memory; the same thing again is noted once. It goes when the memory is erased."""
+        ...
+
+    def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
+        """Set the count and the end of life of a memory's current revision, in place: its `rev` does not move."""
+        ...
+
+    def put_suspicion(self, suspicion: Suspicion) -> None:
+        """Insert or replace a suspicion by its id. It goes when one of its memories is erased."""
         ...
 
     def add_change(self, change: Change) -> Change:
@@ -279,6 +358,10 @@ class WriteTx(ReadTx, Protocol):
         Raises:
             StoreError: it still has messages, hidden ones included.
         """
+        ...
+
+    def erase_agents(self) -> None:
+        """Forget the names of the scope's agents, once it holds nothing of theirs."""
         ...
 
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:

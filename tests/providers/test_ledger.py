@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import Attempt
-from holdfast.inference import Usage
+from holdfast.inference import Tally, Usage
 from holdfast.providers.chain import Chain, Link, Rejected
 from holdfast.providers.entry import Entry
-from holdfast.providers.ledger import Ledger, Tally, merged, tally_of
+from holdfast.providers.ledger import Ledger, merged, tally_of
 from holdfast.testing.clock import FakeClock
 
 DAY = date(2026, 1, 1)

@@ -8,12 +8,12 @@ from datetime import date
 import pytest
 from click.testing import CliRunner
 
+from holdfast.inference import Tally
 from holdfast.interfaces.cli_models import models_group
 from holdfast.providers.catalog import load_catalog
 from holdfast.providers.chat import chat_model
 from holdfast.providers.classify import classify_rows
 from holdfast.providers.entry import Entry
-from holdfast.providers.ledger import Tally
 from holdfast.providers.report import catalog_rows, note_rows, price_of_consolidation, probe_chat, usage_rows
 from holdfast.providers.view import ModelsView
 from holdfast.system import SystemClock

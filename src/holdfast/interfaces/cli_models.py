@@ -57,7 +57,7 @@ class ModelsCommands(Protocol):
 def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.Group:
     """The group `models`, over what `commands` gives for a context."""
 
-    @click.group("models", invoke_without_command=True)
+    @click.group("models", invoke_without_command=True, epilog="Example: holdfast models --all")
     @click.option("--all", "hidden", is_flag=True, help="Show hidden models too.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.pass_context

@@ -8,9 +8,10 @@ from dataclasses import replace
 from holdfast.answers import Receipt
 from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, Trust
 from holdfast.pipeline.documents import index_memories
+from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.ports import Ids
-from holdfast.transaction import WriteTx
+from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["RAW_CHARS", "archive", "close_window", "split_window", "transcript", "uncovered"]
 
@@ -19,11 +20,11 @@ RAW_CHARS = 20_000
 
 
 def transcript(message: Message) -> str:
-    """One message as a line of a transcript: time, who, what."""
+    """One message as a line of a transcript: time, who, what; without what it quotes from this store."""
     moment = message.event_time.strftime("%Y-%m-%d %H:%M")
     name = message.body.get("name")
     who = f"{message.role} {name}" if isinstance(name, str) and name else message.role
-    return f"[{moment}] {who}: {message.text}"
+    return f"[{moment}] {who}: {unquoted(message) if message.quotes else message.text}"
 
 
 def split_window(messages: Sequence[Message], *, limit: int = RAW_CHARS) -> Iterator[tuple[str, tuple[Message, ...]]]:
@@ -50,10 +51,16 @@ def split_window(messages: Sequence[Message], *, limit: int = RAW_CHARS) -> Iter
 
 
 def archive(
-    tx: WriteTx, messages: Sequence[Message], *, secret: bytes, ids: Ids, author: Author
+    tx: WriteTx,
+    messages: Sequence[Message],
+    *,
+    secret: bytes,
+    ids: Ids,
+    author: Author,
+    raw_chars: int = RAW_CHARS,
 ) -> tuple[list[Memory], list[Effect]]:
-    """Store a window as RAW memories, complete and in order."""
-    parts = list(split_window(messages))
+    """Store a window as RAW memories of at most `raw_chars` characters each, complete and in order."""
+    parts = list(split_window(messages, limit=raw_chars))
     first = tx.take_numbers(len(parts)) if parts else 0
     stored = []
     for offset, (text, held) in enumerate(parts):
@@ -85,7 +92,16 @@ def _trust(messages: Sequence[Message]) -> Trust:
     return "assistant" if "assistant" in roles else "user"
 
 
-def close_window(tx: WriteTx, session: Session, *, secret: bytes, ids: Ids, author: Author, ended: bool) -> Receipt:
+def close_window(
+    tx: WriteTx,
+    session: Session,
+    *,
+    secret: bytes,
+    ids: Ids,
+    author: Author,
+    ended: bool,
+    raw_chars: int = RAW_CHARS,
+) -> Receipt:
     """Take a session's window out of the way: its messages become RAW memories and the cursor moves past them.
 
     Everything happens in the caller's transaction. A window without messages changes nothing but, with `ended`, the
@@ -97,7 +113,7 @@ def close_window(tx: WriteTx, session: Session, *, secret: bytes, ids: Ids, auth
         if moved != session:
             tx.put_session(moved)
         return Receipt(ids=())
-    stored, effects = archive(tx, window, secret=secret, ids=ids, author=author)
+    stored, effects = archive(tx, window, secret=secret, ids=ids, author=author, raw_chars=raw_chars)
     tx.put_session(replace(moved, cursor=session.last_seq, rev=session.rev + 1))
     change = Change(
         id=ids.new("chg"),
@@ -113,7 +129,7 @@ def close_window(tx: WriteTx, session: Session, *, secret: bytes, ids: Ids, auth
     return Receipt(ids=tuple(memory.id for memory in stored), change_ids=(change.id,))
 
 
-def uncovered(tx: WriteTx, session: Session) -> list[Message]:
+def uncovered(tx: ReadTx, session: Session) -> list[Message]:
     """Messages behind the cursor that no summary and no RAW memory holds: their window is due again."""
     behind = tx.messages(session.name, until=session.cursor)
     covered: set[str] = set()

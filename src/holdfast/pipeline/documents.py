@@ -12,7 +12,7 @@ from holdfast.pipeline.arms import said_by
 from holdfast.pipeline.index import due_index
 from holdfast.transaction import WriteTx
 
-__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "message_entry"]
+__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "memory_entry", "message_entry"]
 
 KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
     {
@@ -46,24 +46,31 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
         event_time=micros(message.event_time),
         agent=agent,
     )
-    return Entry(number=message.number, record=record, terms=terms.counts)
+    # Who said it is a term of its own kind, beside the name that may stand in the text.
+    return Entry(number=message.number, record=record, terms={**terms.counts, **said_by(message.body.get("name"))})
+
+
+def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> Entry:
+    """A memory as a document: its terms, and from when and where it is; `session` and `agent` are their numbers."""
+    record = DocumentRecord(
+        kind=KIND_OF[_kind(memory.kind)],
+        length=terms.length,
+        session=session,
+        event_time=micros(memory.event_time),
+        agent=agent,
+        active=memory.shown,
+    )
+    return Entry(number=memory.number, record=record, terms=terms.counts)
 
 
 def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
     """Put new memories into the words index, in the transaction that stores them."""
     entries = []
     for memory in sorted(memories, key=lambda memory: memory.number):
-        terms = analyse(memory.text)
         session = None if memory.session is None else tx.session(memory.session)
-        record = DocumentRecord(
-            kind=KIND_OF[_kind(memory.kind)],
-            length=terms.length,
-            session=0 if session is None else session.number,
-            event_time=micros(memory.event_time),
-            agent=tx.agent_number(memory.agent),
-            active=memory.state == "active",
-        )
-        entries.append(Entry(number=memory.number, record=record, terms=terms.counts))
+        number = 0 if session is None else session.number
+        agent = tx.agent_number(memory.agent)
+        entries.append(memory_entry(memory, analyse(memory.text), session=number, agent=agent))
     tx.index(entries)
     if entries:
         due_index(tx)

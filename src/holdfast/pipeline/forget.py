@@ -9,14 +9,18 @@ from typing import Literal
 
 from holdfast.answers import Erasure
 from holdfast.errors import InvalidInput, NotFound, WrongKind
-from holdfast.model import Author, Change, Kind, Memory, Message
+from holdfast.model import KINDS, Author, Change, Kind, Memory, Message, Scope, micros
+from holdfast.pipeline.fences import erased
 from holdfast.pipeline.remember import memory_digest
+from holdfast.pipeline.sight import has_labels, sees
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
 
 __all__ = ["Going", "Target", "forget", "plan"]
 
 Sources = Literal["erase", "keep"]
+EVERY = 2**62
+"""No limit, as a count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,12 @@ class Target:
                 "say what to forget: one id, or filters (session, kinds, topics, entities, before, after),"
                 " or everything=True"
             )
+        unknown = set(self.kinds or ()) - set(KINDS)
+        if unknown:
+            raise InvalidInput(f"unknown kinds {sorted(map(str, unknown))}; known are {', '.join(KINDS)}")
+        for moment in (self.before, self.after):
+            if moment is not None:
+                micros(moment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +62,27 @@ class Going:
     sessions: tuple[str, ...]
 
 
-def plan(tx: ReadTx, target: Target, *, sources: Sources, agent: str | None) -> Going:
+class _Rows:
+    """The scope's rows as a forget sees them: a hard one also takes what is hidden."""
+
+    def __init__(self, tx: ReadTx, *, hard: bool) -> None:
+        hidden = tx.hidden() if hard else []
+        self._tx = tx
+        self.messages = {item.id: item for item in hidden if isinstance(item, Message)}
+        self.memories = {item.id: item for item in hidden if isinstance(item, Memory)}
+
+    def find(self, ids: Sequence[str]) -> tuple[list[Message], list[Memory]]:
+        messages = [*self._tx.find_messages(ids), *(self.messages[item] for item in ids if item in self.messages)]
+        memories = [*self._tx.find_memories(ids), *(self.memories[item] for item in ids if item in self.memories)]
+        return messages, memories
+
+    def derived(self, ids: Sequence[str]) -> list[Memory]:
+        named = set(ids)
+        hidden = (memory for memory in self.memories.values() if not named.isdisjoint(memory.sources))
+        return [*self._tx.derived(ids), *hidden]
+
+
+def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str | None) -> Going:
     """Everything that must go with the target.
 
     The target itself; what was derived from it; with `sources="erase"` what it names as its sources, and what was
@@ -62,14 +92,16 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, agent: str | None) -> 
         NotFound: no such id in this scope.
         WrongKind: the id is neither a message's nor a memory's.
     """
-    messages, memories = _targets(tx, target, agent)
+    rows = _Rows(tx, hard=hard)
+    messages, memories = _targets(tx, rows, target, agent)
     if sources == "erase":
         named = [source for memory in memories.values() for source in memory.sources]
-        _add(messages, tx.find_messages(named))
-        _add(memories, tx.find_memories(named))
+        said, derived = rows.find(named)
+        _add(messages, said)
+        _add(memories, derived)
     frontier = [*messages, *memories]
     while frontier:
-        found = [memory for memory in tx.derived(frontier) if memory.id not in memories]
+        found = [memory for memory in rows.derived(frontier) if memory.id not in memories]
         _add(memories, found)
         frontier = [memory.id for memory in found]
     due_again = set()
@@ -89,38 +121,42 @@ def _add(held: dict[str, Message] | dict[str, Memory], found: Iterable[Message] 
         held[item.id] = item  # type: ignore[assignment]  # both arguments are of one kind at every call
 
 
-def _targets(tx: ReadTx, target: Target, agent: str | None) -> tuple[dict[str, Message], dict[str, Memory]]:
+def _targets(
+    tx: ReadTx, rows: _Rows, target: Target, agent: str | None
+) -> tuple[dict[str, Message], dict[str, Memory]]:
     if target.id is not None:
-        return _one(tx, target.id)
+        return _one(tx.scope, rows, target.id)
     messages: dict[str, Message] = {}
     if target.kinds is None and not target.topics and not target.entities:
         names = [target.session] if target.session is not None else [session.name for session in tx.sessions()]
         for name in names:
             _add(messages, (m for m in tx.messages(name) if _passes(m, target, agent)))
-    listing = Listing(kinds=target.kinds, states=None, session=target.session, limit=-1)
+            hidden = (m for m in rows.messages.values() if m.session == name)
+            _add(messages, (m for m in hidden if _passes(m, target, agent)))
+    listing = Listing(kinds=target.kinds, states=None, session=target.session, limit=EVERY)
     memories = {memory.id: memory for memory in tx.list_memories(listing) if _passes(memory, target, agent)}
+    for memory in rows.memories.values():
+        named = (target.kinds is None or memory.kind in target.kinds) and target.session in {None, memory.session}
+        if named and _passes(memory, target, agent):
+            memories[memory.id] = memory
     return messages, memories
 
 
-def _one(tx: ReadTx, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
-    if item.startswith("msg_"):
-        messages = tx.find_messages([item])
-        if messages:
-            return {item: messages[0]}, {}
-    elif item.startswith("mem_"):
-        memories = tx.find_memories([item])
-        if memories:
-            return {}, {item: memories[0]}
-    elif item.startswith(("chg_", "ses_")):
+def _one(scope: Scope, rows: _Rows, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
+    if item.startswith(("chg_", "ses_")):
         raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
-    raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+    messages, memories = rows.find([item])
+    known: list[Message | Memory] = [*messages, *memories]
+    if not any(sees(scope, found) for found in known):
+        raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+    return {found.id: found for found in messages}, {found.id: found for found in memories}
 
 
 def _passes(item: Message | Memory, target: Target, agent: str | None) -> bool:
     if agent is not None and item.agent not in {agent, None}:
         return False
     if isinstance(item, Memory) and not (
-        set(target.topics) <= set(item.topics) and set(target.entities) <= set(item.entities)
+        has_labels(target.topics, item.topics) and has_labels(target.entities, item.entities)
     ):
         return False
     if target.before is not None and item.event_time >= target.before:
@@ -148,7 +184,7 @@ def forget(
     author: Author,
 ) -> Erasure:
     """Forget in one transaction: rows, revisions, index entries; tombstones and one change without content stay."""
-    going = plan(tx, target, sources=sources, agent=agent)
+    going = plan(tx, target, sources=sources, hard=hard, agent=agent)
     gone = [*(m.id for m in going.messages), *(m.id for m in going.memories)]
     change = Change(
         id=ids.new("chg"),
@@ -162,6 +198,8 @@ def forget(
     numbers = [m.number for m in going.messages] + [m.number for m in going.memories]
     if hard:
         _erase(tx, going, change.id, numbers, sources=sources, secret=secret)
+        if target.everything and agent is None:
+            tx.erase_agents()
     else:
         tx.hide(gone, change.id)
         tx.flag(dict.fromkeys(numbers, False))
@@ -180,10 +218,14 @@ def _erase(
     tx.erase_memories([m.id for m in going.memories], change_id, digests=digests)
     tx.drop_sources(gone)
     tx.erase_messages([m.id for m in going.messages], change_id)
+    for message in tx.quoting(gone):
+        tx.rewrite_message(erased(message, set(gone), secret=secret))
     for memory in going.memories:
         tx.clear_due("expire", memory.id)
+    hidden = {item.session for item in tx.hidden() if isinstance(item, Message)}
     for name in going.sessions:
-        if not tx.messages(name, limit=1):
+        stays = tx.messages(name, limit=1) or tx.list_memories(Listing(states=None, session=name, limit=1))
+        if not stays and name not in hidden:
             session = tx.session(name)
             if session is not None:
                 tx.clear_due("consolidate", session.id)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from holdfast.errors import NotFound, WrongKind
 from holdfast.model import Change, Effect, Memory, Message
+from holdfast.pipeline.sight import seen
 from holdfast.transaction import ReadTx
 
 __all__ = ["get", "history", "lineage"]
@@ -21,7 +22,7 @@ def get(tx: ReadTx, item: str) -> Message | Memory:
     if item.startswith(("chg_", "ses_")):
         raise WrongKind(f"{item!r:.80} names neither a message nor a memory; get takes msg_… and mem_…", id=item)
     found: list[Message] | list[Memory] = (
-        tx.find_messages([item]) if item.startswith("msg_") else tx.find_memories([item])
+        seen(tx, tx.find_messages([item])) if item.startswith("msg_") else seen(tx, tx.find_memories([item]))
     )
     if not found:
         raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.answers import Hit, Query, Reason
 from holdfast.model import HitKind, Memory, Message
+from holdfast.pipeline.sight import has_labels
 from holdfast.transaction import ReadTx
 
 __all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "passes", "with_neighbours"]
@@ -31,7 +32,7 @@ def passes(item: Message | Memory, query: Query) -> bool:
     if isinstance(item, Message):
         known = query.known_at is None or item.recorded_at <= query.known_at
         return known and not query.topics and not query.entities
-    if not (set(query.topics) <= set(item.topics) and set(query.entities) <= set(item.entities)):
+    if not (has_labels(query.topics, item.topics) and has_labels(query.entities, item.entities)):
         return False
     if query.states is not None:
         return item.state in query.states and (query.tiers is None or item.tier in query.tiers)

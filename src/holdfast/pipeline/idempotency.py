@@ -54,7 +54,8 @@ class Idempotency:
         """
         if key is None:
             return None
-        if not 0 < len(key) <= MAX_KEY:
+        given: object = key  # callers are not all type-checked
+        if not isinstance(given, str) or not 0 < len(given) <= MAX_KEY:
             raise InvalidInput(f"idempotency_key must be a string of 1 to {MAX_KEY} characters")
         text = json.dumps(supplied, sort_keys=True, default=_plain, ensure_ascii=True)
         return cls(

@@ -12,7 +12,7 @@ from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.pipeline.journal import Prepared, append
 from holdfast.pipeline.remember import memory_digest
 from holdfast.ports import Ids
-from holdfast.transaction import Replay, WriteTx
+from holdfast.transaction import ReadTx, Replay, WriteTx
 
 __all__ = ["IMPORT", "import_memory", "import_messages"]
 
@@ -25,7 +25,7 @@ def import_messages(
     prepared: Prepared,
     *,
     keys: Sequence[str],
-    source_ids: Sequence[str],
+    own_ids: Sequence[str | None],
     session: str,
     agent: str | None,
     secret: bytes,
@@ -33,57 +33,74 @@ def import_messages(
 ) -> int:
     """Append the messages whose key is new, in order, and keep their keys for ever; returns how many were new.
 
-    A message that carries an id of Holdfast's own keeps it, and is passed over where the scope has it or has forgotten
-    it.
+    A message of Holdfast's own export has its id in `own_ids` and keeps it. It is passed over where the scope knows
+    that id: it is there, or hidden, or was forgotten, and an import brings nothing forgotten back.
     """
+    known = tx.known([item for item in own_ids if item is not None])
     digests = [keyed_digest(secret, "idempotency key", VERB, key) for key in keys]
-    chosen = [at for at in range(len(keys)) if _is_new(tx, digests[at], source_ids[at])]
+    chosen = [at for at in range(len(keys)) if own_ids[at] not in known and tx.replay(VERB, digests[at]) is None]
     part = Prepared(
         drafts=tuple(prepared.drafts[at] for at in chosen),
         terms=tuple(prepared.terms[at] for at in chosen),
+        quotes=tuple(prepared.quotes[at] for at in chosen),
         redacted=prepared.redacted,
     )
-    given = [source_ids[at] if source_ids[at].startswith("msg_") else None for at in chosen]
+    given = [own_ids[at] for at in chosen]
     receipt = append(tx, part, session=session, agent=agent, author=IMPORT, ids=ids, given=given)
     for at, message_id in zip(chosen, receipt.ids, strict=True):
-        kept = Receipt(ids=(message_id,), change_ids=receipt.change_ids)
-        tx.remember_key(VERB, digests[at], Replay(fingerprint=digests[at], receipt=kept, expires_at=None))
+        _keep(tx, digests[at], Receipt(ids=(message_id,), change_ids=receipt.change_ids))
     return len(chosen)
 
 
-def import_memory(tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret: bytes, ids: Ids) -> int:
-    """Write a memory with all its revisions, unless its key or its id is known; returns 1 when it was written."""
+def import_memory(tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret: bytes, ids: Ids) -> bool:
+    """Write a memory of an export with all its revisions, ids and times kept; False when there is nothing to write.
+
+    That is so where its key came before, where the scope knows its id (also as forgotten), and where the scope says
+    the same, or something else about the same attribute, by itself: what is here wins over what an export said.
+    """
     digest = keyed_digest(secret, "idempotency key", VERB, key)
     current = revisions[-1]
-    if not _is_new(tx, digest, current.id):
-        return 0
-    number = tx.take_numbers(1)
-    for place, revision in enumerate(revisions, start=1):
-        tx.put_memory(
-            replace(revision, number=number, rev=place, unrecorded_at=None), digest=memory_digest(secret, revision)
-        )
-    index_memories(tx, [replace(current, number=number)])
-    change = Change(
-        id=ids.new("chg"),
-        seq=0,
-        verb=VERB,
-        reason="imported",
-        by=IMPORT,
-        at=tx.now,
-        effects=(Effect(memory_id=current.id, rev_before=0, rev_after=len(revisions)),),
-    )
-    tx.add_change(change)
-    kept = Receipt(ids=(current.id,), change_ids=(change.id,))
-    tx.remember_key(VERB, digest, Replay(fingerprint=digest, receipt=kept, expires_at=None))
-    if current.expires_at is not None and current.state == "active":
-        tx.put_due("expire", current.id, current.expires_at)
-    return 1
-
-
-def _is_new(tx: WriteTx, digest: bytes, source_id: str) -> bool:
-    if tx.replay(VERB, digest) is not None:
+    if tx.replay(VERB, digest) is not None or tx.known([current.id]) or _spoken_for(tx, current, secret):
         return False
-    if not source_id.startswith(("msg_", "mem_")):
+    number = tx.take_numbers(1)
+    # An export of a part may name sources that it did not carry.
+    known = tx.known([source for revision in revisions for source in revision.sources])
+    for place, revision in enumerate(revisions, start=1):
+        sources = tuple(source for source in revision.sources if source in known)
+        kept = replace(revision, rev=place, number=number, unrecorded_at=None, sources=sources)
+        tx.put_memory(kept, digest=_digest(secret, revision))
+    index_memories(tx, [replace(current, number=number)])
+    if current.expires_at is not None and current.state == "active" and not current.pinned:
+        tx.put_due("expire", current.id, current.expires_at)
+    effect = Effect(memory_id=current.id, rev_before=0, rev_after=len(revisions))
+    change = Change(id=ids.new("chg"), seq=0, verb=VERB, reason="imported", by=IMPORT, at=tx.now, effects=(effect,))
+    tx.add_change(change)
+    _keep(tx, digest, Receipt(ids=(current.id,), change_ids=(change.id,)))
+    return True
+
+
+def _digest(secret: bytes, memory: Memory) -> bytes:
+    if memory.kind in {"fact", "note"}:
+        return memory_digest(secret, memory)
+    return keyed_digest(secret, memory.kind, memory.id)
+
+
+def _keep(tx: WriteTx, digest: bytes, receipt: Receipt) -> None:
+    tx.remember_key(VERB, digest, Replay(fingerprint=digest, receipt=receipt, expires_at=None))
+
+
+def _spoken_for(tx: ReadTx, memory: Memory, secret: bytes) -> bool:
+    """Whether the scope has its own say on what a fact or note of the export says, or must not learn it again."""
+    if memory.kind not in {"fact", "note"}:
+        return False
+    digest = memory_digest(secret, memory)
+    if tx.blocked(digest):
         return True
-    known = tx.find_messages([source_id]) or tx.find_memories([source_id]) or tx.tombstone(source_id)
-    return not known
+    if memory.state != "active":
+        return False
+    if tx.same_content(kind=memory.kind, digest=digest, agent=memory.agent) is not None:
+        return True
+    if memory.kind != "fact" or memory.operation != "set":
+        return False
+    timeline = tx.facts(subject=memory.subject or "", key=memory.key or "", agent=memory.agent)
+    return any(fact.state == "active" and fact.operation == "set" for fact in timeline)

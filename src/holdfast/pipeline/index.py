@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.errors import StoreError
-from holdfast.model import Message
+from holdfast.model import Memory, Message
+from holdfast.pipeline.fences import unquoted
 from holdfast.transaction import ReadTx, WriteTx
 from holdfast.vectors import UNSEEN, Generation, block_of, unseen, written
 
@@ -86,21 +87,29 @@ def begin(tx: WriteTx, *, fingerprint: str, dimension: int) -> Generation | None
 
 def next_batch(tx: ReadTx, generation: Generation) -> Batch:
     """The next documents to embed, in order of number; an empty batch when the scope has none left."""
-    numbers = unseen(tx.vector_marks(generation.number), tx.documents(), BATCH_DOCUMENTS)
+    numbers = unseen(tx.vector_marks(generation.number), tx.document_count(), BATCH_DOCUMENTS)
     texts: dict[int, str] = {}
     chars = 0
     items = {item.number: item for item in tx.find_numbers(numbers)}
     empty = []
     for number in numbers:
         item = items.get(number)
-        if item is None or not item.text.strip() or (isinstance(item, Message) and not item.embed):
+        text = _said(item)
+        if not text.strip():
             empty.append(number)
             continue
-        if texts and chars + len(item.text) > BATCH_CHARS:
+        if texts and chars + len(text) > BATCH_CHARS:
             break
-        texts[number] = item.text
-        chars += len(item.text)
+        texts[number] = text
+        chars += len(text)
     return Batch(texts=texts, empty=tuple(empty))
+
+
+def _said(item: Message | Memory | None) -> str:
+    """What is to be embedded: a text without what it quotes from this store; nothing where there is nothing to find."""
+    if isinstance(item, Message):
+        return unquoted(item) if item.embed else ""
+    return "" if item is None else item.text
 
 
 def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapping[int, bytes]) -> bool:
@@ -141,7 +150,7 @@ def look_again(tx: WriteTx, numbers: Sequence[int]) -> None:
 
 def complete(tx: ReadTx, generation: Generation) -> bool:
     """Whether the scope has no document left that this generation has not seen."""
-    return not unseen(tx.vector_marks(generation.number), tx.documents(), 1)
+    return not unseen(tx.vector_marks(generation.number), tx.document_count(), 1)
 
 
 def switch(tx: WriteTx, generation: Generation) -> None:

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.answers import Receipt, Visibility
-from holdfast.model import Author, Change, Message, Session, Span
+from holdfast.model import Author, Change, Message, Quote, Session, Span
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.documents import message_entry
+from holdfast.pipeline.fences import find_quotes, without
 from holdfast.pipeline.index import due_index
 from holdfast.pipeline.ingest import Draft
 from holdfast.ports import Ids, Redactor
@@ -25,11 +26,12 @@ class Prepared:
 
     drafts: tuple[Draft, ...]
     terms: tuple[Terms, ...]
+    quotes: tuple[tuple[Quote, ...], ...]
     redacted: int = 0
 
 
-def prepare(drafts: Sequence[Draft], redactor: Redactor | None) -> Prepared:
-    """Redact and analyse: pure work, done before the write lock is taken."""
+def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Prepared:
+    """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken."""
     redacted = 0
     if redactor is not None:
         cleaned = []
@@ -39,7 +41,9 @@ def prepare(drafts: Sequence[Draft], redactor: Redactor | None) -> Prepared:
             redacted += max(in_body, in_text)
             cleaned.append(replace(draft, body=body, text=text))
         drafts = cleaned
-    return Prepared(drafts=tuple(drafts), terms=tuple(analyse(draft.text) for draft in drafts), redacted=redacted)
+    quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
+    terms = tuple(analyse(without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
+    return Prepared(drafts=tuple(drafts), terms=terms, quotes=quotes, redacted=redacted)
 
 
 def _redact(value: Any, redactor: Redactor) -> tuple[Any, int]:
@@ -103,6 +107,7 @@ def append(
             agent=agent,
             embed=draft.embed,
             metadata=draft.metadata,
+            quotes=prepared.quotes[offset],
         )
         messages.append(message)
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.answers import Query, Reason, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import Memory, Message, from_micros, micros
+from holdfast.model import STATES, TIERS, Memory, Message, from_micros, micros
 from holdfast.pipeline.arms import (
     Question,
     key_arm,
@@ -90,12 +90,17 @@ def checked(query: Query) -> Query:
         raise InvalidInput(f"offset is {query.offset}; it must not be negative")
     if not 0 <= query.neighbours <= MAX_NEIGHBOURS:
         raise InvalidInput(f"neighbours is {query.neighbours}; it must be 0 to {MAX_NEIGHBOURS}")
-    unknown = set(query.kinds or ()) - set(KIND_OF)
-    if unknown:
-        raise InvalidInput(f"unknown kinds {sorted(unknown)}; known are {', '.join(KIND_OF)}")
-    strange = set(query.arms or ()) - set(ARMS)
-    if strange:
-        raise InvalidInput(f"unknown arms {sorted(strange)}; known are {', '.join(ARMS)}")
+    known: tuple[tuple[str, Sequence[str] | None, Sequence[str]], ...] = (
+        ("kinds", query.kinds, tuple(KIND_OF)),
+        ("states", query.states, STATES),
+        ("tiers", query.tiers, TIERS),
+        ("roles", query.roles, tuple(ROLE_OF)),
+        ("arms", query.arms, ARMS),
+    )
+    for name, asked, allowed in known:
+        unknown = set(asked or ()) - set(allowed)
+        if unknown:
+            raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
     for moment in (query.since, query.until, query.as_of, query.known_at):
         if moment is not None:
             micros(moment)
@@ -148,7 +153,7 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
     Raises:
         CorruptIndex: the words index is damaged.
     """
-    ceiling, now = _snapshot(query.snapshot) or (tx.documents(), tx.now)
+    ceiling, now = _snapshot(query.snapshot) or (tx.document_count(), tx.now)
     index = caches.indexes.index(tx).upto(ceiling)
     held = _held(tx, query)
     now_only = held is None and not query.include_superseded and not query.states

@@ -5,21 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from holdfast.answers import Receipt, Remembered
-from holdfast.errors import InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
+from holdfast.errors import Conflict, InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
 from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
-from holdfast.pipeline.timeline import Placement, canonical_text, place
+from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.journal import ensure_session
+from holdfast.pipeline.sight import seen
+from holdfast.pipeline.timeline import canonical_text
+from holdfast.plain import json_copy
 from holdfast.ports import Ids
 from holdfast.transaction import WriteTx
 
-__all__ = ["MAX_TEXT", "Told", "correct", "fact_text", "labels", "memory_digest", "pin", "remember"]
+__all__ = [
+    "MAX_TEXT",
+    "Labels",
+    "Teller",
+    "Told",
+    "check_times",
+    "correct",
+    "fact_text",
+    "labels",
+    "memory_digest",
+    "mind_expiry",
+    "pin",
+    "relabelled",
+    "remember",
+    "remembered",
+    "revise",
+]
 
 MAX_TEXT = 100_000
 """Longest text or value of one memory, in characters; longer material belongs into the journal."""
+
+AHEAD = Limits().ahead
+"""How far the time of a memory may lie in the future: as far as that of a message."""
 
 MAX_LABELS = 50
 """Most topics, and most entities, that one call may give."""
@@ -33,7 +56,7 @@ class Told:
     subject: str = "user"
     attribute: str | None = None
     value: str | None = None
-    operation: Literal["set", "add", "remove"] = "set"
+    operation: Literal["set", "add", "remove"] | None = None
     event_time: datetime | None = None
     importance: Importance = "mid"
     pinned: bool = False
@@ -49,7 +72,7 @@ class Told:
             raise InvalidInput("a fact needs a value; pass value=...")
         if self.text is not None and self.value is not None:
             raise InvalidInput("a note has no value; pass attribute and value without a text")
-        if self.operation not in {"set", "add", "remove"}:
+        if self.operation not in {None, "set", "add", "remove"}:
             raise InvalidInput(f"operation is {self.operation!r:.40}; it must be 'set', 'add' or 'remove'")
         if self.importance not in {"low", "mid", "high"}:
             raise InvalidInput(f"importance is {self.importance!r:.40}; it must be 'low', 'mid' or 'high'")
@@ -57,9 +80,17 @@ class Told:
             given = getattr(self, name)
             if given is not None:
                 _check_text(name, given)
-        for moment in (self.event_time, self.expires_at):
+        for name in ("event_time", "expires_at"):
+            moment = getattr(self, name)
+            if moment is not None and not isinstance(moment, datetime):
+                raise InvalidInput(f"{name} is a {type(moment).__name__}; pass an aware datetime")
             if moment is not None:
                 micros(moment)
+        if not isinstance(self.pinned, bool):
+            raise InvalidInput(f"pinned is {self.pinned!r:.40}; it must be true or false")
+        if not isinstance(self.metadata, Mapping):
+            raise InvalidInput(f"metadata is a {type(self.metadata).__name__}; pass a dict")
+        object.__setattr__(self, "metadata", json_copy(self.metadata))
 
 
 def _check_text(name: str, given: object) -> None:
@@ -80,12 +111,20 @@ def labels(name: str, given: Sequence[str]) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         raise InvalidInput(f"{name} must be a list of strings, not one string")
-    found: dict[str, str] = {}
     for label in given:
         _check_text(name, label)
-        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
+    found = _once_each(given)
     if len(found) > MAX_LABELS:
-        raise InvalidInput(f"{name} has {len(found)} entries; at most {MAX_LABELS} are kept")
+        raise InvalidInput(
+            f"{name} has {len(found)} entries; at most {MAX_LABELS} are kept: pass the most telling ones"
+        )
+    return found
+
+
+def _once_each(given: Sequence[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for label in given:
+        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
     return tuple(found.values())
 
 
@@ -113,47 +152,40 @@ class Teller:
     session: str | None = None
 
 
-def remember(tx: WriteTx, told: Told, *, key: str | None, teller: Teller) -> Receipt:
-    """Store a note or a fact; the receipt names the memory that now says it.
-
-    The same note again is the same memory; a fact takes its place in its attribute's timeline and supersedes what it
-    replaces.
-    """
-    fresh = _fresh(tx, told, key, teller)
+def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
+    """Store a note; the receipt names the memory that now says it. The same note again is the same memory."""
+    fresh = _note(tx, told, teller)
     digest = memory_digest(teller.secret, fresh)
-    if fresh.kind == "note":
-        same = tx.same_content(kind="note", digest=digest, agent=teller.agent)
-        placement = Placement(same=same)
-    else:
-        timeline = tx.facts(subject=fresh.subject or "", key=fresh.key or "", agent=teller.agent)
-        placement = place(
-            timeline,
-            value=fresh.value or "",
-            at=fresh.valid_from,
-            operation=told.operation,
-            origin=teller.author.origin,
-        )
-    return _apply(tx, told, fresh, digest, placement, teller)
+    held = tx.same_content(kind="note", digest=digest, agent=teller.agent)
+    if held is not None:
+        changed = relabelled(held, told)
+        if not changed:
+            return Receipt(ids=(held.id,))
+        change = _change(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], teller)
+        return Receipt(ids=(held.id,), change_ids=(change.id,))
+    memory = replace(fresh, number=tx.take_numbers(1))
+    if memory.session is not None:
+        ensure_session(tx, memory.session, teller.ids)
+    tx.put_memory(memory, digest=digest)
+    index_memories(tx, [memory])
+    mind_expiry(tx, memory)
+    effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
+    change = _change(tx, "remember", "told", [effect], teller)
+    return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
-def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
-    """The memory as it would be stored if nothing said it yet; its number is taken only then."""
-    at = told.event_time or tx.now
+def _note(tx: WriteTx, told: Told, teller: Teller) -> Memory:
+    """The note as it would be stored if nothing said it yet; its number is taken only then."""
+    at = check_times(tx, told)
     tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
-    text = told.text if told.text is not None else fact_text(told.subject, told.attribute or "", told.value or "")
     return Memory(
         id=teller.ids.new("mem"),
         number=-1,
-        kind="note" if told.text is not None else "fact",
-        text=text,
+        kind="note",
+        text=told.text or "",
         tier=tier,
         agent=teller.agent,
         session=teller.session,
-        subject=None if told.text is not None else told.subject,
-        attribute=told.attribute,
-        value=told.value,
-        key=key,
-        operation="add" if told.operation == "add" else "set",
         topics=told.topics,
         entities=told.entities,
         metadata=told.metadata,
@@ -168,89 +200,90 @@ def _fresh(tx: WriteTx, told: Told, key: str | None, teller: Teller) -> Memory:
     )
 
 
-def _apply(tx: WriteTx, told: Told, fresh: Memory, digest: bytes, placement: Placement, teller: Teller) -> Receipt:
-    effects = []
-    held = placement.same
-    stores = held is None and told.operation != "remove"
-    for ending in placement.endings:
-        successor = held.id if held else fresh.id
-        effects.append(
-            revise(
-                tx,
-                ending.memory,
-                state="superseded",
-                valid_to=ending.at,
-                superseded_by=successor if ending.replaced else None,
-            )
-        )
-    if stores:
-        late = placement.next is not None
-        held = replace(
-            fresh,
-            number=tx.take_numbers(1),
-            valid_to=placement.valid_to,
-            state="superseded" if late else "active",
-            superseded_by=placement.next.id if placement.next else None,
-        )
-        tx.put_memory(held, digest=digest)
-        index_memories(tx, [held])
-        if held.expires_at is not None and held.state == "active":
-            tx.put_due("expire", held.id, held.expires_at)
-        effects.append(Effect(memory_id=held.id, rev_before=0, rev_after=1))
-    elif held is not None:
-        effects += _relabel(tx, held, told)
-    ended = placement.endings[0].memory.id if told.operation == "remove" and placement.endings else None
-    kept = held.id if held else ended
-    receipt_ids = () if kept is None else (kept,)
-    if not effects:
-        return Receipt(ids=receipt_ids)
-    change = _change(tx, "remember", _reason(told, placement, stores=stores), effects, teller)
-    return Receipt(ids=receipt_ids, change_ids=(change.id,))
+class Labels(Protocol):
+    """What a memory told again may add to the one that is there."""
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Topics to add."""
+        ...
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """Entities to add."""
+        ...
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """Metadata to add; a name that is there takes the new value."""
+        ...
+
+    @property
+    def pinned(self) -> bool:
+        """Whether to pin it."""
+        ...
+
+    @property
+    def importance(self) -> Importance:
+        """Its importance; "mid" changes nothing."""
+        ...
 
 
-def _reason(told: Told, placement: Placement, *, stores: bool) -> str:
-    if told.operation == "remove":
-        return "told that it no longer holds"
-    if not stores:
-        return "told again with more labels"
-    if placement.next is not None:
-        return "told late: a newer value was known"
-    return "told; replaces an earlier value" if placement.endings else "told"
-
-
-def _relabel(tx: WriteTx, held: Memory, told: Told) -> list[Effect]:
-    """What the same content told again adds: labels, a pin, a higher importance."""
-    topics = tuple(dict.fromkeys((*held.topics, *told.topics)))
-    entities = tuple(dict.fromkeys((*held.entities, *told.entities)))
-    metadata = {**held.metadata, **told.metadata}
-    pinned = held.pinned or told.pinned
+def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
+    """What the same content told again changes: labels, a pin, a higher importance; empty when nothing."""
     order = ("low", "mid", "high")
     importance = max(held.importance, told.importance, key=order.index) if told.importance != "mid" else held.importance
-    new = (topics, entities, metadata, pinned, importance)
-    if new == (held.topics, held.entities, dict(held.metadata), held.pinned, held.importance):
-        return []
-    tier: Tier = "long" if pinned or importance == "high" else held.tier
-    return [
-        revise(
-            tx,
-            held,
-            topics=topics,
-            entities=entities,
-            metadata=metadata,
-            pinned=pinned,
-            importance=importance,
-            tier=tier,
+    pinned = held.pinned or told.pinned
+    wanted: dict[str, Any] = {
+        "topics": _once_each((*held.topics, *told.topics)),
+        "entities": _once_each((*held.entities, *told.entities)),
+        "metadata": {**held.metadata, **told.metadata},
+        "pinned": pinned,
+        "importance": importance,
+    }
+    changed = {name: value for name, value in wanted.items() if value != getattr(held, name)}
+    if changed and (pinned or importance == "high") and held.tier != "long":
+        changed["tier"] = "long"
+    return changed
+
+
+def check_times(tx: WriteTx, told: Told) -> datetime:
+    """When it became true: as told, else now.
+
+    Raises:
+        InvalidInput: more than a day ahead, or an expiry before it.
+    """
+    at = told.event_time or tx.now
+    if at > tx.now + AHEAD:
+        raise InvalidInput(
+            f"event_time {at.isoformat()} lies more than {AHEAD} after now; "
+            "it is when it became true: put a plan into the text"
         )
-    ]
+    if told.expires_at is not None and told.expires_at <= at:
+        raise InvalidInput(
+            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; "
+            "pass a later one"
+        )
+    return at
 
 
-def revise(tx: WriteTx, memory: Memory, **changed: Any) -> Effect:
-    """Write the next revision of a memory with some fields changed; returns what that did to it."""
+def revise(tx: WriteTx, memory: Memory, *, digest: bytes | None = None, **changed: Any) -> Effect:
+    """Write the next revision of a memory with some fields changed; returns what that did to it.
+
+    A `digest` is given where its key changes.
+    """
     after = replace(memory, **changed, rev=memory.rev + 1, recorded_at=tx.now, unrecorded_at=None)
-    tx.put_memory(after)
-    if (after.state == "active") != (memory.state == "active"):
-        tx.flag({memory.number: after.state == "active"})
+    tx.put_memory(after, digest=digest)
+    mind_expiry(tx, after)
+    if after.shown != memory.shown:
+        tx.flag({memory.number: after.shown})
     return Effect(memory_id=memory.id, rev_before=memory.rev, rev_after=after.rev)
+
+
+def mind_expiry(tx: WriteTx, memory: Memory) -> None:
+    """Make the expiry of a memory due work, where it stands and will come."""
+    if memory.expires_at is not None and memory.state == "active" and not memory.pinned:
+        tx.put_due("expire", memory.id, memory.expires_at)
 
 
 def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], teller: Teller) -> Change:
@@ -275,8 +308,8 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
         RevisionConflict: it has changed since.
     """
     if not memory_id.startswith("mem_"):
-        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory (mem_…)", id=memory_id)
-    found = tx.find_memories([memory_id])
+        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory; pass one (mem_…)", id=memory_id)
+    found = seen(tx, tx.find_memories([memory_id]))
     if not found:
         raise NotFound(f"no memory {memory_id!r:.80} in this scope", id=memory_id)
     if rev is not None and found[0].rev != rev:
@@ -293,12 +326,14 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
     _check_text("value", value)
     old = find_memory(tx, memory_id, rev=rev)
     if old.kind not in {"fact", "note"}:
-        raise WrongKind(f"{memory_id} is a {old.kind}; facts and notes can be corrected", id=memory_id)
+        raise WrongKind(f"{memory_id} is a {old.kind}; pass the id of a fact or a note", id=memory_id)
+    if old.state in {"retracted", "merged"}:
+        stands = f"; correct {old.superseded_by}, which stands in its place" if old.superseded_by else "; tell it anew"
+        raise Conflict(f"{memory_id} is {old.state} already{stands}")
     fact = old.kind == "fact"
     fresh = replace(
         old,
         id=teller.ids.new("mem"),
-        number=tx.take_numbers(1),
         value=value if fact else None,
         text=fact_text(old.subject or "", old.attribute or "", value) if fact else value,
         origin=teller.author.origin,
@@ -308,15 +343,22 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
         recorded_at=tx.now,
         rev=1,
     )
+    digest = memory_digest(teller.secret, fresh)
+    same = tx.same_content(kind=old.kind, digest=digest, agent=old.agent) if old.state == "active" else None
+    if same is not None and same.id != old.id:
+        fresh = same
     effects = [revise(tx, old, state="retracted", superseded_by=fresh.id)]
     if fact:
         timeline = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
         effects += [
             revise(tx, m, superseded_by=fresh.id) for m in timeline if m.superseded_by == old.id and m.id != old.id
         ]
-    tx.put_memory(fresh, digest=memory_digest(teller.secret, fresh))
-    index_memories(tx, [fresh])
-    effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
+    if fresh is not same:
+        fresh = replace(fresh, number=tx.take_numbers(1))
+        tx.put_memory(fresh, digest=digest)
+        index_memories(tx, [fresh])
+        mind_expiry(tx, fresh)
+        effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
     change = _change(tx, "correct", "corrected by the user: it was never so", effects, teller)
     return Receipt(ids=(fresh.id,), change_ids=(change.id,))
 

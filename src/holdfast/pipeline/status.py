@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from holdfast.answers import Status
+from holdfast.pipeline.suspicions import doubts
 from holdfast.ports import StoreFacts
 from holdfast.transaction import ReadTx
 
@@ -43,4 +44,5 @@ def status(tx: ReadTx, facts: StoreFacts) -> Status:
         last_error=errors[-1].last_error if errors else None,
         store=facts.backend,
         schema=facts.schema,
+        doubts=len(doubts(tx)),
     )

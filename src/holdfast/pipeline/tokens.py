@@ -163,7 +163,9 @@ def _in_words(letters: NDArray[np.bool_]) -> NDArray[np.float64]:
     """How many letters stand at each place of their word, from 1; the last entry counts all beyond."""
     import numpy as np
 
-    edges = np.flatnonzero(np.diff(letters, prepend=False, append=False))
+    padded = np.zeros(len(letters) + 2, dtype=np.bool_)
+    padded[1:-1] = letters
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
     lengths = edges[1::2] - edges[::2]
     by_length = np.bincount(np.minimum(lengths, _BINS - 1), minlength=_BINS)
     places = np.cumsum(by_length[::-1])[::-1].astype(np.float64)

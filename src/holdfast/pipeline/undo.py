@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from holdfast.answers import Receipt
 from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
-from holdfast.model import Author, Change, Effect, Span
+from holdfast.model import Author, Change, Effect, Memory, Span
 from holdfast.pipeline.index import look_again
+from holdfast.pipeline.remember import memory_digest, mind_expiry
+from holdfast.pipeline.sight import sees
+from holdfast.pipeline.timeline import contradicting
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["undo"]
+__all__ = ["Undoer", "undo"]
 
 
-def undo(tx: WriteTx, change_id: str, *, cascade: bool, ids: Ids, author: Author) -> Receipt:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undoer:
+    """What an undo needs beside its transaction."""
+
+    ids: Ids
+    author: Author
+    secret: bytes
+
+
+def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Receipt:
     """Undo a change; undoing an undo is redo.
 
     Each row must still be at the revision that the change made. Otherwise later changes stand on it: they are
@@ -28,25 +40,50 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, ids: Ids, author: Author
         UndoConflict: an add, a change that is undone already, or one that others stand on.
     """
     if not change_id.startswith("chg_"):
-        raise WrongKind(f"{change_id!r:.80} is not the id of a change (chg_…)", id=change_id)
+        raise WrongKind(f"{change_id!r:.80} is not the id of a change; pass one (chg_…)", id=change_id)
     change = tx.find_change(change_id)
-    if change is None:
+    if change is None or not _seen(tx, change):
         raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
     _check(change)
-    undone: list[str] = []
-    blocking = _blocking(tx, change)
-    if blocking and not cascade:
+    blocking = _blocking(tx, change, undoer.secret)
+    if any(_told(tx, one) for one in blocking) and not cascade:
         later = ", ".join(blocking[:5])
         message = f"later changes stand on {change_id}: {later}; undo them first, or pass cascade=True"
         raise UndoConflict(message, blocking=blocking)
-    while blocking:
+    undone = _undo_tree(tx, change, undoer)
+    made = tuple(one for one in reversed(undone) if _told(tx, _undone_by(tx, one)))
+    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
+
+
+def _undone_by(tx: ReadTx, undo_id: str) -> str:
+    made = tx.find_change(undo_id)
+    return "" if made is None or made.undoes is None else made.undoes
+
+
+def _told(tx: ReadTx, change_id: str) -> bool:
+    """Whether somebody made a change; what only time and evidence did to a row goes with what is undone below it."""
+    change = tx.find_change(change_id)
+    return change is None or change.verb not in {"evidence", "expire"}
+
+
+def _seen(tx: ReadTx, change: Change) -> bool:
+    """Whether the scope's agent may see the change: one that touched only another agent's memories is not there."""
+    touched = tx.find_memories([effect.memory_id for effect in change.effects])
+    return not touched or any(sees(tx.scope, memory) for memory in touched)
+
+
+def _undo_tree(tx: WriteTx, change: Change, undoer: Undoer) -> list[str]:
+    """Undo what stands on a change, newest first and each with what stands on it, then the change itself."""
+    undone: list[str] = []
+    while blocking := _blocking(tx, change, undoer.secret):
         newest = tx.find_change(blocking[0])
-        if newest is None or _refusal(newest) is not None:
-            raise UndoConflict(f"{blocking[0]} stands on {change_id} and cannot be undone", blocking=blocking)
-        undone += _undo_one(tx, newest, ids=ids, author=author)
-        blocking = _blocking(tx, change)
-    undone += _undo_one(tx, change, ids=ids, author=author)
-    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=tuple(reversed(undone)))
+        if newest is None or newest.seq <= change.seq or _refusal(newest) is not None:
+            raise UndoConflict(
+                f"{blocking[0]} stands on {change.id} and cannot be undone; tell the right value instead",
+                blocking=blocking,
+            )
+        undone += _undo_tree(tx, newest, undoer)
+    return [*undone, _undo_one(tx, change, undoer)]
 
 
 def _refusal(change: Change) -> str | None:
@@ -59,48 +96,111 @@ def _refusal(change: Change) -> str | None:
 
 def _check(change: Change) -> None:
     if change.verb == "forget":
-        raise Forgotten(f"{change.id} forgot for good and cannot be undone", id=change.id)
+        raise Forgotten(f"{change.id} forgot for good and cannot be undone; tell it anew", id=change.id)
     refusal = _refusal(change)
     if refusal is not None:
         raise UndoConflict(refusal, blocking=() if change.undone_by is None else (change.undone_by,))
 
 
-def _blocking(tx: ReadTx, change: Change) -> list[str]:
-    """Later changes, not undone, that touched a row of this one; newest first."""
-    found: dict[str, int] = {}
+def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
+    """What must be undone first, so that each row is again as this change left it; newest first.
+
+    Once they are, also what would contradict the rows that the undo brings back.
+    """
+    blocking: set[str] = set()
     for effect in change.effects:
         current = tx.find_memories([effect.memory_id])
         if not current:
-            raise Forgotten(f"{effect.memory_id}, which {change.id} touched, was forgotten since", id=effect.memory_id)
-        if current[0].rev == effect.rev_after:
-            continue
-        for later in tx.changes(memory_id=effect.memory_id, after=change.seq):
-            touched = next(e for e in later.effects if e.memory_id == effect.memory_id)
-            if touched.rev_before >= effect.rev_after and later.undone_by is None:
-                found[later.id] = later.seq
+            blocking |= _hiding(tx, effect.memory_id, change)
+        elif current[0].rev != effect.rev_after:
+            blocking |= _between(tx, change, list(_changes(tx, memory_id=effect.memory_id)))
     for span in change.spans:
-        found.update(_moved_since(tx, change, span))
-    return sorted(found, key=lambda item: found[item], reverse=True)
+        session = tx.find_session(span.session)
+        if session is None:
+            raise Forgotten(f"the session that {change.id} consolidated was forgotten since; add it anew", id=change.id)
+        if session.cursor != _cursor_after(tx, change, span):
+            moves = [c for c in _changes(tx) if c.verb != "add" and any(s.session == span.session for s in c.spans)]
+            blocking |= _between(tx, change, moves)
+    if not blocking:
+        blocking = _contradicting(tx, change, secret)
+    found = {item: tx.find_change(item) for item in blocking}
+    return sorted(found, key=lambda item: -1 if (one := found[item]) is None else one.seq, reverse=True)
 
 
-def _moved_since(tx: ReadTx, change: Change, span: Span) -> dict[str, int]:
-    """Later consolidations of the same session, not undone: its cursor moves back only from the newest."""
-    session = tx.find_session(span.session)
-    if session is None:
-        raise Forgotten(f"the session that {change.id} consolidated was forgotten since", id=change.id)
-    if session.cursor == _cursor_after(tx, change, span):
-        return {}
-    return {
-        later.id: later.seq
-        for later in _changes_since(tx, change.seq)
-        if later.verb != "add" and later.undone_by is None and any(s.session == span.session for s in later.spans)
-    }
+def _hiding(tx: ReadTx, memory_id: str, change: Change) -> set[str]:
+    """The standing change that hides a memory; it can be shown again, so it blocks and is not "forgotten".
+
+    Raises:
+        Forgotten: nothing hides it: it is gone.
+    """
+    if tx.tombstone(memory_id) is None:
+        for later in _changes(tx, after=change.seq):
+            if later.undone_by is None and memory_id in later.sources and _root(tx, later).verb == "hide":
+                return {later.id}
+    raise Forgotten(f"{memory_id}, which {change.id} touched, was forgotten since; tell it anew", id=memory_id)
 
 
-def _changes_since(tx: ReadTx, seq: int) -> Iterator[Change]:
-    while page := tx.changes(after=seq):
+def _between(tx: ReadTx, change: Change, touching: Sequence[Change]) -> set[str]:
+    """What separates a row's present from how a change left it.
+
+    `touching` are all changes of the row, oldest first. Of a row there stands, at any time, a stack of changes: one
+    that is made goes on top, undoing one brings back the stack from before it.
+    """
+    after, stack = _stacks(touching)
+    wanted = after.get(change.id, stack)
+    shared = 0
+    while shared < min(len(stack), len(wanted)) and stack[shared] == wanted[shared]:
+        shared += 1
+    gone = [found for item in wanted[shared:] if (found := tx.find_change(item)) is not None]
+    return {*stack[shared:], *(one.undone_by for one in gone if one.undone_by is not None)}
+
+
+def _stacks(touching: Sequence[Change]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """The standing changes of a row after each of its changes, and now."""
+    before: dict[str, tuple[str, ...]] = {}
+    after: dict[str, tuple[str, ...]] = {}
+    stack: tuple[str, ...] = ()
+    for one in touching:
+        before[one.id] = stack
+        stack = (*stack, one.id) if one.undoes is None else before.get(one.undoes, stack)
+        after[one.id] = stack
+    return after, stack
+
+
+def _contradicting(tx: ReadTx, change: Change, secret: bytes) -> set[str]:
+    """The newest standing changes of memories that cannot stand beside what this undo would bring back."""
+    brought = {memory.id: memory for memory in _brought_back(tx, change)}
+    others: set[str] = set()
+    for memory in brought.values():
+        if memory.kind == "fact":
+            timeline = tx.facts(subject=memory.subject or "", key=memory.key or "", agent=memory.agent)
+            others |= contradicting([brought.get(fact.id, fact) for fact in timeline if fact.id != memory.id], memory)
+        elif memory.state == "active":
+            same = tx.same_content(kind=memory.kind, digest=memory_digest(secret, memory), agent=memory.agent)
+            others |= set() if same is None else {same.id}
+    stacks = (_stacks(list(_changes(tx, memory_id=other)))[1] for other in others - brought.keys())
+    return {stack[-1] for stack in stacks if stack}
+
+
+def _brought_back(tx: ReadTx, change: Change) -> list[Memory]:
+    """The memories as undoing the change would leave them."""
+    if not change.effects and _root(tx, change).verb == "hide":
+        hidden = (item for item in tx.hidden() if isinstance(item, Memory) and item.id in change.sources)
+        return list(hidden) if _forward(tx, change) else []
+    return [_as_before(tx, effect, change) for effect in change.effects]
+
+
+def _changes(tx: ReadTx, *, memory_id: str | None = None, after: int = 0) -> Iterator[Change]:
+    while page := tx.changes(memory_id=memory_id, after=after):
         yield from page
-        seq = page[-1].seq
+        after = page[-1].seq
+
+
+def _root(tx: ReadTx, change: Change) -> Change:
+    """What an undo, or an undo of an undo, goes back to."""
+    while change.undoes is not None and (before := tx.find_change(change.undoes)) is not None:
+        change = before
+    return change
 
 
 def _forward(tx: ReadTx, change: Change) -> bool:
@@ -118,7 +218,7 @@ def _cursor_after(tx: ReadTx, change: Change, span: Span) -> int:
     return span.last if _forward(tx, change) else span.first - 1
 
 
-def _undo_one(tx: WriteTx, change: Change, *, ids: Ids, author: Author) -> list[str]:
+def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
     effects = [_restore(tx, effect, change) for effect in reversed(change.effects)]
     forward = _forward(tx, change)
     for span in change.spans:
@@ -126,11 +226,11 @@ def _undo_one(tx: WriteTx, change: Change, *, ids: Ids, author: Author) -> list[
         if session is not None:
             tx.put_session(replace(session, cursor=span.first - 1 if forward else span.last, rev=session.rev + 1))
     made = Change(
-        id=ids.new("chg"),
+        id=undoer.ids.new("chg"),
         seq=0,
         verb="undo",
         reason=f"undoes {change.id}",
-        by=author,
+        by=undoer.author,
         at=tx.now,
         sources=change.sources,
         spans=change.spans,
@@ -139,17 +239,22 @@ def _undo_one(tx: WriteTx, change: Change, *, ids: Ids, author: Author) -> list[
     )
     _hidden(tx, change, made)
     tx.add_change(made)
-    tx.mark_undone(change.id, made.id)
-    if change.undoes is not None:
-        tx.mark_undone(change.undoes, None)
-    return [made.id]
+    _mark(tx, change, made.id)
+    return made.id
+
+
+def _mark(tx: WriteTx, change: Change, by: str) -> None:
+    """Note what is undone now: an undo that is undone lets what it undid stand again, and so on down."""
+    tx.mark_undone(change.id, by)
+    stands = True
+    while change.undoes is not None and (undone := tx.find_change(change.undoes)) is not None:
+        tx.mark_undone(undone.id, None if stands else change.id)
+        change, stands = undone, not stands
 
 
 def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
     """Undo a hide, or hide again what an undo revealed."""
-    root = change
-    while root.undoes is not None and (before := tx.find_change(root.undoes)) is not None:
-        root = before
+    root = _root(tx, change)
     if root.verb != "hide":
         return
     if _forward(tx, change):
@@ -164,26 +269,34 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
 
 def _numbers(tx: ReadTx, ids: Sequence[str]) -> dict[int, bool]:
     messages = {message.number: True for message in tx.find_messages(ids)}
-    return messages | {memory.number: memory.state == "active" for memory in tx.find_memories(ids)}
+    return messages | {memory.number: memory.shown for memory in tx.find_memories(ids)}
 
 
 def _flag(tx: WriteTx, ids: Sequence[str]) -> None:
     tx.flag(_numbers(tx, ids))
 
 
-def _restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
-    """Write the revision before as the newest one; what did not exist before becomes "never true"."""
+def _as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
+    """The memory as it was before the change; what did not exist then becomes "never true"."""
     current = tx.find_memories([effect.memory_id])[0]
     if effect.rev_before == 0:
-        after = replace(current, state="retracted")
-    else:
-        past = {memory.rev: memory for memory in tx.revisions(effect.memory_id)}
-        before = past.get(effect.rev_before)
-        if before is None:
-            raise Forgotten(f"what {effect.memory_id} was before {change.id} was forgotten", id=effect.memory_id)
-        after = before
-    after = replace(after, rev=current.rev + 1, recorded_at=tx.now, unrecorded_at=None)
+        return replace(current, state="retracted")
+    past = {memory.rev: memory for memory in tx.revisions(effect.memory_id)}
+    before = past.get(effect.rev_before)
+    if before is None:
+        raise Forgotten(
+            f"what {effect.memory_id} was before {change.id} was forgotten; tell it anew", id=effect.memory_id
+        )
+    return before
+
+
+def _restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
+    """Write the revision before as the newest one."""
+    current = tx.find_memories([effect.memory_id])[0]
+    before = _as_before(tx, effect, change)
+    after = replace(before, rev=current.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after)
-    if (after.state == "active") != (current.state == "active"):
-        tx.flag({current.number: after.state == "active"})
+    mind_expiry(tx, after)
+    if after.shown != current.shown:
+        tx.flag({current.number: after.shown})
     return Effect(memory_id=current.id, rev_before=current.rev, rev_after=after.rev)

@@ -1,68 +1,25 @@
 """What models cost: calls, tokens, latency, retries, failures by class and money, per day, model and purpose.
 
 Accounting is pure: a call becomes a `Tally`, tallies of one key add up. `Ledger` collects them between two writes;
-where they are kept is behind the narrow port `UsageBook`. A tally holds numbers and names of models, never content.
+where they are kept is behind the narrow port `inference.UsageBook`. A tally holds numbers and names of models, never
+content.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
 from datetime import date
 from types import MappingProxyType
-from typing import Protocol
 
 from holdfast.errors import Attempt
-from holdfast.inference import ChatRequest, Usage
+from holdfast.inference import ChatRequest, Tally, Usage
 from holdfast.ports import Clock
 from holdfast.providers.entry import Entry
 
-__all__ = ["Ledger", "Tally", "UsageBook", "merged", "tally_of"]
+__all__ = ["Ledger", "merged", "tally_of"]
 
 _NANO = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """Counts for one day (UTC), model and purpose. `nanousd` is 1e-9 USD; `unpriced` calls have no price in it.
-
-    `retries` are calls beyond the first to the same model; `milliseconds` is the time of all calls together.
-    """
-
-    day: date
-    model: str
-    purpose: str
-    calls: int = 0
-    answered: int = 0
-    retries: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    milliseconds: int = 0
-    nanousd: int = 0
-    unpriced: int = 0
-    failures: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def usd(self) -> float:
-        """The money, in USD, of the calls that have a price."""
-        return self.nanousd / _NANO
-
-    @property
-    def seconds_a_call(self) -> float:
-        """Mean latency; 0 without calls."""
-        return self.milliseconds / 1000 / self.calls if self.calls else 0.0
-
-
-class UsageBook(Protocol):
-    """Where tallies are kept."""
-
-    async def add(self, tallies: Sequence[Tally]) -> None:
-        """Add each to what is kept for its day, model and purpose; all or none."""
-        ...
-
-    async def read(self, since: date | None = None) -> list[Tally]:
-        """What is kept from that day on, by day, model and purpose."""
-        ...
 
 
 def tally_of(purpose: str, attempt: Attempt, usage: Usage, *, day: date, entry: Entry | None = None) -> Tally:

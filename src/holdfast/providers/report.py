@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from holdfast.errors import ModelError
-from holdfast.inference import ChatModel, ChatRequest, ChatTurn, EmbeddingModel, Tool
+from holdfast.inference import ChatModel, ChatRequest, ChatTurn, EmbeddingModel, Tally, Tool
 from holdfast.ports import Clock
 from holdfast.providers.catalog import Catalog, Note
 from holdfast.providers.entry import Entry
-from holdfast.providers.ledger import Tally, merged
+from holdfast.providers.ledger import merged
 
 __all__ = [
     "PROBE_TOOL",

@@ -8,13 +8,13 @@ from datetime import date, timedelta
 from typing import Any
 
 from holdfast.errors import ModelError
+from holdfast.inference import Tally
 from holdfast.ports import Clock
 from holdfast.providers.catalog import Catalog
 from holdfast.providers.chat import KeySource, chat_model
 from holdfast.providers.classify import classify_rows
 from holdfast.providers.embedders import embedding_model
 from holdfast.providers.entry import Entry
-from holdfast.providers.ledger import Tally
 from holdfast.providers.report import Probe, catalog_rows, note_rows, probe_chat, probe_embedding, usage_rows
 from holdfast.providers.wrappers import HostGates, Timed
 

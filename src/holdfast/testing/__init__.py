@@ -7,6 +7,8 @@
 - `SeededIds`: ids that are the same in every run.
 - `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`. It needs
   pytest, pytest-asyncio and hypothesis.
+- `VerbSuite`: the conformance suite of the public verbs; supply the fixture `harness` (`OpenHarness` serves an
+  `AsyncHoldfast`).
 
 Names are loaded when they are first used, so that importing this package needs no test library.
 """
@@ -22,15 +24,18 @@ if TYPE_CHECKING:
     from holdfast.testing.ids import SeededIds
     from holdfast.testing.scripted import HashEmbedding, ScriptedChat, ScriptedEmbedding
     from holdfast.testing.store_suite import StoreSuite
+    from holdfast.testing.verb_suite import OpenHarness, VerbSuite
 
 __all__ = [
     "ChaosServer",
     "FakeClock",
     "HashEmbedding",
+    "OpenHarness",
     "ScriptedChat",
     "ScriptedEmbedding",
     "SeededIds",
     "StoreSuite",
+    "VerbSuite",
     "check_anthropic",
     "check_openai",
 ]
@@ -42,7 +47,9 @@ _HOME = {
     "ScriptedChat": "holdfast.testing.scripted",
     "ScriptedEmbedding": "holdfast.testing.scripted",
     "SeededIds": "holdfast.testing.ids",
+    "OpenHarness": "holdfast.testing.verb_suite",
     "StoreSuite": "holdfast.testing.store_suite",
+    "VerbSuite": "holdfast.testing.verb_suite",
     "check_anthropic": "holdfast.testing.chaos",
     "check_openai": "holdfast.testing.chaos",
 }

@@ -20,7 +20,7 @@ class SeededIds:
         self._count = 0
         self._lock = Lock()
 
-    def new(self, prefix: Literal["msg", "mem", "chg", "ses"]) -> str:
+    def new(self, prefix: Literal["msg", "mem", "chg", "ses", "sus"]) -> str:
         """The next id: the prefix, 12 hex digits that count, and 20 that the seed decides."""
         with self._lock:
             self._count += 1

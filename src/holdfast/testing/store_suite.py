@@ -31,7 +31,9 @@ from holdfast.testing.ids import SeededIds
 from holdfast.testing.store_suite_content import ContentCases
 from holdfast.testing.store_suite_erasure import ErasureCases
 from holdfast.testing.store_suite_isolation import IsolationCases
+from holdfast.testing.store_suite_quotes import QuoteCases
 from holdfast.testing.store_suite_rows import OpenStore
+from holdfast.testing.store_suite_survey import SurveyCases
 from holdfast.testing.store_suite_time import TimeCases
 from holdfast.testing.store_suite_units import UnitCases
 from holdfast.testing.store_suite_upkeep import UpkeepCases
@@ -42,7 +44,16 @@ __all__ = ["OpenStore", "StoreSuite"]
 
 
 class StoreSuite(
-    ContentCases, ErasureCases, IsolationCases, TimeCases, UnitCases, UpkeepCases, VectorsCases, WordsCases
+    ContentCases,
+    ErasureCases,
+    IsolationCases,
+    QuoteCases,
+    SurveyCases,
+    TimeCases,
+    UnitCases,
+    UpkeepCases,
+    VectorsCases,
+    WordsCases,
 ):
     """Everything that the port promises, as tests of whatever `open_store` opens."""
 

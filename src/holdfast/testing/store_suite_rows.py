@@ -167,6 +167,7 @@ def everything(tx: ReadTx, *, ids: tuple[str, ...] = (), digests: tuple[bytes, .
         *(tx.replay("add", one) for one in digests),
         *(tx.tombstone(one) for one in ids),
         *(one for one in digests if tx.blocked(one)),
+        *(item for item, hidden in tx.documents() if not hidden),
         *(block.records + block.entries for block in tx.blocks()),
         *(block for held in tx.generations() for block in tx.vector_marks(held.number)),
         *(block for held in tx.generations() for block in tx.vector_blocks(held.number, (0, 128))),

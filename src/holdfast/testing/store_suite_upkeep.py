@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
 from holdfast.answers import Receipt
+from holdfast.inference import Tally
 from holdfast.model import Scope
 from holdfast.ports import Clock, Ids, Lease, Store
 from holdfast.testing.clock import FakeClock
@@ -324,3 +325,12 @@ class UpkeepCases:
         assert await store.upkeep.renew(lease, 30)
         clock.set(later(130))
         assert len(await _claim(store, "w2")) == 1
+
+    async def test_usage_adds_up_by_day_model_and_purpose(self, store: Store) -> None:
+        first = Tally(day=date(2026, 1, 1), model="m", purpose="p", calls=2, answered=1, failures={"retry": 1})
+        second = Tally(day=date(2026, 1, 2), model="m", purpose="p", calls=1, answered=1, input_tokens=7)
+        await store.usage.add([first, second])
+        await store.usage.add([first])
+        doubled = Tally(day=date(2026, 1, 1), model="m", purpose="p", calls=4, answered=2, failures={"retry": 2})
+        assert await store.usage.read() == [doubled, second]
+        assert await store.usage.read(date(2026, 1, 2)) == [second]

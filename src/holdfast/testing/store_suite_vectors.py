@@ -97,9 +97,11 @@ class VectorsCases:
             await store.write(ALICE, fail)
         assert await store.read(ALICE, lambda tx: (tx.generations(), tx.vector_marks(1))) == ([], [])
 
-    async def test_documents_counts_the_numbers_that_were_taken(self, store: Store, ids: Ids, clock: FakeClock) -> None:
-        assert await store.read(ALICE, lambda tx: tx.documents()) == 0
+    async def test_document_count_is_of_the_numbers_that_were_taken(
+        self, store: Store, ids: Ids, clock: FakeClock
+    ) -> None:
+        assert await store.read(ALICE, lambda tx: tx.document_count()) == 0
         await store.write(ALICE, lambda tx: say(tx, ids, "a", "b"))
         clock.advance(1)
-        assert await store.read(ALICE, lambda tx: tx.documents()) == 2
-        assert await store.read(BOB, lambda tx: tx.documents()) == 0
+        assert await store.read(ALICE, lambda tx: tx.document_count()) == 2
+        assert await store.read(BOB, lambda tx: tx.document_count()) == 0

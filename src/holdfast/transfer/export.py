@@ -178,6 +178,7 @@ def _message(source: Source, message: Message, names: Mapping[str, str], line: i
         source_id=message.id,
         line=line,
         agent=message.agent,
+        own=True,
     )
 
 

@@ -15,7 +15,7 @@ from holdfast.transfer.chats import read_anthropic_json, read_openai_jsonl
 from holdfast.transfer.claude_code import read_claude_code
 from holdfast.transfer.datasets import read_locomo, read_realmem
 from holdfast.transfer.export import FORMAT, read_own
-from holdfast.transfer.items import Batch, Item, Restored, batched
+from holdfast.transfer.items import BATCH_MESSAGES, Batch, Item, Restored, batched
 from holdfast.transfer.source import MAX_PIECE, Piece, Source
 
 __all__ = ["READERS", "detect", "read_batches"]
@@ -65,8 +65,8 @@ def detect(path: Path) -> str:
     return found
 
 
-def read_batches(source: Source, format_name: str) -> Iterator[Batch | Restored]:
-    """The contents of a file in batches, in bounded memory.
+def read_batches(source: Source, format_name: str, *, most: int = BATCH_MESSAGES) -> Iterator[Batch | Restored]:
+    """The contents of a file in batches of at most `most` messages, in bounded memory.
 
     Raises:
         InvalidSetting: there is no such format.
@@ -74,7 +74,7 @@ def read_batches(source: Source, format_name: str) -> Iterator[Batch | Restored]
     """
     if format_name not in READERS:
         raise InvalidSetting(f"the format {format_name!r} is unknown; use one of {', '.join(READERS)}", name="format")
-    return batched(READERS[format_name](source), source)
+    return batched(READERS[format_name](source), source, most=most)
 
 
 def _by_lines(source: Source) -> str | None:

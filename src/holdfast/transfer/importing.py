@@ -10,7 +10,7 @@ from typing import Protocol
 
 from holdfast.pipeline.ingest import Limits
 from holdfast.transfer.formats import detect, read_batches
-from holdfast.transfer.items import Batch, Restored
+from holdfast.transfer.items import BATCH_MESSAGES, Batch, Restored
 from holdfast.transfer.source import OnError, Problem, Source
 
 __all__ = ["Progress", "Report", "Target", "import_file"]
@@ -74,6 +74,7 @@ async def import_file(
     zone: tzinfo = UTC,
     on_error: OnError = "stop",
     limits: Limits | None = None,
+    batch: int = BATCH_MESSAGES,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Import a file, batch after batch, in bounded memory.
@@ -90,17 +91,17 @@ async def import_file(
     source = Source(path=path, zone=zone, now=now, on_error=on_error, limits=limits or Limits())
     read = added = 0
     sessions: set[str] = set()
-    for batch in read_batches(source, chosen):
-        match batch:
+    for part in read_batches(source, chosen, most=batch):
+        match part:
             case Batch():
-                added += await target.add(batch)
-                read += len(batch.messages)
-                sessions.add(batch.session)
+                added += await target.add(part)
+                read += len(part.messages)
+                sessions.add(part.session)
             case Restored():
-                added += await target.restore(batch)
+                added += await target.restore(part)
                 read += 1
         if progress is not None:
-            progress(Progress(position=batch.position, size=source.size, done=read, added=added))
+            progress(Progress(position=part.position, size=source.size, done=read, added=added))
     return Report(
         format=chosen,
         read=read,

@@ -15,9 +15,20 @@ from holdfast.pipeline.ingest import parse_messages
 from holdfast.plain import body_json
 from holdfast.transfer.source import Source
 
-__all__ = ["Batch", "Item", "Restored", "any_time", "batched", "fingerprint", "make_item", "session_name"]
+__all__ = [
+    "BATCH_MESSAGES",
+    "Batch",
+    "Item",
+    "Restored",
+    "any_time",
+    "batched",
+    "fingerprint",
+    "make_item",
+    "session_name",
+]
 
-_BATCH_MESSAGES = 128
+BATCH_MESSAGES = 128
+"""Most messages of one transaction of an import."""
 _BATCH_BYTES = 1024 * 1024
 _EPOCH_MILLIS = 10**11  # as seconds this is the year 5138, as milliseconds 1973
 _UNUSABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]+")
@@ -28,7 +39,8 @@ class Item:
     """One message of an import, in the form that `add` takes.
 
     `key` names it for ever: the same message of the same conversation has the same key in every run, however far the
-    file has grown since. `source_id` is what the other system calls it.
+    file has grown since. `source_id` is what the other system calls it; where
+    the other system is Holdfast (`own`), the message keeps it.
     """
 
     session: str
@@ -37,6 +49,7 @@ class Item:
     key: str
     size: int
     agent: str | None = None
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +65,7 @@ class Batch:
     keys: tuple[str, ...]
     source_ids: tuple[str, ...]
     position: int
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +87,7 @@ def make_item(
     source_id: str,
     line: int | None,
     agent: str | None = None,
+    own: bool = False,
 ) -> Item | None:
     """The message as an item; None when it is not well formed (`source` was told), or when there is nothing in it.
 
@@ -91,7 +106,7 @@ def make_item(
             source.bad(line, str(error).removeprefix("message 0: "))
         return None
     key = fingerprint(kind, conversation, source_id, body_json(draft.body))
-    return Item(session=session, message=message, source_id=source_id, key=key, size=draft.size, agent=agent)
+    return Item(session=session, message=message, source_id=source_id, key=key, size=draft.size, agent=agent, own=own)
 
 
 def fingerprint(*parts: str) -> str:
@@ -103,8 +118,10 @@ def fingerprint(*parts: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def batched(items: Iterable[Item | Restored], source: Source) -> Iterator[Batch | Restored]:
-    """The items in batches of at most 128 messages and about 1 MiB, each of one session and agent, order kept.
+def batched(
+    items: Iterable[Item | Restored], source: Source, *, most: int = BATCH_MESSAGES
+) -> Iterator[Batch | Restored]:
+    """The items in batches of at most `most` messages and about 1 MiB, each of one session and agent, order kept.
 
     When reading fails, what was read before is yielded first, then the error is raised.
     """
@@ -112,7 +129,7 @@ def batched(items: Iterable[Item | Restored], source: Source) -> Iterator[Batch 
     size = 0
     try:
         for item in items:
-            full = len(held) == _BATCH_MESSAGES or size > _BATCH_BYTES
+            full = len(held) >= most or size > _BATCH_BYTES
             if held and (full or not _joins(held[-1], item)):
                 yield _batch(held, source)
                 held, size = [], 0
@@ -141,6 +158,7 @@ def _batch(held: list[Item], source: Source) -> Batch:
         keys=tuple(item.key for item in held),
         source_ids=tuple(item.source_id for item in held),
         position=source.position,
+        own=held[0].own,
     )
 
 

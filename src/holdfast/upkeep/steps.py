@@ -7,9 +7,10 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from holdfast.model import Author, Change, Scope
-from holdfast.pipeline.archive import archive, uncovered
+from holdfast.pipeline.archive import RAW_CHARS, archive, uncovered
 from holdfast.pipeline.embedding import Embedding
 from holdfast.pipeline.remember import revise
+from holdfast.pipeline.tiers import temporary
 from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import WriteTx
 from holdfast.upkeep.embedding import index_step
@@ -21,8 +22,10 @@ READER_RETRY_SECONDS = 1.0
 RULES = Author(origin="rules", name="upkeep")
 
 
-def steps(store: Store, ids: Ids, embedding: Embedding | None = None) -> Mapping[str, Step]:
-    """Every kind of due work and what does it."""
+def steps(
+    store: Store, ids: Ids, embedding: Embedding | None = None, *, raw_chars: int = RAW_CHARS
+) -> Mapping[str, Step]:
+    """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
 
     async def expire(lease: Lease) -> float | None:
@@ -30,7 +33,7 @@ def steps(store: Store, ids: Ids, embedding: Embedding | None = None) -> Mapping
         return None
 
     async def consolidate(lease: Lease) -> float | None:
-        work = lambda tx: _keep_raw(tx, lease.due.ref, ids, secret)  # noqa: E731 - bound to this lease
+        work = lambda tx: _keep_raw(tx, lease.due.ref, ids, secret, raw_chars)  # noqa: E731 - bound to this lease
         await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
@@ -69,9 +72,15 @@ def _expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
     if not found or found[0].state != "active" or found[0].pinned:
         return
     memory = found[0]
-    if memory.expires_at is None or memory.expires_at > tx.now:
+    if memory.expires_at is None:
         return
-    effect = revise(tx, memory, state="expired", valid_to=memory.expires_at)
+    if memory.expires_at > tx.now:
+        # Evidence has prolonged its life since this was made due.
+        tx.put_due("expire", memory.id, memory.expires_at)
+        return
+    # Told until when: it holds no longer. At the end of its life in the mid tier it still holds, and is recallable.
+    lives = memory.kind == "fact" and not temporary(tx.evidence([memory.id]))
+    effect = revise(tx, memory, state="expired", valid_to=None if lives else memory.expires_at)
     change = Change(
         id=ids.new("chg"),
         seq=0,
@@ -84,7 +93,7 @@ def _expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
     tx.add_change(change)
 
 
-def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes) -> None:
+def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: int) -> None:
     """Messages behind the cursor that nothing holds any more (their summary was forgotten) are kept raw again."""
     session = tx.find_session(session_id)
     if session is None:
@@ -92,7 +101,7 @@ def _keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes) -> None:
     messages = uncovered(tx, session)
     if not messages:
         return
-    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES)
+    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES, raw_chars=raw_chars)
     change = Change(
         id=ids.new("chg"),
         seq=0,

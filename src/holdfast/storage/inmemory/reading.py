@@ -9,7 +9,22 @@ from datetime import datetime
 
 from holdfast.answers import Due
 from holdfast.errors import StoreError
-from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import (
+    Change,
+    Evidence,
+    FactKey,
+    HitKind,
+    Kind,
+    Memory,
+    Message,
+    Scope,
+    Session,
+    State,
+    Suspicion,
+    Tier,
+    from_micros,
+    micros,
+)
 from holdfast.packed import Block
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
 from holdfast.transaction import Listing, Replay, Tombstone
@@ -109,10 +124,42 @@ class InMemoryReadTx:
             found += self.find_memories([one])
         return found
 
+    def hidden(self) -> list[Message | Memory]:
+        """What standing changes hide from every other read, by document number."""
+        rows = self._rows
+        messages = [sealed.open() for one in rows.hidden if (sealed := rows.messages.get(one)) is not None]
+        memories = [kept.sealed[-1].open() for one in rows.hidden if (kept := rows.memories.get(one)) is not None]
+        return sorted([*messages, *memories], key=lambda item: item.number)
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         """Memories by kind, state, agent and session, by document number."""
         found = self._current(lambda kept: _listed(kept.current, listing))
         return [kept.sealed[-1].open() for kept in found[: listing.limit]]
+
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        """The last `limit` memories of a kind, state and tier, newest first."""
+        listing = Listing(kinds=(kind,), states=(state,), agent=agent, session=session)
+        found = self._current(lambda kept: kept.current.tier == tier and _listed(kept.current, listing))
+        return [kept.sealed[-1].open() for kept in found[::-1][:limit]]
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        """The messages that quote one of these ids, hidden ones too, by number."""
+        wanted = set(ids)
+        found = [
+            sealed.open()
+            for sealed in self._rows.messages.values()
+            if any(not wanted.isdisjoint(quote.ids) for quote in sealed.row.quotes)
+        ]
+        return sorted(found, key=lambda message: message.number)
 
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""
@@ -124,6 +171,34 @@ class InMemoryReadTx:
         return [
             kept.sealed[-1].open() for kept in sorted(found, key=lambda k: (k.current.valid_from, k.current.number))
         ]
+
+    def fact_keys(self, agent: str | None) -> list[FactKey]:
+        """Each wording of a subject and attribute, oldest first, with its key."""
+
+        def wanted(memory: Memory) -> bool:
+            return memory.kind == "fact" and memory.agent == agent and memory.state != "merged"
+
+        found = (kept.current for kept in self._current(lambda kept: wanted(kept.current)))
+        keys = (FactKey(subject=m.subject or "", attribute=m.attribute or "", key=m.key or "") for m in found)
+        return list(dict.fromkeys(keys))
+
+    def evidence(self, memory_ids: Sequence[str]) -> list[Evidence]:
+        """What speaks of these memories, but for what came with a change that was undone."""
+        found = (one for memory_id in memory_ids for one in self._rows.evidence.get(memory_id) or ())
+        return [one for one in found if not self._undone(one.change_id)]
+
+    def suspicions(self) -> list[Suspicion]:
+        """Suspicions whose memories can be read, as the changes that stand leave them."""
+        found = []
+        for one in sorted(self._rows.suspicions.values(), key=lambda one: (one.at, one.id)):
+            if len(self.find_memories([one.memory_id, one.other_id])) < 2 or self._undone(one.change_id):
+                continue
+            found.append(replace(one, settled=None, settled_by=None) if self._undone(one.settled_by) else one)
+        return found
+
+    def _undone(self, change_id: str | None) -> bool:
+        sealed = None if change_id is None else self._rows.changes.get(change_id)
+        return sealed is not None and sealed.row.undone_by is not None
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
         """The active memory of this kind, agent and content digest."""
@@ -186,6 +261,23 @@ class InMemoryReadTx:
         """Whether content of this digest was forgotten with its sources kept."""
         return any(stone.digest == digest for stone in self._rows.tombstones.values())
 
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that the scope has or had, hidden and forgotten ones too."""
+        rows = self._rows
+        return frozenset(one for one in ids if one in rows.messages or one in rows.memories or one in rows.tombstones)
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        """Messages and current memories after a document number, by number, and whether each is hidden."""
+        rows = self._rows
+        found: list[tuple[Message | Memory, bool]] = []
+        for _, one in sorted((number, one) for number, one in rows.numbers.items() if number > after)[:limit]:
+            message, memory = rows.messages.get(one), rows.memories.get(one)
+            if message is not None:
+                found.append((message.open(), one in rows.hidden))
+            elif memory is not None:
+                found.append((memory.sealed[-1].open(), one in rows.hidden))
+        return found
+
     def blocks(self) -> list[Block]:
         """The words index of the scope, in order of `first`."""
         return sorted(self._rows.blocks.values(), key=lambda block: block.first)
@@ -198,7 +290,7 @@ class InMemoryReadTx:
         """The number that stands for each agent of the scope in the words index, from 1."""
         return dict(self._rows.agents.items())
 
-    def documents(self) -> int:
+    def document_count(self) -> int:
         """How many document numbers were taken so far."""
         return self._rows.counters.get("document") or 0
 

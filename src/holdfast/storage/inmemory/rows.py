@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar, cast
 
 from holdfast.answers import Due
-from holdfast.model import Change, Memory, Message, Scope, Session
+from holdfast.model import Change, Evidence, Memory, Message, Scope, Session, Suspicion
 from holdfast.packed import Block
 from holdfast.transaction import Replay, Tombstone
 from holdfast.vectors import Generation, VectorBlock
@@ -186,6 +186,8 @@ class ScopeRows:
     agents: Shelf[str, int] = field(init=False)
     blocks: Shelf[int, Block] = field(init=False)
     vectors: Shelf[tuple[int, int], VectorBlock] = field(init=False)
+    evidence: Shelf[str, tuple[Evidence, ...]] = field(init=False)
+    suspicions: Shelf[str, Suspicion] = field(init=False)
     index_rev: int = 0
     vector_rev: int = 0
 
@@ -203,6 +205,8 @@ class ScopeRows:
         self.agents = Shelf(self.log)
         self.blocks = Shelf(self.log)
         self.vectors = Shelf(self.log)
+        self.evidence = Shelf(self.log)
+        self.suspicions = Shelf(self.log)
 
     @property
     def empty(self) -> bool:

@@ -18,6 +18,7 @@ from holdfast.ports import Clock, Ids, Priority, StoreFacts, Upkeep
 from holdfast.storage.inmemory.reading import InMemoryReadTx
 from holdfast.storage.inmemory.rows import Rows
 from holdfast.storage.inmemory.upkeep import InMemoryUpkeep
+from holdfast.storage.inmemory.usage import InMemoryUsageBook
 from holdfast.storage.inmemory.writing import InMemoryWriteTx
 from holdfast.transaction import ReadTx, WriteTx
 
@@ -55,6 +56,7 @@ class InMemoryStore:
         self._wakes: list[Callable[[], None]] = []
         self._closed = False
         self._upkeep = InMemoryUpkeep(self._rows, self._unit)
+        self._usage = InMemoryUsageBook()
         secret = sha256(ids.new("ses").encode()).digest()
         self._facts = StoreFacts(backend="memory", location=":memory:", schema=_SCHEMA, secret=secret)
 
@@ -67,6 +69,11 @@ class InMemoryStore:
     def upkeep(self) -> Upkeep:
         """The cross-scope verbs."""
         return self._upkeep
+
+    @property
+    def usage(self) -> InMemoryUsageBook:
+        """What models were used for, over all scopes."""
+        return self._usage
 
     async def write(
         self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE

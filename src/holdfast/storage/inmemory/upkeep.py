@@ -87,7 +87,7 @@ class InMemoryUpkeep:
         with self._unit():
             return [Scope(namespace=namespace, user=user) for namespace, user in self._rows.owners()]
 
-    async def scrub(self) -> str | None:
+    async def scrub(self, *, briefly: bool = False) -> str | None:  # noqa: ARG002 - the port's
         """Nothing to do: what was forgotten is in no file."""
         await asyncio.sleep(0)
         with self._unit():

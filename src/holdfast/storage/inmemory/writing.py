@@ -9,7 +9,7 @@ from datetime import datetime
 from holdfast import packed
 from holdfast.answers import Due
 from holdfast.errors import RevisionConflict, StoreError
-from holdfast.model import Change, Memory, Message, Session, from_micros, micros
+from holdfast.model import Change, Evidence, Memory, Message, Session, Suspicion, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.inmemory.reading import InMemoryReadTx
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Sealed, seal
@@ -55,6 +55,13 @@ class InMemoryWriteTx(InMemoryReadTx):
             rows.journal.put(place, message.id)
             rows.numbers.put(message.number, message.id)
 
+    def rewrite_message(self, message: Message) -> None:
+        """Replace the body, text and quotes of the message of that id."""
+        sealed = self._rows.messages.get(message.id)
+        if sealed is not None:
+            changed = replace(sealed.open(), body=message.body, text=message.text, quotes=message.quotes)
+            self._rows.messages.put(message.id, seal(changed))
+
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         """Insert a memory, or write its next revision.
 
@@ -82,6 +89,26 @@ class InMemoryWriteTx(InMemoryReadTx):
         ended = replace(kept.sealed[-1].row, unrecorded_at=memory.recorded_at)
         older = (*kept.sealed[:-1], Sealed(ended, kept.sealed[-1].texts))
         rows.memories.put(memory.id, Revisions((*older, new), kept.digest if digest is None else digest))
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        """Note what speaks of a memory; the same thing again is noted once."""
+        held = self._rows.evidence.get(evidence.memory_id) or ()
+        same = (evidence.turn, evidence.at, evidence.operation)
+        places = [place for place, one in enumerate(held) if (one.turn, one.at, one.operation) == same]
+        noted = (*held[: places[0]], evidence, *held[places[0] + 1 :]) if places else (*held, evidence)
+        self._rows.evidence.put(evidence.memory_id, noted)
+
+    def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
+        """Set the count and the end of life of the current revision, in place."""
+        kept = self._rows.memories.get(memory_id)
+        if kept is not None:
+            newest = kept.sealed[-1]
+            row = replace(newest.row, evidence=evidence, expires_at=expires_at)
+            self._rows.memories.put(memory_id, Revisions((*kept.sealed[:-1], Sealed(row, newest.texts)), kept.digest))
+
+    def put_suspicion(self, suspicion: Suspicion) -> None:
+        """Insert or replace a suspicion."""
+        self._rows.suspicions.put(suspicion.id, suspicion)
 
     def add_change(self, change: Change) -> Change:
         """Append to the audit trail; returns the change with the next `seq` of its namespace."""
@@ -200,6 +227,10 @@ class InMemoryWriteTx(InMemoryReadTx):
             raise StoreError(f"the session {name!r} still has messages; erase them first")
         self._rows.sessions.drop(name)
 
+    def erase_agents(self) -> None:
+        """Forget the names of the scope's agents."""
+        self._rows.agents.clear()
+
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
         """Remove messages for good and leave tombstones."""
         rows = self._rows
@@ -224,6 +255,10 @@ class InMemoryWriteTx(InMemoryReadTx):
             if kept is None:
                 continue
             rows.numbers.drop(kept.current.number)
+            rows.evidence.drop(one)
+            for suspicion in rows.suspicions.values():
+                if one in {suspicion.memory_id, suspicion.other_id}:
+                    rows.suspicions.drop(suspicion.id)
             rows.tombstones.put(one, Tombstone(id=one, at=self.now, change_id=change_id, digest=digests.get(one)))
             rows.hidden.drop(one)
             gone.add(one)

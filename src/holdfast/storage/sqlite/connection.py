@@ -27,6 +27,7 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
+from holdfast.storage.sqlite.raw import head
 
 __all__ = ["APPLICATION_ID", "Migration", "connect", "create_or_migrate", "migrations", "translated"]
 
@@ -96,7 +97,9 @@ def translated(path: str) -> Iterator[None]:
         raise ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout") from error
     except apsw.Error as error:
         code = getattr(error, "extendedresult", 0)
-        raise StoreError(f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored") from error
+        raise StoreError(
+            f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored, try again"
+        ) from error
 
 
 def connect(path: str, *, busy_timeout: float, vfs: str | None = None, readonly: bool = False) -> apsw.Connection:
@@ -145,30 +148,32 @@ def _create_file(path: str) -> None:
     target = Path(path)
     if target.is_dir():
         raise NotAStore(f"{path} is a folder; name a file in it, for example {target / 'memory.db'}", path=path)
+    if target.parent.exists() and not target.parent.is_dir():
+        raise NotAStore(f"{target.parent} is not a folder; name a file in a folder", path=path)
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
         if not stat.S_ISREG(target.stat().st_mode):
-            raise NotAStore(f"{path} is not a regular file", path=path) from None
+            raise NotAStore(f"{path} is not a regular file; name another one", path=path) from None
         if not os.access(path, os.R_OK | os.W_OK) or not os.access(target.parent, os.W_OK):
             raise StoreReadOnly(f"{path} or its folder cannot be written; check owner and modes") from None
     except NotADirectoryError as error:
-        raise NotAStore(f"{target.parent} is not a folder", path=path) from error
+        raise NotAStore(f"{target.parent} is not a folder; name a file in a folder", path=path) from error
     except OSError as error:
-        raise StoreReadOnly(f"{path} cannot be created: {error.strerror}") from error
+        raise StoreReadOnly(f"{path} cannot be created ({error.strerror}); check its folder") from error
 
 
 def _check_header(path: str, *, supported: int) -> None:
-    with Path(path).open("rb") as file:
-        header = file.read(100)
+    with translated(path):
+        header = head(path, 100)
     if not header:
         return
     if len(header) < 100 or not header.startswith(_MAGIC):
-        raise NotAStore(f"{path} is not a Holdfast file; it was left untouched", path=path)
+        raise NotAStore(f"{path} is not a Holdfast file; it was left untouched, name another one", path=path)
     user_version, application = _HEADER.unpack(header)
     if application not in {0, APPLICATION_ID}:
-        raise NotAStore(f"{path} is another program's SQLite file; it was left untouched", path=path)
+        raise NotAStore(f"{path} is another program's SQLite file; it was left untouched, name another one", path=path)
     if application == APPLICATION_ID:
         _check_version(path, user_version, supported)
 
@@ -217,7 +222,7 @@ def _check_ours(connection: apsw.Connection, path: str, supported: int) -> None:
     application = int(connection.pragma("application_id"))
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
     if application != APPLICATION_ID and (application or tables):
-        raise NotAStore(f"{path} is another program's SQLite file; it was left untouched", path=path)
+        raise NotAStore(f"{path} is another program's SQLite file; it was left untouched, name another one", path=path)
     _check_version(path, int(connection.pragma("user_version")), supported)
 
 

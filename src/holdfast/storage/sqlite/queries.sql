@@ -33,32 +33,53 @@ SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: insert_message
 INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
-  event_time, recorded_at, change_id)
+  event_time, recorded_at, change_id, quotes)
 VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role, :shape, :body, :text, :embed, :metadata,
-  :event_time, :recorded_at, :change_id)
+  :event_time, :recorded_at, :change_id, :quotes)
+
+-- name: insert_quote
+INSERT OR IGNORE INTO message_quote (namespace, user_id, item_id, number) VALUES (:namespace, :user_id, :item_id, :number)
+
+-- name: read_quoting
+SELECT m.number, m.id, m.session_id, m.agent_id, m.seq, m.role, m.shape, m.body, m.text, m.embed, m.metadata, m.event_time,
+  m.recorded_at, m.change_id, m.quotes
+FROM message_quote AS q
+JOIN message AS m ON m.namespace = q.namespace AND m.user_id = q.user_id AND m.number = q.number
+WHERE q.namespace = :namespace AND q.user_id = :user_id AND q.item_id = :item_id ORDER BY m.number
+
+-- name: rewrite_message
+UPDATE message SET body = :body, text = :text, quotes = :quotes
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number
+
+-- name: delete_quotes
+DELETE FROM message_quote WHERE namespace = :namespace AND user_id = :user_id AND number = :number
 
 -- name: read_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
 
 -- name: read_newest_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
 
 -- name: read_message_by_number
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
 -- name: delete_message
-DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number, quotes
 
 -- name: close_revision
 UPDATE memory SET unrecorded_at = :now
@@ -108,6 +129,17 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:session_id IS NULL OR session_id = :session_id)
 ORDER BY number LIMIT :limit
 
+-- name: newest_memories
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
+  AND state = :state AND tier = :tier
+  AND (:agent_id IS NULL OR agent_id IN (:agent_id, ''))
+  AND (:session_id IS NULL OR session_id = :session_id)
+ORDER BY number DESC LIMIT :limit
+
 -- name: read_facts
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
@@ -116,6 +148,54 @@ FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
   AND agent_id = :agent_id AND unrecorded_at IS NULL
 ORDER BY valid_from, number
+
+-- name: read_fact_keys
+SELECT subject, attribute, fact_key FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND kind = 'fact' AND agent_id = :agent_id
+  AND unrecorded_at IS NULL AND state <> 'merged'
+GROUP BY subject, fact_key, attribute ORDER BY min(number)
+
+-- name: read_evidence
+SELECT memory_id, turn, at, operation, change_id FROM evidence AS e
+WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = :memory_id
+  AND NOT EXISTS (SELECT 1 FROM change AS c
+                  WHERE c.namespace = :namespace AND c.user_id = :user_id AND c.id = e.change_id AND c.undone_by IS NOT NULL)
+ORDER BY e.place
+
+-- name: insert_evidence
+INSERT INTO evidence (namespace, user_id, memory_id, place, turn, at, operation, change_id)
+SELECT :namespace, :user_id, :memory_id, count(*), :turn, :at, :operation, :change_id
+FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+ON CONFLICT DO UPDATE SET change_id = excluded.change_id
+
+-- name: delete_evidence
+DELETE FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id
+
+-- name: count_evidence
+UPDATE memory SET evidence = :evidence, expires_at = :expires_at
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
+
+-- name: put_suspicion
+INSERT INTO suspicion (namespace, user_id, id, kind, memory_id, other_id, rule, at, change_id, settled, settled_by)
+VALUES (:namespace, :user_id, :id, :kind, :memory_id, :other_id, :rule, :at, :change_id, :settled, :settled_by)
+ON CONFLICT (namespace, user_id, id) DO UPDATE SET settled = excluded.settled, settled_by = excluded.settled_by
+
+-- name: read_suspicions
+SELECT s.id, s.kind, s.memory_id, s.other_id, s.rule, s.at, s.change_id, s.settled, s.settled_by
+FROM suspicion AS s
+JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id
+  AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL
+JOIN memory AS o ON o.namespace = s.namespace AND o.user_id = s.user_id AND o.id = s.other_id
+  AND o.unrecorded_at IS NULL AND o.hidden_by IS NULL
+WHERE s.namespace = :namespace AND s.user_id = :user_id
+ORDER BY s.at, s.id
+
+-- name: read_undone
+SELECT undone_by FROM change WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND undone_by IS NOT NULL
+
+-- name: delete_suspicions
+DELETE FROM suspicion
+WHERE namespace = :namespace AND user_id = :user_id AND (memory_id = :memory_id OR other_id = :memory_id)
 
 -- name: read_same_content
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
@@ -255,6 +335,16 @@ WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by I
 UPDATE memory SET hidden_by = :change_id
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
 
+-- name: read_hidden_messages
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
+
+-- name: read_hidden_memories
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL AND unrecorded_at IS NULL
+
 -- name: reveal_messages
 UPDATE message SET hidden_by = NULL WHERE namespace = :namespace AND user_id = :user_id AND hidden_by = :change_id
 
@@ -267,10 +357,32 @@ DELETE FROM session WHERE namespace = :namespace AND user_id = :user_id AND sess
 -- name: read_agents
 SELECT agent_id, number FROM agent WHERE namespace = :namespace AND user_id = :user_id
 
+-- name: delete_agents
+DELETE FROM agent WHERE namespace = :namespace AND user_id = :user_id
+
 -- name: insert_agent
 INSERT INTO agent (namespace, user_id, agent_id, number)
 SELECT :namespace, :user_id, :agent_id, 1 + count(*) FROM agent WHERE namespace = :namespace AND user_id = :user_id
 RETURNING number
+
+-- name: read_known
+SELECT 1 FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+UNION ALL SELECT 1 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+UNION ALL SELECT 1 FROM tombstone WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+LIMIT 1
+
+-- name: read_message_documents
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes,
+  hidden_by IS NOT NULL
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND number > :after ORDER BY number LIMIT :limit
+
+-- name: read_memory_documents
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by, hidden_by IS NOT NULL
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND unrecorded_at IS NULL AND number > :after
+ORDER BY number LIMIT :limit
 
 -- name: read_word_blocks
 SELECT first, records, entries FROM word_block WHERE namespace = :namespace AND user_id = :user_id ORDER BY first
@@ -294,7 +406,7 @@ ON CONFLICT (namespace, user_id, first) DO UPDATE SET records = excluded.records
 -- name: clear_word_blocks
 DELETE FROM word_block WHERE namespace = :namespace AND user_id = :user_id
 
--- name: read_documents
+-- name: read_document_count
 SELECT documents FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: read_generations
@@ -413,3 +525,32 @@ SELECT min(max(due_at, ifnull(leased_until, 0))) FROM due WHERE instr(:kinds, ',
 -- name: read_scopes
 -- scope: upkeep
 SELECT namespace, user_id FROM owner ORDER BY namespace, user_id
+
+-- name: add_usage
+-- scope: upkeep
+INSERT INTO model_usage (day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds,
+  nanousd, unpriced, f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth)
+VALUES (:day, :model, :purpose, :calls, :answered, :retries, :input_tokens, :output_tokens, :milliseconds, :nanousd,
+  :unpriced, :f_retry, :f_resample, :f_next, :f_park, :f_shorten, :f_poison, :f_auth)
+ON CONFLICT (day, model, purpose) DO UPDATE SET
+  calls = calls + excluded.calls,
+  answered = answered + excluded.answered,
+  retries = retries + excluded.retries,
+  input_tokens = input_tokens + excluded.input_tokens,
+  output_tokens = output_tokens + excluded.output_tokens,
+  milliseconds = milliseconds + excluded.milliseconds,
+  nanousd = nanousd + excluded.nanousd,
+  unpriced = unpriced + excluded.unpriced,
+  f_retry = f_retry + excluded.f_retry,
+  f_resample = f_resample + excluded.f_resample,
+  f_next = f_next + excluded.f_next,
+  f_park = f_park + excluded.f_park,
+  f_shorten = f_shorten + excluded.f_shorten,
+  f_poison = f_poison + excluded.f_poison,
+  f_auth = f_auth + excluded.f_auth
+
+-- name: read_usage
+-- scope: upkeep
+SELECT day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds, nanousd, unpriced,
+  f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth
+FROM model_usage WHERE day >= :since ORDER BY day, model, purpose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,22 @@ import apsw
 
 from holdfast.answers import Due
 from holdfast.errors import StoreError
-from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import (
+    Change,
+    Evidence,
+    FactKey,
+    HitKind,
+    Kind,
+    Memory,
+    Message,
+    Scope,
+    Session,
+    State,
+    Suspicion,
+    Tier,
+    from_micros,
+    micros,
+)
 from holdfast.packed import Block
 from holdfast.storage.sql import load
 from holdfast.storage.sqlite import rows
@@ -119,6 +135,11 @@ class SqliteRead:
                 found.append(self._memory(row))
         return found
 
+    def hidden(self) -> list[Message | Memory]:
+        messages = [rows.to_message(row) for row in self._run("read_hidden_messages").fetchall()]
+        memories = [self._memory(row) for row in self._run("read_hidden_memories").fetchall()]
+        return sorted([*messages, *memories], key=lambda item: item.number)
+
     def list_memories(self, listing: Listing) -> list[Memory]:
         found = self._run(
             "list_memories",
@@ -131,9 +152,48 @@ class SqliteRead:
         )
         return [self._memory(row) for row in found.fetchall()]
 
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        params = {"kind": kind, "state": state, "tier": tier, "agent_id": agent, "session_id": session, "limit": limit}
+        return [self._memory(row) for row in self._run("newest_memories", **params).fetchall()]
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        found: dict[int, Sequence[Any]] = {}
+        for item in ids:
+            found |= {row[0]: row for row in self._run("read_quoting", item_id=item)}
+        return [rows.to_message(row) for _, row in sorted(found.items())]
+
     def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
         found = self._run("read_facts", subject=subject, fact_key=key, agent_id=agent or "")
         return [self._memory(row) for row in found.fetchall()]
+
+    def fact_keys(self, agent: str | None) -> list[FactKey]:
+        found = self._run("read_fact_keys", agent_id=agent or "")
+        return [FactKey(subject=row[0], attribute=row[1], key=row[2]) for row in found]
+
+    def evidence(self, memory_ids: Sequence[str]) -> list[Evidence]:
+        found = (row for one in memory_ids for row in self._run("read_evidence", memory_id=one).fetchall())
+        return [rows.to_evidence(row) for row in found]
+
+    def suspicions(self) -> list[Suspicion]:
+        found = [rows.to_suspicion(row) for row in self._run("read_suspicions").fetchall()]
+        return [one for one in map(self._standing, found) if one is not None]
+
+    def _standing(self, suspicion: Suspicion) -> Suspicion | None:
+        """The suspicion as the changes that stand leave it; None where what raised it was undone."""
+        if self._first("read_undone", id=suspicion.change_id) is not None:
+            return None
+        by = suspicion.settled_by
+        undone = by is not None and self._first("read_undone", id=by) is not None
+        return replace(suspicion, settled=None, settled_by=None) if undone else suspicion
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
         row = self._first("read_same_content", kind=kind, digest=digest, agent_id=agent or "")
@@ -178,6 +238,16 @@ class SqliteRead:
     def blocked(self, digest: bytes) -> bool:
         return self._first("read_blocked", digest=digest) is not None
 
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(item for item in ids if self._first("read_known", id=item) is not None)
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        messages = self._run("read_message_documents", after=after, limit=limit).fetchall()
+        memories = self._run("read_memory_documents", after=after, limit=limit).fetchall()
+        found: list[tuple[Message | Memory, bool]] = [(rows.to_message(row), bool(row[-1])) for row in messages]
+        found += [(self._memory(row), bool(row[-1])) for row in memories]
+        return sorted(found, key=lambda document: document[0].number)[:limit]
+
     def blocks(self) -> list[Block]:
         found = self._run("read_word_blocks")
         return [Block(first=first, records=records, entries=entries) for first, records, entries in found]
@@ -190,8 +260,8 @@ class SqliteRead:
         found: list[Any] = self._run("read_agents").fetchall()
         return dict(found)
 
-    def documents(self) -> int:
-        row = self._first("read_documents")
+    def document_count(self) -> int:
+        row = self._first("read_document_count")
         return 0 if row is None else int(row[0])
 
     def generations(self) -> list[Generation]:

@@ -9,7 +9,20 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.answers import Due, Receipt, Visibility
-from holdfast.model import Author, Change, Effect, Memory, Message, Session, Span, from_micros, micros
+from holdfast.model import (
+    Author,
+    Change,
+    Effect,
+    Evidence,
+    Memory,
+    Message,
+    Quote,
+    Session,
+    Span,
+    Suspicion,
+    from_micros,
+    micros,
+)
 from holdfast.vectors import Generation
 
 __all__ = [
@@ -21,12 +34,16 @@ __all__ = [
     "receipt_from",
     "receipt_text",
     "session_params",
+    "suspicion_params",
     "to_change",
     "to_due",
+    "to_evidence",
     "to_generation",
     "to_memory",
     "to_message",
+    "to_quotes",
     "to_session",
+    "to_suspicion",
 ]
 
 Row = Sequence[Any]
@@ -92,7 +109,15 @@ def to_message(row: Row) -> Message:
         event_time=from_micros(row[11]),
         recorded_at=from_micros(row[12]),
         change_id=row[13],
+        quotes=to_quotes(row[14]),
     )
+
+
+def to_quotes(text: str) -> tuple[Quote, ...]:
+    """The quotes of a message from their column."""
+    if text == "[]":
+        return ()
+    return tuple(Quote(start=start, end=end, ids=tuple(ids)) for start, end, ids in json.loads(text))
 
 
 def message_params(message: Message) -> dict[str, Any]:
@@ -112,6 +137,7 @@ def message_params(message: Message) -> dict[str, Any]:
         "event_time": micros(message.event_time),
         "recorded_at": micros(message.recorded_at),
         "change_id": message.change_id,
+        "quotes": dumps([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
     }
 
 
@@ -260,3 +286,28 @@ def to_generation(row: Row) -> Generation:
     return Generation(
         number=number, fingerprint=fingerprint, dimension=dimension, state=state, made_at=from_micros(made_at)
     )
+
+
+def to_evidence(row: Row) -> Evidence:
+    """Evidence from the columns of `read_evidence`."""
+    return Evidence(memory_id=row[0], turn=row[1], at=from_micros(row[2]), operation=row[3], change_id=row[4])
+
+
+def to_suspicion(row: Row) -> Suspicion:
+    """A suspicion from the columns of `read_suspicions`."""
+    return Suspicion(
+        id=row[0],
+        kind=row[1],
+        memory_id=row[2],
+        other_id=row[3],
+        rule=row[4],
+        at=from_micros(row[5]),
+        change_id=row[6],
+        settled=row[7],
+        settled_by=row[8],
+    )
+
+
+def suspicion_params(suspicion: Suspicion) -> dict[str, Any]:
+    """The parameters of `put_suspicion`."""
+    return {**asdict(suspicion), "at": micros(suspicion.at)}

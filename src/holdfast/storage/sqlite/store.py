@@ -15,12 +15,14 @@ from typing import TypeVar
 
 import apsw
 
-from holdfast.errors import ForkedProcess, StoreClosed
+from holdfast.errors import ForkedProcess, StoreClosed, StoreError
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
 from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
+from holdfast.storage.sqlite.ledger import reconcile
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.storage.sqlite.upkeep import SqliteUpkeep
+from holdfast.storage.sqlite.usage import SqliteUsageBook
 from holdfast.storage.sqlite.writer import Writer
 from holdfast.transaction import ReadTx, WriteTx
 
@@ -47,12 +49,14 @@ class SqliteStore:
         clock: Clock,
         busy_timeout: float = 10.0,
         read_timeout: float = 5.0,
+        close_timeout: float = 10.0,
         vfs: str | None = None,
     ) -> None:
         self._path = path
         self._clock = clock
         self._busy_timeout = busy_timeout
         self._read_timeout = read_timeout
+        self._close_timeout = close_timeout
         self._vfs = vfs
         self._pid = os.getpid()
         self._closed = False
@@ -64,10 +68,12 @@ class SqliteStore:
             self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake)
             reader = self._connect()
             secret = reader.execute("SELECT value FROM store WHERE name = 'secret'").get
+            self._note_at_open(reader)
             reader.close()
         self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="holdfast-reader")
-        self._upkeep = SqliteUpkeep(write=self.write, read=self._look, call=self._writer.call)
+        self._upkeep = SqliteUpkeep(write=self.write, read=self._look, call=self._writer.call, note=self._note)
+        self._usage = SqliteUsageBook(write=self.write, read=self._look)
 
     @property
     def facts(self) -> StoreFacts:
@@ -76,6 +82,10 @@ class SqliteStore:
     @property
     def upkeep(self) -> SqliteUpkeep:
         return self._upkeep
+
+    @property
+    def usage(self) -> SqliteUsageBook:
+        return self._usage
 
     async def write(
         self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE
@@ -125,6 +135,18 @@ class SqliteStore:
     def _connect(self) -> apsw.Connection:
         return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs)
 
+    def _note(self, connection: apsw.Connection) -> None:
+        """Bring the ledger of what was forgotten up to date; a file system of a test has none."""
+        if self._vfs is None:
+            reconcile(connection, self._path)
+
+    def _note_at_open(self, reader: apsw.Connection) -> None:
+        try:
+            self._note(reader)
+        except StoreError as error:
+            # The store itself is fine: the next forget tries again, and doctor tells.
+            log.warning("the ledger of what was forgotten lags: %s", error)
+
     def on_due(self, wake: Callable[[], None]) -> None:
         self._wakes.append(wake)
 
@@ -152,4 +174,4 @@ class SqliteStore:
         for connection in self._open_readers:
             with contextlib.suppress(apsw.Error):
                 connection.close()
-        self._writer.close()
+        self._writer.close(self._close_timeout)

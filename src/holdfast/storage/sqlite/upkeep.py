@@ -13,6 +13,7 @@ from holdfast.answers import Due
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Lease
 from holdfast.storage.sqlite import rows
+from holdfast.storage.sqlite.raw import has_stale_cells
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
 
@@ -31,13 +32,34 @@ def _key(due: Due) -> dict[str, Any]:
     return {"namespace": due.namespace, "user_id": due.user or "", "kind": due.kind, "ref": due.ref}
 
 
+BRIEF_PAGES = 8192
+"""Files up to this many pages (32 MiB) are written anew while the caller of a forget waits: about 0.3 s."""
+
+
+def _checkpointed(connection: apsw.Connection) -> bool:
+    """Empty the log into the file; False while a reader still needs it."""
+    try:
+        log, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return log <= 0 or log == done
+
+
 class SqliteUpkeep:
     """`Upkeep` over a store's writer and readers; it touches due work, leases and scope names only."""
 
-    def __init__(self, *, write: Callable[..., Any], read: Callable[..., Any], call: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        *,
+        write: Callable[..., Any],
+        read: Callable[..., Any],
+        call: Callable[..., Any],
+        note: Callable[[apsw.Connection], object],
+    ) -> None:
         self._write = write
         self._read = read
         self._call = call
+        self._note = note
 
     async def claim(self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float) -> list[Lease]:
         def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
@@ -117,17 +139,32 @@ class SqliteUpkeep:
         found: list[Scope] = await self._read(look)
         return found
 
-    async def scrub(self) -> str | None:
-        """Copy the write-ahead log into the file and empty it: freed pages are zeroed, old log frames are gone."""
+    async def scrub(self, *, briefly: bool = False) -> str | None:
+        """Copy the log into the file and empty it: freed pages are zeroed, old log frames are gone.
 
-        def checkpoint(connection: apsw.Connection) -> str | None:
+        Where moving cells has left copies of them in unused bytes, the file is written anew (VACUUM). That takes
+        about a second for 100 MB, so a large one waits for due work when this should end `briefly`. Before all that,
+        what was forgotten goes into the ledger: the scrub stays due until everything is done.
+        """
+
+        def work(connection: apsw.Connection) -> str | None:
+            self._note(connection)
+            path = connection.filename
+            if not _checkpointed(connection):
+                return "reader"
+            if not has_stale_cells(connection, path):
+                return None
+            if briefly and connection.execute("PRAGMA page_count").get > BRIEF_PAGES:
+                return "rebuild"
             try:
-                log, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                connection.execute("VACUUM")
             except apsw.BusyError:
                 return "reader"
-            return None if log <= 0 or log == done else "reader"
+            except apsw.FullError:
+                return "room"
+            return None if _checkpointed(connection) else "reader"
 
-        holding: str | None = await self._call(checkpoint)
+        holding: str | None = await self._call(work)
         return holding
 
     async def _transaction(self, work: Callable[[apsw.Connection, datetime], T]) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -60,6 +61,7 @@ class Writer:
         self._jobs: list[_Job] = []
         self._places = 0
         self._closed = False
+        self._gives_up_at = math.inf
         self._waiting = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
         self._connection = connect()
@@ -84,17 +86,25 @@ class Writer:
             self._waiting.notify()
         return future
 
-    def close(self, timeout: float | None = None) -> None:
-        """Finish what was queued, then close the connection."""
+    def close(self, timeout: float) -> None:
+        """Finish what was queued, then close the connection.
+
+        What did not get its turn within `timeout` seconds fails with `StoreClosed`; the write at hand ends first,
+        within the busy timeout.
+        """
         with self._waiting:
             self._closed = True
+            self._gives_up_at = time.monotonic() + timeout
             self._waiting.notify()
-        self._thread.join(timeout)
+        self._thread.join()
 
     def _next(self, *, wait: bool) -> _Job | None:
         with self._waiting:
             while wait and not self._jobs and not self._closed:
                 self._waiting.wait()
+            if time.monotonic() > self._gives_up_at:
+                left, self._jobs = self._jobs, []
+                _settle([(job, None, _given_up()) for job in left])
             return heapq.heappop(self._jobs) if self._jobs else None
 
     def _run(self) -> None:
@@ -178,7 +188,10 @@ class Writer:
             _settle([(jobs[0], None, error)])
             return
         for job in jobs:
-            self._group_of_one(job)
+            if time.monotonic() > self._gives_up_at:
+                _settle([(job, None, _given_up())])
+            else:
+                self._group_of_one(job)
 
     def _group_of_one(self, job: _Job) -> None:
         assert job.scope is not None  # noqa: S101 - only units of work are grouped
@@ -212,6 +225,10 @@ class Writer:
             # The connection is beyond use; a new one begins clean.
             self._connection.close(True)
             self._connection = self._connect()
+
+
+def _given_up() -> StoreClosed:
+    return StoreClosed("the store was closed before this write had its turn; nothing was stored, open it again")
 
 
 _Done = tuple[_Job, Any, BaseException | None]

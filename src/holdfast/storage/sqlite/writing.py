@@ -10,7 +10,7 @@ import apsw
 
 from holdfast import packed
 from holdfast.errors import RevisionConflict, StoreError
-from holdfast.model import Change, Memory, Message, Scope, Session, from_micros, micros
+from holdfast.model import Change, Evidence, Memory, Message, Quote, Scope, Session, Suspicion, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.gathered import Gathered, touches
@@ -59,6 +59,21 @@ class SqliteWrite(SqliteRead):
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         self._gather().add_messages(self._bound, messages)
+        for message in messages:
+            if message.quotes:
+                self._put_quotes(message.number, message.quotes)
+
+    def rewrite_message(self, message: Message) -> None:
+        params = rows.message_params(message)
+        changed = {name: params[name] for name in ("id", "body", "text", "quotes")}
+        row = self._first("rewrite_message", **changed)
+        if row is not None:
+            self._run("delete_quotes", number=row[0])
+            self._put_quotes(row[0], message.quotes)
+
+    def _put_quotes(self, number: int, quotes: Sequence[Quote]) -> None:
+        for item in sorted({item for quote in quotes for item in quote.ids}):
+            self._run("insert_quote", item_id=item, number=number)
 
     def add_change(self, change: Change) -> Change:
         return self._gather().add_change(self._bound, change)
@@ -93,6 +108,22 @@ class SqliteWrite(SqliteRead):
         for position, source in placed:
             params = {"memory_id": memory.id, "since": memory.rev, "position": position, "source_id": source}
             self._run("insert_source", **params)
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        self._run(
+            "insert_evidence",
+            memory_id=evidence.memory_id,
+            turn=evidence.turn,
+            at=micros(evidence.at),
+            operation=evidence.operation,
+            change_id=evidence.change_id,
+        )
+
+    def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
+        self._run("count_evidence", id=memory_id, evidence=evidence, expires_at=rows.opt_micros(expires_at))
+
+    def put_suspicion(self, suspicion: Suspicion) -> None:
+        self._run("put_suspicion", **rows.suspicion_params(suspicion))
 
     def mark_undone(self, change_id: str, by: str | None) -> None:
         self._run("mark_undone", id=change_id, undone_by=by)
@@ -189,10 +220,14 @@ class SqliteWrite(SqliteRead):
     def erase_session(self, name: str) -> None:
         self._run("delete_session", session_id=name)
 
+    def erase_agents(self) -> None:
+        self._run("delete_agents")
+
     def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
         for item in ids:
-            self._run("delete_message", id=item)
-            if self._connection.changes():
+            for number, quotes in self._run("delete_message", id=item).fetchall():
+                if quotes != "[]":
+                    self._run("delete_quotes", number=number)
                 self._entomb(item, change_id, None)
                 self._run("forget_detail_of_source", id=item)
 
@@ -201,6 +236,8 @@ class SqliteWrite(SqliteRead):
             self._run("delete_memory", id=item)
             if self._connection.changes():
                 self._run("delete_sources", memory_id=item)
+                self._run("delete_evidence", memory_id=item)
+                self._run("delete_suspicions", memory_id=item)
                 self._entomb(item, change_id, digests.get(item))
                 self._run("forget_detail_of_memory", id=item)
                 self._run("forget_detail_of_source", id=item)

@@ -73,11 +73,24 @@ CREATE TABLE message (
   recorded_at INTEGER NOT NULL,
   change_id   TEXT NOT NULL,                -- the change that appended it
   hidden_by   TEXT,                         -- the change that hid it (a forget that can be undone)
+  quotes      TEXT NOT NULL DEFAULT '[]',   -- JSON: stretches of text that are recalled text [[start, end, [id, ...]], ...]
   PRIMARY KEY (namespace, user_id, number),
   UNIQUE (namespace, user_id, session_id, seq),
   UNIQUE (namespace, user_id, id),
   FOREIGN KEY (namespace, user_id, session_id) REFERENCES session (namespace, user_id, session_id)
 );
+
+CREATE INDEX message_hidden ON message (namespace, user_id) WHERE hidden_by IS NOT NULL;
+
+-- Which message quotes what: a forget erases the quotations of what it forgets.
+CREATE TABLE message_quote (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  item_id   TEXT NOT NULL,
+  number    INTEGER NOT NULL,
+  PRIMARY KEY (namespace, user_id, item_id, number)
+) WITHOUT ROWID;
+CREATE INDEX message_quote_of ON message_quote (namespace, user_id, number);
 
 -- One row a revision; the current one has no unrecorded_at. Content (kind, subject, attribute, value, text) is the same
 -- in every revision of an id.
@@ -120,8 +133,11 @@ CREATE TABLE memory (
   CHECK (kind <> 'fact' OR (subject IS NOT NULL AND attribute IS NOT NULL AND value IS NOT NULL AND fact_key IS NOT NULL))
 );
 CREATE UNIQUE INDEX memory_number ON memory (namespace, user_id, number) WHERE unrecorded_at IS NULL;
+CREATE INDEX memory_newest ON memory (namespace, user_id, kind, state, tier, number) WHERE unrecorded_at IS NULL;
 CREATE INDEX memory_fact ON memory (namespace, user_id, subject, fact_key) WHERE unrecorded_at IS NULL AND kind = 'fact';
 CREATE INDEX memory_digest ON memory (namespace, user_id, digest) WHERE unrecorded_at IS NULL AND state = 'active';
+
+CREATE INDEX memory_hidden ON memory (namespace, user_id) WHERE hidden_by IS NOT NULL;
 
 CREATE TABLE memory_source (
   namespace TEXT NOT NULL,
@@ -133,6 +149,36 @@ CREATE TABLE memory_source (
   PRIMARY KEY (namespace, user_id, memory_id, since, position)
 ) WITHOUT ROWID;
 CREATE INDEX memory_source_of ON memory_source (namespace, user_id, source_id, memory_id);
+
+-- What speaks of a fact: statements of it, recalls that returned it; without content.
+CREATE TABLE evidence (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  memory_id TEXT NOT NULL,
+  place     INTEGER NOT NULL,               -- in the order it came
+  turn      TEXT NOT NULL,
+  at        INTEGER NOT NULL,
+  operation TEXT NOT NULL CHECK (operation IN ('set', 'add', 'remove', 'asked', 'until')),
+  change_id TEXT,
+  PRIMARY KEY (namespace, user_id, memory_id, place),
+  UNIQUE (namespace, user_id, memory_id, turn, at, operation)
+) WITHOUT ROWID;
+
+-- What a person should settle; it names memories and a rule, and holds no content.
+CREATE TABLE suspicion (
+  namespace  TEXT NOT NULL,
+  user_id    TEXT NOT NULL,
+  id         TEXT NOT NULL,
+  kind       TEXT NOT NULL CHECK (kind IN ('key', 'contradiction')),
+  memory_id  TEXT NOT NULL,
+  other_id   TEXT NOT NULL,
+  rule       TEXT NOT NULL,
+  at         INTEGER NOT NULL,
+  change_id  TEXT NOT NULL,
+  settled    TEXT CHECK (settled IN ('same', 'different')),
+  settled_by TEXT,
+  PRIMARY KEY (namespace, user_id, id)
+) WITHOUT ROWID;
 
 CREATE TABLE change (
   namespace TEXT NOT NULL,
@@ -236,3 +282,26 @@ CREATE TABLE vector_block (
   vectors    BLOB NOT NULL,
   PRIMARY KEY (namespace, user_id, generation, first)
 );
+
+-- What models were used for: counts without content, over all scopes; one f_ column a class of failure.
+CREATE TABLE model_usage (
+  day           TEXT NOT NULL,              -- UTC
+  model         TEXT NOT NULL,
+  purpose       TEXT NOT NULL,
+  calls         INTEGER NOT NULL,
+  answered      INTEGER NOT NULL,
+  retries       INTEGER NOT NULL,
+  input_tokens  INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  milliseconds  INTEGER NOT NULL,
+  nanousd       INTEGER NOT NULL,
+  unpriced      INTEGER NOT NULL,
+  f_retry       INTEGER NOT NULL,
+  f_resample    INTEGER NOT NULL,
+  f_next        INTEGER NOT NULL,
+  f_park        INTEGER NOT NULL,
+  f_shorten     INTEGER NOT NULL,
+  f_poison      INTEGER NOT NULL,
+  f_auth        INTEGER NOT NULL,
+  PRIMARY KEY (day, model, purpose)
+) WITHOUT ROWID;

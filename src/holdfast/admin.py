@@ -1,0 +1,129 @@
+"""What looks after a whole store, across scopes: usage, check-ups, backups, indexes built anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.errors import InvalidInput
+from holdfast.keeping import Finding, Keeper, Manifest, Rebuilt, Usage, given_path
+from holdfast.model import Scope
+from holdfast.pipeline.analysis import Terms, analyse
+from holdfast.pipeline.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
+from holdfast.pipeline.fences import said
+from holdfast.ports import Priority
+from holdfast.runtime import Runtime
+from holdfast.transaction import ReadTx, WriteTx
+
+__all__ = ["Admin", "Progress"]
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done of how much."""
+
+_REINDEX = "run 'holdfast reindex'"
+
+
+class Admin:
+    """The verbs that act on all scopes of a store: `hf.admin`."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def _keeper(self) -> Keeper:
+        self._runtime.guard()
+        if self._runtime.keeper is None:
+            raise InvalidInput("a store in memory keeps no files; open one in a file to look after it")
+        return self._runtime.keeper
+
+    async def usage(self) -> tuple[Usage, ...]:
+        """What each namespace holds, by name: counts and bytes.
+
+        Raises:
+            InvalidInput: the store is in memory.
+        """
+        return await self._keeper().usage()
+
+    async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
+        """Copy the store as it is at one moment into a new folder, while others write.
+
+        The folder (mode 0700) holds `memory.db` and `manifest.json`. It appears under its name only after all of it was
+        written, synced, read back and compared with the manifest. `progress` gets pages copied and pages in all.
+
+        Raises:
+            InvalidInput: there is something at the target, or the store is in memory.
+            BackupDamaged: what was read back is not what was written; nothing is left at the target.
+            StoreFull, StoreReadOnly: the target cannot be written; nothing is left there.
+        """
+        return await self._keeper().backup(given_path(target), progress=progress)
+
+    async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """Look at everything: files, pages, keys, orphans, ledger, clock, then each scope's words index and due work.
+
+        Changes nothing. Empty when nothing is wrong or worth a note. `progress` gets scopes looked at and in all.
+
+        Raises:
+            InvalidInput: the store is in memory.
+        """
+        keeper = self._keeper()
+        found = list(await keeper.examine())
+        if any(finding.check in {"integrity", "open"} for finding in found):
+            return tuple(found)
+        scopes = await self._runtime.store.upkeep.scopes()
+        for done, scope in enumerate(scopes, start=1):
+            found += await keeper.survey(scope, _look)
+            if progress is not None:
+                progress(done, len(scopes))
+        return tuple(found)
+
+    async def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
+        """Build the words index of every scope anew, and make due what state implies and is not due.
+
+        One transaction a scope, after interactive writes: a scope is found by its words at every moment, by the old
+        index or by the new one. `progress` gets scopes done and scopes in all.
+        """
+        self._runtime.guard()
+        store = self._runtime.store
+        scopes = await store.upkeep.scopes()
+        total = due = 0
+        for done, scope in enumerate(scopes, start=1):
+            indexed, added = await self._reindex(scope)
+            total, due = total + indexed, due + added
+            if progress is not None:
+                progress(done, len(scopes))
+        return Rebuilt(scopes=len(scopes), documents=total, due_added=due)
+
+    async def _reindex(self, scope: Scope) -> tuple[int, int]:
+        # Analysis is the slow part: it is done beside the writer, and only what came since is done inside.
+        keeper, store = self._runtime.keeper, self._runtime.store
+        terms = await (store.read(scope, _analyse) if keeper is None else keeper.survey(scope, _analyse))
+
+        def work(tx: WriteTx) -> tuple[int, int]:
+            return rebuild_words(tx, terms), rebuild_due(tx)
+
+        return await store.write(scope, work, priority=Priority.IMPORT)
+
+
+def _analyse(tx: ReadTx) -> dict[str, Terms]:
+    return {item.id: analyse(said(item)) for item, _ in documents(tx)}
+
+
+def _look(tx: ReadTx) -> list[Finding]:
+    where = f"namespace {tx.scope.namespace!r}, " + (f"user {tx.scope.user!r}" if tx.scope.user else "no user")
+    found = [
+        Finding(check="words", severity="wrong", what=f"the words index: {drift}", advice=_REINDEX, where=where)
+        for drift in index_drift(tx)
+    ]
+    there = {(item.kind, item.ref) for item in tx.due()}
+    missing = [key for key in due_of_state(tx) if key not in there]
+    if missing:
+        what = f"{len(missing)} pieces of work follow from its state and are not due ({missing[0][0]})"
+        found.append(Finding(check="due", severity="wrong", what=what, advice=_REINDEX, where=where))
+    failing = [item for item in tx.due() if item.attempts >= _FAILING]
+    for item in failing:
+        what = f"{item.kind} failed {item.attempts} times; the last error: {item.last_error}"
+        advice = "mend what the error names; it is tried again by itself"
+        found.append(Finding(check="due", severity="note", what=what, advice=advice, where=where))
+    return found
+
+
+_FAILING = 3

@@ -1,0 +1,165 @@
+"""Commands that look after the store: backup, restore, doctor, usage, settle, reindex, completion."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast._version import __version__
+from holdfast.interfaces.cli_frame import Frame, clean, command, need_store, opened, progress, table
+
+if TYPE_CHECKING:
+    from holdfast.keeping import Finding
+
+__all__ = [
+    "backup_command",
+    "completion_command",
+    "doctor_command",
+    "reindex_command",
+    "restore_command",
+    "settle_command",
+    "usage_command",
+]
+
+
+@command(
+    "backup",
+    example="holdfast backup /backups/2026-01-31 --db memory.db",
+    resume="A backup is whole or is not there: look, and run it again for a new folder.",
+)
+@click.argument("folder", type=click.Path())
+def backup_command(frame: Frame, folder: str) -> None:
+    """Copy the store while others write.
+
+    FOLDER must be new. It appears when the copy was written, read back and compared with its manifest.
+    """
+    with opened(frame) as (hf, _), progress(frame, "backup") as bar:
+        manifest = hf.admin.backup(folder, progress=bar)
+    counts = f"{manifest.counts['message']} messages, {manifest.counts['memory']} revisions of memories"
+    frame.show(manifest, lambda: click.echo(f"wrote and verified {folder}: {manifest.bytes:,} bytes, {counts}"))
+
+
+@command(
+    "restore",
+    example="holdfast restore /backups/2026-01-31 --db memory.db --force",
+    resume="Run it again: the store is the old one or the new one, never half of each.",
+)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--force", is_flag=True, help="Put it in the place of a store that is there.")
+def restore_command(frame: Frame, folder: str, *, force: bool) -> None:
+    """Put a backup in the store's place.
+
+    All or nothing: a damaged backup is refused and changes nothing. What was forgotten since stays forgotten.
+    """
+    from holdfast.open import Holdfast
+
+    done = Holdfast.restore(folder, frame.db, force=force)
+    again = f"; {done.forgotten} items forgotten since were forgotten again" if done.forgotten else ""
+    frame.show(
+        done, lambda: click.echo(f"restored {done.target} as of {done.manifest.created_at:%Y-%m-%d %H:%M} UTC{again}")
+    )
+
+
+@command("doctor", example="holdfast doctor --db memory.db")
+def doctor_command(frame: Frame) -> None:
+    """Look for damage, and say what to do.
+
+    Files and their modes, disk room, pages, keys, orphans, the ledger, the clock, every words index and the table of
+    due work. Changes nothing. Exit code 1 where something is wrong.
+    """
+    from holdfast.wiring import examine_file
+
+    need_store(frame)
+    found = examine_file(frame.db)
+    if not any(finding.check in {"integrity", "open", "versions"} and finding.severity == "wrong" for finding in found):
+        with opened(frame) as (hf, _), progress(frame, "doctor") as bar:
+            # Opening may have mended something (the ledger): what was found before counts too.
+            later = hf.admin.doctor(progress=bar)
+        found = (*found, *(finding for finding in later if finding not in found))
+    wrong = any(finding.severity == "wrong" for finding in found)
+    answer = {"store": frame.db, "ok": not wrong, "versions": _versions(), "findings": found}
+    frame.show(answer, lambda: _say_findings(frame, found))
+    if wrong:
+        raise click.exceptions.Exit(1)
+
+
+def _versions() -> dict[str, str]:
+    import apsw
+
+    return {"holdfast": __version__, "sqlite": apsw.sqlite_lib_version(), "python": sys.version.split()[0]}
+
+
+def _say_findings(frame: Frame, found: tuple[Finding, ...]) -> None:
+    versions = " · ".join(f"{name} {version}" for name, version in _versions().items())
+    click.echo(f"{frame.db} · {versions}")
+    for finding in found:
+        mark = click.style(finding.severity, fg="red" if finding.severity == "wrong" else "yellow")
+        where = f" ({clean(finding.where)})" if finding.where else ""
+        click.echo(f"{mark} {finding.check}: {clean(finding.what)}{where}")
+        click.echo(f"  what to do: {clean(finding.advice)}")
+    if not found:
+        click.echo("nothing is wrong")
+
+
+@command("usage", example="holdfast usage --db memory.db")
+def usage_command(frame: Frame) -> None:
+    """Show what each namespace holds.
+
+    Counts and bytes, of the whole store.
+    """
+    with opened(frame) as (hf, _):
+        found = hf.admin.usage()
+    names = ("namespace", "users", "sessions", "messages", "memories", "changes", "bytes")
+    rows = [tuple(str(getattr(usage, name)) for name in names) for usage in found]
+    frame.show({"usage": found}, lambda: table(names, rows, wide=len(names) - 1))
+
+
+@command("settle", example="holdfast settle --timeout 60", resume="Run it again: what was done stays done.")
+@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds.")
+def settle_command(frame: Frame, timeout: float) -> None:
+    """Do due work now.
+
+    In every scope, until nothing is due. Exit code 1 where time ran out or something was put off.
+    """
+    with opened(frame) as (hf, _):
+        settled = hf.settle(timeout)
+    said = "nothing is due" if settled else "some work is still due; 'holdfast status' and 'holdfast doctor' say more"
+    frame.show({"settled": settled}, lambda: click.echo(said))
+    if not settled:
+        raise click.exceptions.Exit(1)
+
+
+@command(
+    "reindex",
+    example="holdfast reindex --db memory.db",
+    resume="Run it again: each scope has its old or its new index.",
+)
+def reindex_command(frame: Frame) -> None:
+    """Build derived indexes anew.
+
+    The words index and the table of due work of every scope, one transaction each; others may go on writing.
+    """
+    with opened(frame) as (hf, _), progress(frame, "reindex") as bar:
+        done = hf.admin.reindex(progress=bar)
+    due = f", {done.due_added} pieces of work made due" if done.due_added else ""
+    frame.show(done, lambda: click.echo(f"indexed {done.documents} messages and memories of {done.scopes} scopes{due}"))
+
+
+@command("completion", example='eval "$(holdfast completion bash)"')
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(frame: Frame, shell: str) -> None:
+    """Print the shell's completion script.
+
+    Put it where your shell reads its start-up files, or evaluate it.
+    """
+    from click.shell_completion import get_completion_class
+
+    from holdfast.interfaces.cli import cli
+
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.UsageError(f"there is no completion for {shell}")
+    script = found(cli, {}, "holdfast", "_HOLDFAST_COMPLETE").source()
+    frame.show({"shell": shell, "script": script}, lambda: click.echo(script))

@@ -1,0 +1,150 @@
+"""What each slot reads. Units of work over one transaction each; none of them reads more as a session grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from holdfast.model import Memory, Message, Tier
+from holdfast.pipeline.context.strategies import Crossing, check_strategy
+from holdfast.pipeline.tokens import estimate_message
+from holdfast.transaction import ReadTx
+
+__all__ = ["Confirmed", "WindowPlan", "WindowRead", "confirm", "corrections", "profile", "read_window", "summaries"]
+
+PAGE = 64
+MAX_WINDOW = 2_000
+"""Most messages of a window that are read: a window that no budget of today's models holds."""
+SPARE = 32
+"""Messages read before a tail, so that it can be extended to a legal place."""
+MAX_CORRECTIONS = 50
+MAX_PROFILE = 200
+LEAST_PROFILE = 10
+LINE = 60
+"""Tokens of a short line with its date, its source and its id."""
+MAX_SUMMARIES = 20
+_TIERS: tuple[Tier, ...] = ("long", "mid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowPlan:
+    """How much of the window is worth reading: tokens, turns that decide the strategy, messages of the tail."""
+
+    strategy: str
+    tokens: int
+    threshold: int
+    tail: int
+    new_turns: int
+    person: Callable[[Message], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowRead:
+    """The newest messages of the window, oldest first, their estimates, and how many older ones were not read."""
+
+    messages: tuple[Message, ...] = ()
+    older: int = 0
+    costs: tuple[int, ...] = ()
+
+
+def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
+    """The end of the session's window, page by page, until the plan has enough."""
+    held = tx.session(session)
+    if held is None:
+        return WindowRead()
+    found: list[Message] = []
+    page: list[Message] = []
+    costs: list[int] = []
+    until: int | None = None
+    while len(found) < MAX_WINDOW:
+        page = tx.messages(session, after=held.cursor, until=until, limit=PAGE, newest=True)
+        found = [*page, *found]
+        costs = [*(estimate_message(message.body) for message in page), *costs]
+        if len(page) < PAGE or _enough(found, sum(costs), plan):
+            break
+        until = page[0].seq - 1
+    older = max(0, found[0].seq - 1 - held.cursor) if found and len(page) == PAGE else 0
+    return WindowRead(messages=tuple(found), older=older, costs=tuple(costs))
+
+
+def _enough(found: Sequence[Message], cost: int, plan: WindowPlan) -> bool:
+    places = [at for at, message in enumerate(found) if plan.person(message)]
+    turns = len(places) + plan.new_turns
+    newest = len(found) if plan.new_turns else (places[-1] if places else 0)
+    tail = newest >= plan.tail + SPARE
+    full = cost > plan.tokens
+    strategy = check_strategy(plan.strategy)
+    if isinstance(strategy, Crossing):
+        return turns >= plan.threshold and (tail or full)
+    return full if strategy.tail is None else tail or full
+
+
+def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
+    """What the user put in the place of something that was never true, and that is still current, newest first."""
+    wrong = [
+        memory
+        for kind in ("fact", "note")
+        for tier in _TIERS
+        for memory in tx.newest_memories(kind, state="retracted", tier=tier, agent=agent, limit=MAX_CORRECTIONS)
+    ]
+    ids = dict.fromkeys(memory.superseded_by for memory in wrong if memory.superseded_by)
+    right = [m for m in tx.find_memories([*ids]) if m.state == "active" and m.origin == "user"]
+    return sorted(right, key=lambda memory: -memory.number)[:MAX_CORRECTIONS]
+
+
+def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
+    """Current long-term facts, and pinned notes: the pinned and important ones first, then the newest.
+
+    Of each no more than half of so many tokens could show.
+    """
+    limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // (2 * LINE)))
+    facts = tx.newest_memories("fact", tier="long", agent=agent, limit=limit)
+    notes = tx.newest_memories("note", tier="long", agent=agent, limit=limit)
+    held = [*facts, *(note for note in notes if note.pinned)]
+    weight = {"high": 0, "mid": 1, "low": 2}
+    return sorted(held, key=lambda memory: (not memory.pinned, weight[memory.importance], -memory.number))
+
+
+def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
+    """The newest summaries of this session, newest first."""
+    found = [
+        memory
+        for tier in _TIERS
+        for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
+    ]
+    return sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmed:
+    """What is still current and visible, as one snapshot holds it: by id."""
+
+    memories: dict[str, Memory] = field(default_factory=dict)
+    messages: dict[str, Message] = field(default_factory=dict)
+
+
+def confirm(tx: ReadTx, ids: Iterable[str]) -> Confirmed:
+    """Read again, in one snapshot, what the slots found one by one: what was replaced meanwhile is left out.
+
+    Of facts that say different things of one attribute only the newest stays (an agent's own fact and one of no agent
+    may differ).
+    """
+    wanted = list(dict.fromkeys(ids))
+    memories = tx.find_memories([one for one in wanted if one.startswith("mem_")])
+    active = [m for m in memories if m.state == "active" and (m.expires_at is None or m.expires_at > tx.now)]
+    messages = tx.find_messages([one for one in wanted if one.startswith("msg_")])
+    return Confirmed(
+        memories={memory.id: memory for memory in _one_a_key(active)},
+        messages={message.id: message for message in messages},
+    )
+
+
+def _one_a_key(memories: Sequence[Memory]) -> list[Memory]:
+    newest: dict[tuple[str | None, str | None], Memory] = {}
+    for memory in memories:
+        if memory.kind == "fact" and memory.operation == "set":
+            other = newest.get((memory.subject, memory.key))
+            if other is None or (other.event_time, other.number) < (memory.event_time, memory.number):
+                newest[memory.subject, memory.key] = memory
+    kept = {memory.id for memory in newest.values()}
+    return [m for m in memories if m.kind != "fact" or m.operation != "set" or m.id in kept]

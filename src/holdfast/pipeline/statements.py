@@ -1,0 +1,399 @@
+"""Stating a fact: its timeline, what it does there, where it lives, and what a person should settle.
+
+`state_fact` is the one way in which facts come about, for what the user tells and for what a consolidation reads. It
+writes rows and gives back what they were; the caller makes the change that holds them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from holdfast.model import Effect, Evidence, Importance, Memory, Suspicion, Trust
+from holdfast.pipeline.documents import index_memories
+from holdfast.pipeline.journal import ensure_session
+from holdfast.pipeline.keying import Resolution, aliases, resolve
+from holdfast.pipeline.keys import Decision, cardinality, decide, wording
+from holdfast.pipeline.keys import Operation as ModelOperation
+from holdfast.pipeline.remember import Teller, fact_text, memory_digest, mind_expiry, relabelled, revise
+from holdfast.pipeline.tiers import durable, entry_tier, lives_until, promotes, said_turn, temporary
+from holdfast.pipeline.timeline import Placement, Resumption, Word, place, same_value
+from holdfast.transaction import WriteTx
+
+__all__ = ["Stated", "Statement", "state_fact"]
+
+MAX_SOURCES = 50
+"""Most messages that one fact names; a fact said oftener names the first ones."""
+Told = Literal["set", "add", "remove"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A fact as somebody states it.
+
+    `operation` is what the user asked for and always holds. Without it `model` (what a model says that happened), the
+    attribute and the `wording` (the sentence it was said in) decide. `own_words` says that the user said it: by
+    telling, or in a message of theirs among the `sources`. `turn` is the turn it was said in, where that is known.
+    """
+
+    subject: str
+    attribute: str
+    value: str
+    at: datetime
+    operation: Told | None = None
+    model: ModelOperation | None = None
+    wording: str = ""
+    importance: Importance = "mid"
+    pinned: bool = False
+    expires_at: datetime | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    trust: Trust = "user"
+    own_words: bool = True
+    turn: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What a statement did: the memory that now says it (None: it found nothing to do), its effects, and why."""
+
+    memory: Memory | None
+    effects: tuple[Effect, ...]
+    reason: str
+    suspicions: tuple[Suspicion, ...] = ()
+
+
+@dataclass(slots=True)
+class _Work:
+    """One statement on its way through its transaction."""
+
+    tx: WriteTx
+    said: Statement
+    teller: Teller
+    change_id: str
+    life: timedelta
+    where: Resolution
+    effects: list[Effect] = field(default_factory=list)
+
+    @property
+    def turn(self) -> str:
+        if self.said.turn is not None:
+            return self.said.turn
+        name = self.teller.session
+        return said_turn(None if name is None else self.tx.session(name), self.change_id)
+
+    def note(self, memory: Memory, operation: Literal["set", "add", "remove", "until"], at: datetime) -> None:
+        self.tx.add_evidence(
+            Evidence(memory_id=memory.id, turn=self.turn, at=at, operation=operation, change_id=self.change_id)
+        )
+
+
+def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, life: timedelta) -> Stated:
+    """Put a statement into the timeline of its concept, in the caller's transaction.
+
+    A statement against what the user told, without the user's own words, is kept as retracted with a suspicion. Of low
+    importance and not told by the user, a new concept becomes a note. The caller adds the change of that id with the
+    effects; where there are none, nothing was written but the count of evidence.
+    """
+    suspicions = tx.suspicions()
+    where = resolve(said.subject, said.attribute, tx.fact_keys(teller.agent), aliases(tx, suspicions))
+    work = _Work(tx=tx, said=said, teller=teller, change_id=change_id, life=life, where=where)
+    timeline = tx.facts(subject=where.subject, key=where.key, agent=teller.agent) if where.known else []
+    operation, decision = _operation(said, timeline)
+    word = Word(
+        value=said.value,
+        at=said.at,
+        operation=operation,
+        origin=teller.author.origin,
+        trust=said.trust,
+        own_words=said.own_words or teller.author.origin == "user",
+    )
+    told = teller.author.origin == "user"
+    digest = memory_digest(teller.secret, _fresh(work, "set", [], []))
+    if not told and tx.blocked(digest):
+        return Stated(memory=None, effects=(), reason="forgotten: not to be learnt again")
+    rows = _rows(tx, timeline)
+    placement = place(timeline, word, rows)
+    if placement.against:
+        return _kept_apart(work, timeline, placement, suspicions)
+    if said.importance == "low" and not told and not where.known and operation != "remove":
+        return _note(work)
+    corrects = decision is not None and decision.operation == "correct"
+    memory = _apply(work, placement, operation, rows, corrects=corrects)
+    raised = [] if memory is None or where.known else _suspect(work, memory)
+    return Stated(
+        memory=memory,
+        effects=tuple(work.effects),
+        reason=_reason(placement, operation, decision, work),
+        suspicions=tuple(raised),
+    )
+
+
+def _operation(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decision | None]:
+    """What the statement does, and who decided; what was asked for holds without a decision."""
+    if said.operation is not None:
+        return said.operation, None
+    spoken = wording(said.wording) if said.wording else _value_wording(said.value)
+    decision = decide(said.model, cardinality(said.attribute, said.subject), spoken)
+    held = any(m.state in {"active", "expired"} and same_value(m.value or "", said.value) for m in timeline)
+    match decision.operation:
+        case "add":
+            return "add", decision
+        case "end" if held:
+            return "remove", decision
+        case _:
+            # A reversal ("none any more", "quit, only tea now") takes the place of what it ends.
+            return "set", decision
+
+
+def _value_wording(value: str) -> Literal["add", "end", "none"]:
+    """What a bare value says of what held before; only what adds or ends is clear without a sentence around it."""
+    found = wording(value)
+    return found if found in {"add", "end"} else "none"
+
+
+def _rows(tx: WriteTx, timeline: Sequence[Memory]) -> dict[str, list[Evidence]]:
+    found: dict[str, list[Evidence]] = {}
+    for one in tx.evidence([memory.id for memory in timeline if memory.state != "retracted"]):
+        found.setdefault(one.memory_id, []).append(one)
+    return found
+
+
+def _fresh(
+    work: _Work, operation: Literal["set", "add"], replaced: Sequence[Memory], rows: Sequence[Evidence]
+) -> Memory:
+    """The fact as it would be stored; its number is taken only then."""
+    said, teller, now = work.said, work.teller, work.tx.now
+    lasting = durable(work.where.subject, work.where.attribute)
+    tier = entry_tier(
+        importance=said.importance, pinned=said.pinned, lasting=lasting, trust=said.trust, replaced=replaced
+    )
+    pieces = 0
+    if replaced:
+        known = {one.turn for one in rows}
+        pieces = max(memory.evidence for memory in replaced) + (work.turn not in known)
+    memory = Memory(
+        id=teller.ids.new("mem"),
+        number=-1,
+        kind="fact",
+        text=fact_text(work.where.subject, work.where.attribute, said.value),
+        tier=tier,
+        agent=teller.agent,
+        session=teller.session,
+        subject=work.where.subject,
+        attribute=work.where.attribute,
+        value=said.value,
+        key=work.where.key,
+        operation=operation,
+        topics=said.topics,
+        entities=said.entities,
+        metadata=said.metadata,
+        importance=said.importance,
+        pinned=said.pinned,
+        origin=teller.author.origin,
+        trust=said.trust,
+        evidence=pieces,
+        sources=said.sources,
+        event_time=said.at,
+        valid_from=said.at,
+        created_at=now,
+        recorded_at=now,
+    )
+    if said.expires_at is None and promotes(memory, pieces, ()):
+        memory = replace(memory, tier="long")
+    return replace(memory, expires_at=lives_until(memory.tier, told=said.expires_at, now=now, life=work.life))
+
+
+def _apply(
+    work: _Work,
+    placement: Placement,
+    operation: Told,
+    rows: Mapping[str, Sequence[Evidence]],
+    *,
+    corrects: bool,
+) -> Memory | None:
+    """Write what a placement says; returns the memory that now says it."""
+    tx = work.tx
+    replaced = [ending.memory for ending in placement.endings if ending.replaced]
+    late = placement.valid_to is not None
+    held = placement.same
+    fresh: Memory | None = None
+    if held is None and operation != "remove":
+        turns = [one for memory in replaced for one in rows.get(memory.id, ())]
+        fresh = _fresh(work, operation, [] if late else replaced, turns)
+        if corrects and replaced:
+            fresh = replace(fresh, valid_from=min(memory.valid_from for memory in replaced))
+    resumed = {one.memory.id: _resumed(work, one, rows.get(one.memory.id, ())) for one in placement.resumes}
+    successor = held or fresh
+    for ending in placement.endings:
+        by = successor.id if successor is not None and ending.replaced else None
+        changed: dict[str, Any] = {"state": "retracted" if corrects else "superseded", "superseded_by": by}
+        if not corrects:
+            changed["valid_to"] = ending.at
+        work.effects.append(revise(tx, ending.memory, **changed))
+        tx.clear_due("expire", ending.memory.id)
+        if operation == "remove":
+            work.note(ending.memory, "remove", ending.at)
+    if fresh is not None:
+        following = placement.next
+        by = None if following is None else resumed.get(following.id, following).id
+        fresh = replace(fresh, valid_to=placement.valid_to, state="superseded" if late else "active", superseded_by=by)
+        return _store(work, fresh, "add" if operation == "add" else "set")
+    if held is not None:
+        return _again(work, held, "add" if operation == "add" else "set", rows.get(held.id, ()))
+    return placement.endings[0].memory if placement.endings else None
+
+
+def _store(work: _Work, fresh: Memory, operation: Literal["set", "add"]) -> Memory:
+    tx = work.tx
+    memory = replace(fresh, number=tx.take_numbers(1))
+    if memory.session is not None:
+        ensure_session(tx, memory.session, work.teller.ids)
+    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+    index_memories(tx, [memory])
+    work.note(memory, operation, work.said.at)
+    if work.said.expires_at is not None:
+        work.note(memory, "until", work.said.expires_at)
+    mind_expiry(tx, memory)
+    work.effects.append(Effect(memory_id=memory.id, rev_before=0, rev_after=1))
+    return memory
+
+
+def _resumed(work: _Work, one: Resumption, rows: Sequence[Evidence]) -> Memory:
+    """A version that begins where an ended value was stated again, with the evidence from then on."""
+    tx = work.tx
+    memory = replace(
+        one.memory,
+        id=work.teller.ids.new("mem"),
+        number=tx.take_numbers(1),
+        operation=one.operation,
+        event_time=one.at,
+        valid_from=one.at,
+        created_at=tx.now,
+        recorded_at=tx.now,
+        rev=1,
+    )
+    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+    index_memories(tx, [memory])
+    for row in rows:
+        if row.at >= one.at or row.operation in {"asked", "until"}:
+            tx.add_evidence(replace(row, memory_id=memory.id, change_id=work.change_id))
+    mind_expiry(tx, memory)
+    work.effects.append(Effect(memory_id=memory.id, rev_before=0, rev_after=1))
+    return memory
+
+
+def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Sequence[Evidence]) -> Memory:
+    """The same value stated again: labels, a pin, and a piece of evidence where it came in a turn of its own."""
+    tx, said = work.tx, work.said
+    changed = relabelled(held, said)
+    if said.trust == "user" and held.trust != "user":
+        changed["trust"] = "user"
+    if new := [one for one in said.sources if one not in held.sources]:
+        changed["sources"] = (*held.sources, *new)[:MAX_SOURCES]
+    told_before = any(one.turn == work.turn or (one.at == said.at and one.operation in {"set", "add"}) for one in rows)
+    if said.at != held.valid_from or not told_before:
+        work.note(held, operation, said.at)
+    living = held.valid_to is None and held.state in {"active", "expired"}
+    if not living or told_before:
+        if changed:
+            work.effects.append(revise(tx, held, **changed))
+        return held
+    pieces = held.evidence + 1
+    until = held.expires_at if temporary(rows) else lives_until(held.tier, told=None, now=tx.now, life=work.life)
+    moved = replace(held, **changed)
+    if promotes(moved, pieces, rows):
+        changed |= {"tier": "long"}
+    if held.state == "expired":
+        changed |= {"state": "active"}
+    tier = changed.get("tier", held.tier)
+    until = until if tier == "mid" or temporary(rows) else None
+    if until is not None:
+        tx.put_due("expire", held.id, until)
+    if changed:
+        work.effects.append(revise(tx, held, **changed, evidence=pieces, expires_at=until))
+    else:
+        tx.count_evidence(held.id, evidence=pieces, expires_at=until)
+    return held
+
+
+def _note(work: _Work) -> Stated:
+    """What matters little is kept as a note, not dropped."""
+    fresh = replace(_fresh(work, "set", [], []), kind="note", subject=None, attribute=None, value=None, key=None)
+    digest = memory_digest(work.teller.secret, fresh)
+    same = work.tx.same_content(kind="note", digest=digest, agent=work.teller.agent)
+    if same is not None:
+        return Stated(memory=same, effects=(), reason="noted before")
+    memory = replace(fresh, number=work.tx.take_numbers(1), tier="mid", expires_at=work.said.expires_at)
+    work.tx.put_memory(memory, digest=digest)
+    index_memories(work.tx, [memory])
+    mind_expiry(work.tx, memory)
+    effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
+    return Stated(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
+
+
+def _kept_apart(work: _Work, timeline: Sequence[Memory], placement: Placement, known: Sequence[Suspicion]) -> Stated:
+    """A statement against what the user told: kept out of the present, for a person to settle."""
+    said, tx = work.said, work.tx
+    named = {one.memory_id for one in known if one.kind == "contradiction"}
+    told = placement.against[-1]
+    for memory in timeline:
+        if memory.id in named and same_value(memory.value or "", said.value):
+            return Stated(memory=memory, effects=(), reason="kept apart before: the user told otherwise")
+    memory = replace(_fresh(work, "set", [], []), state="retracted", tier="mid", expires_at=None)
+    memory = replace(memory, number=tx.take_numbers(1))
+    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+    index_memories(tx, [memory])
+    suspicion = _raise(work, "contradiction", memory.id, told.id, "told by the user")
+    return Stated(
+        memory=memory,
+        effects=(Effect(memory_id=memory.id, rev_before=0, rev_after=1),),
+        reason="kept apart: the user told otherwise",
+        suspicions=(suspicion,),
+    )
+
+
+def _suspect(work: _Work, memory: Memory) -> list[Suspicion]:
+    """A suspicion for each key that may be the same concept as this new one."""
+    raised = []
+    for other, verdict in work.where.suspects:
+        facts = work.tx.facts(subject=other.subject, key=other.key, agent=work.teller.agent)
+        standing = [fact for fact in facts if fact.state in {"active", "superseded", "expired"}]
+        if standing:
+            raised.append(_raise(work, "key", memory.id, standing[-1].id, verdict.rule))
+    return raised
+
+
+def _raise(work: _Work, kind: Literal["key", "contradiction"], memory_id: str, other_id: str, rule: str) -> Suspicion:
+    suspicion = Suspicion(
+        id=work.teller.ids.new("sus"),
+        kind=kind,
+        memory_id=memory_id,
+        other_id=other_id,
+        rule=rule,
+        at=work.tx.now,
+        change_id=work.change_id,
+    )
+    work.tx.put_suspicion(suspicion)
+    return suspicion
+
+
+def _reason(placement: Placement, operation: Told, decision: Decision | None, work: _Work) -> str:
+    """Why the change was made, and which rule chose it; without content."""
+    if operation == "remove":
+        base = "told that it no longer holds"
+    elif placement.same is not None:
+        base = "told again"
+    elif placement.valid_to is not None:
+        base = "told late: a newer value was known"
+    else:
+        base = "told; replaces an earlier value" if placement.endings else "told"
+    if decision is not None and (placement.endings or decision.operation == "add"):
+        base += f" (by {decision.rule}: {decision.reason})"
+    if work.where.known and work.where.rule != "exact":
+        base += f" [key: {work.where.rule}]"
+    return base

@@ -1,0 +1,199 @@
+"""The verb `context`: gathers the slots side by side, each with its own deadline, and builds the window."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar, get_args
+
+from holdfast.answers import Hit
+from holdfast.errors import InvalidInput
+from holdfast.model import HitKind, Message, Shape
+from holdfast.pipeline.context import gather
+from holdfast.pipeline.context.answer import Context
+from holdfast.pipeline.context.build import Gathered, Request, build
+from holdfast.pipeline.context.pieces import is_person, words_of
+from holdfast.pipeline.context.strategies import check_strategy
+from holdfast.pipeline.fences import unquoted
+from holdfast.pipeline.window import entries_of
+from holdfast.scope_reads import ScopeReads
+from holdfast.transaction import ReadTx
+
+__all__ = ["ScopeContext"]
+
+T = TypeVar("T")
+MAX_BUDGET = 10_000_000
+MAX_QUERY = 2_000
+"""Characters of the newest message that are asked for: enough to say what it is about."""
+MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
+MEMORY_HITS = 30
+MESSAGE_HITS = 15
+
+
+class ScopeContext(ScopeReads):
+    """What a scope answers, with the window to send."""
+
+    async def context(
+        self,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        *,
+        budget: int = 8000,
+        strategy: str = "adaptive",
+        shape: Shape = "openai",
+        reserve: int | None = None,
+        query: str | None = None,
+        tail: int | None = None,
+        crossover_turn_threshold: int | None = None,
+    ) -> Context:
+        """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
+
+        `messages` are the caller's new ones, perhaps with a system prompt in front; they are not stored. What the
+        journal's end holds already is not shown twice, so they may be added before or after. `reserve` tokens of the
+        budget are kept back for the answer, tools and whatever else the caller sends (an eighth where none is given).
+        `query` is what memory is asked for (default: the newest user's message). `strategy` is `full_history`,
+        `memory_first` (the last `tail` messages before the newest user's, more where a tool pair demands it) or
+        `adaptive`, which changes from one to the other at `crossover_turn_threshold` turns.
+
+        Guarantees: the estimate of all that is returned never exceeds `budget - reserve`; the newest user's message is
+        there, shortened in the middle where it alone is too long; corrections are there; only current facts are; a
+        slot that fails or is late is named in `degraded` and the answer comes without it. Needs no model.
+
+        Raises:
+            InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
+            InvalidMessage: one of the messages is of neither shape; `index` says which.
+            TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message.
+        """
+        settings = self._runtime.settings
+        request = _request(
+            budget=budget,
+            reserve=reserve,
+            strategy=strategy,
+            shape=shape,
+            threshold=settings.crossover_turn_threshold
+            if crossover_turn_threshold is None
+            else crossover_turn_threshold,
+            tail=settings.context_tail if tail is None else tail,
+        )
+        given = _listed(messages)
+        self._runtime.guard()
+        gathered = await self._gathered(given, request, query)
+        secret = self._runtime.store.facts.secret
+        return await asyncio.to_thread(build, gathered, request, secret=secret)
+
+    async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Gathered:
+        agent, session = self._scope.agent, self._scope.session or ""
+        new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")
+        plan = gather.WindowPlan(
+            strategy=request.strategy,
+            tokens=request.available,
+            threshold=request.threshold,
+            tail=request.tail or 0,
+            new_turns=new_turns,
+            person=lambda message: is_person(message.body, message.shape),
+        )
+        asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
+        window = asyncio.ensure_future(self._slot(lambda tx: gather.read_window(tx, session, plan)))
+
+        async def question() -> str:
+            return asked or _newest_words((await asyncio.shield(window)).messages)
+
+        found, degraded = await self._side_by_side(
+            {
+                "window": window,
+                "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
+                "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
+                "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
+                "memories": self._recalled(question, MEMORIES, MEMORY_HITS),
+                "messages": self._recalled(question, ("message",), MESSAGE_HITS),
+            }
+        )
+        hits = {name: found[name][0] for name in ("memories", "messages") if name in found}
+        arms = [arm for name in ("memories", "messages") if name in found for arm in found[name][1]]
+        held = {name: [memory.id for memory in found.get(name, ())] for name in ("corrections", "profile", "summaries")}
+        held |= {name: [hit.id for hit in hits.get(name, ())] for name in ("memories", "messages")}
+        wanted = [one for ids in held.values() for one in ids]
+        current, unsure = await self._side_by_side({"current": self._slot(lambda tx: gather.confirm(tx, wanted))})
+        confirmed: gather.Confirmed = current.get("current", gather.Confirmed())
+        degraded += [name for name, ids in held.items() if unsure and ids]
+        memories = {name: _in_order(ids, confirmed.memories) for name, ids in held.items()}
+        return Gathered(
+            given=given,
+            window=found.get("window", gather.WindowRead()),
+            corrections=memories["corrections"],
+            profile=memories["profile"],
+            summaries=memories["summaries"],
+            memories=memories["memories"],
+            messages=_said(_in_order(held["messages"], confirmed.messages)),
+            degraded=tuple(dict.fromkeys([*degraded, *arms])),
+        )
+
+    async def _slot(self, work: Callable[[ReadTx], T]) -> T:
+        async with asyncio.timeout(self._runtime.settings.context_slot_timeout):
+            return await self._read(work)
+
+    async def _recalled(
+        self, question: Callable[[], Awaitable[str]], kinds: tuple[HitKind, ...], limit: int
+    ) -> tuple[list[Hit], tuple[str, ...]]:
+        async with asyncio.timeout(self._runtime.settings.context_slot_timeout):
+            asked = (await question())[:MAX_QUERY]
+            if not asked.strip():
+                return [], ()
+            roles = ("user", "assistant") if kinds == ("message",) else None
+            answer = await self.recall(asked, kinds=kinds, roles=roles, limit=limit)
+            return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
+
+    @staticmethod
+    async def _side_by_side(slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
+        """What each slot gave, and the names of those that failed or were late."""
+        tasks = {name: asyncio.ensure_future(slot) for name, slot in slots.items()}
+        try:
+            await asyncio.wait(tasks.values())
+        finally:
+            for task in tasks.values():
+                task.cancel()
+        failed = [name for name, task in tasks.items() if task.cancelled() or task.exception() is not None]
+        return {name: task.result() for name, task in tasks.items() if name not in failed}, failed
+
+
+def _request(*, budget: int, reserve: int | None, strategy: str, shape: Shape, threshold: int, tail: int) -> Request:
+    kept = budget // 8 if reserve is None and isinstance(budget, int) else reserve
+    figures: tuple[tuple[str, Any, int], ...] = (
+        ("budget", budget, 1),
+        ("reserve", kept, 0),
+        ("tail", tail, 0),
+        ("crossover_turn_threshold", threshold, 1),
+    )
+    for name, value, least in figures:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_BUDGET:
+            raise InvalidInput(f"{name} is {value!r:.40}; pass a whole number from {least} on")
+    assert kept is not None  # noqa: S101 - checked above
+    if kept >= budget:
+        raise InvalidInput(f"the reserve of {kept} tokens leaves nothing of the budget of {budget}")
+    if shape not in get_args(Shape):
+        raise InvalidInput(f"the shape is {shape!r:.40}; use one of {', '.join(get_args(Shape))}")
+    check_strategy(strategy)
+    return Request(budget=budget, reserve=kept, strategy=strategy, shape=shape, threshold=threshold, tail=tail)
+
+
+def _listed(messages: Any) -> Sequence[Mapping[str, Any]]:
+    if messages is None:
+        return ()
+    listed = [messages] if isinstance(messages, Mapping) else messages
+    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):
+        raise InvalidInput(f"messages is a {type(messages).__name__}; pass a list of dicts with role and content")
+    entries_of(listed, "openai")  # its roles hold those of the other shape too
+    return tuple(listed)
+
+
+def _newest_words(messages: Sequence[Message]) -> str:
+    newest = next((one for one in reversed(messages) if is_person(one.body, one.shape)), None)
+    return "" if newest is None else unquoted(newest)
+
+
+def _in_order(ids: Sequence[str], found: Mapping[str, T]) -> list[T]:
+    return [found[one] for one in ids if one in found]
+
+
+def _said(messages: Sequence[Message]) -> list[Message]:
+    """Messages that say something of their own."""
+    return [message for message in messages if unquoted(message).strip()]

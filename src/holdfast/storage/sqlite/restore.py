@@ -1,0 +1,171 @@
+"""Restoring a backup: all or nothing, and never bringing back what was forgotten since."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from holdfast.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, StoreFull, StoreReadOnly
+from holdfast.keeping import Lost, Restoration
+from holdfast.model import Scope
+from holdfast.storage.sqlite.backup import COPY, hash_file, sound, sync_folder, verify
+from holdfast.storage.sqlite.connection import connect, translated
+from holdfast.storage.sqlite.ledger import KEEPING, identity, read_ledger, reconcile, scope_mark
+
+__all__ = ["restore_backup"]
+
+_BUSY_SECONDS = 5.0
+
+
+def restore_backup(
+    backup: Path, target: str, *, force: bool, forget_again: Callable[[str, tuple[Lost, ...]], int]
+) -> Restoration:
+    """Put a backup in a store's place.
+
+    The backup is verified, copied beside the target, told to forget what the target's ledger says was forgotten
+    (`forget_again` does it to the copy), verified again, and only then renamed over the target. Whatever fails before
+    that leaves the target as it was. The store that stood there is kept aside until the new one was read back.
+
+    Raises:
+        BackupDamaged: the backup does not agree with its manifest.
+        InvalidInput: there is a store at the target and `force` was not given.
+        StoreBusy: a process has the store at the target open.
+        StoreFull, StoreReadOnly: the copy cannot be written.
+    """
+    manifest = verify(backup)
+    place = Path(target)
+    replaces = place.exists()
+    if replaces and not force:
+        raise InvalidInput(f"{target} is there already; pass --force (force=True) to put the backup in its place")
+    part = place.with_name(f"{place.name}.restore-{secrets.token_hex(4)}")
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if replaces:
+            _quiet(target)
+        _copy_file(backup / COPY, part)
+        if hash_file(part) != manifest.sha256:
+            raise BackupDamaged(f"the copy of {backup} changed while it was read; nothing was restored", path=target)
+        lost = _lost(str(part), target, manifest.store)
+        forgotten = forget_again(str(part), lost) if lost else 0
+        _check(part)
+        _swap(part, place, replaces=replaces)
+    except OSError as error:
+        kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
+        raise kind(f"{target} cannot be restored: {error.strerror}; it was left as it was") from error
+    finally:
+        for rest in (part, *_beside(part)):
+            with contextlib.suppress(OSError):
+                rest.unlink(missing_ok=True)
+    with translated(target):
+        connection = connect(target, busy_timeout=_BUSY_SECONDS)
+        try:
+            reconcile(connection, target)
+        finally:
+            connection.close()
+    return Restoration(manifest=manifest, target=target, forgotten=forgotten, replaced=replaces)
+
+
+def _beside(path: Path) -> tuple[Path, ...]:
+    return tuple(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))
+
+
+def _quiet(target: str) -> None:
+    """Bring the ledger up to date and fold the write-ahead log into the file: nobody else may have it open.
+
+    A store that is damaged is taken as it is: a restore is what it needs.
+    """
+    try:
+        connection = connect(target, busy_timeout=_BUSY_SECONDS)
+    except apsw.Error:
+        return
+    try:
+        reconcile(connection, target)
+        if connection.pragma("journal_mode", "delete") != "delete":
+            raise StoreBusy(f"{target} is open in another process; close it there, then restore")
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreBusy(f"{target} is open in another process; close it there, then restore") from error
+    except apsw.Error:
+        return
+    finally:
+        connection.close()
+
+
+def _copy_file(source: Path, goal: Path) -> None:
+    with (
+        source.open("rb") as reading,
+        os.fdopen(os.open(goal, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as writing,
+    ):
+        shutil.copyfileobj(reading, writing, 1024 * 1024)
+        writing.flush()
+        os.fsync(writing.fileno())
+
+
+def _lost(copy: str, target: str, store: str) -> tuple[Lost, ...]:
+    """What the ledger says was forgotten, by the scopes of the copy."""
+    entries = read_ledger(target, store)
+    if not entries:
+        return ()
+    connection = connect(copy, busy_timeout=_BUSY_SECONDS)
+    try:
+        secret = identity(connection).secret
+        owners: list[Any] = connection.execute(KEEPING["all_owners"]).fetchall()
+    finally:
+        connection.close()
+    found = []
+    for namespace, user in owners:
+        mark = scope_mark(secret, namespace, user)
+        mine = tuple(entry.tombstone for entry in entries if entry.scope == mark)
+        if mine:
+            found.append(Lost(scope=Scope(namespace=namespace, user=user or None), tombstones=mine))
+    return tuple(found)
+
+
+def _check(part: Path) -> None:
+    """What will be the store must be one sound file: nothing of it may stand in a log beside it."""
+    connection = apsw.Connection(str(part))
+    try:
+        wrong = sound(connection)
+        if wrong is None and connection.pragma("journal_mode", "delete") != "delete":
+            wrong = "its write-ahead log cannot be folded in"
+    finally:
+        connection.close()
+    if wrong is not None:
+        raise StoreError(f"the restored copy is not sound ({wrong}); the store was left as it was, use another backup")
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _swap(part: Path, place: Path, *, replaces: bool) -> None:
+    """Rename the copy over the store, and put the store back when the result cannot be read."""
+    aside = place.with_name(f"{place.name}.before-{secrets.token_hex(4)}")
+    stale = [(rest, aside.with_name(aside.name + rest.name[len(place.name) :])) for rest in _beside(place)]
+    if replaces:
+        os.link(place, aside)
+        # A log of the old file, left by damage, would be played into the new one.
+        for rest, kept in stale:
+            with contextlib.suppress(FileNotFoundError):
+                rest.rename(kept)
+    part.replace(place)
+    sync_folder(place.parent)
+    connection = apsw.Connection(str(place), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        wrong = sound(connection)
+    finally:
+        connection.close()
+    if wrong is not None:
+        if replaces:
+            aside.replace(place)
+            for rest, kept in stale:
+                with contextlib.suppress(FileNotFoundError):
+                    kept.rename(rest)
+        raise StoreError(f"the restored store cannot be read ({wrong}); the one before is back in its place")
+    for rest in (aside, *(kept for _, kept in stale)):
+        rest.unlink(missing_ok=True)

@@ -1,0 +1,74 @@
+"""The conformance suite of the public verbs, for pytest: what a Holdfast must do, on whatever it is kept.
+
+A face passes it by subclassing `VerbSuite` and supplying one fixture, `harness`, which gives an empty Holdfast::
+
+    class TestMyFace(VerbSuite):
+        @pytest_asyncio.fixture
+        async def harness(self, tmp_path):
+            clock = FakeClock()
+            async with AsyncHoldfast.open(str(tmp_path / "memory.db"), clock=clock, worker=False) as hf:
+                yield OpenHarness(hf, clock)
+
+`OpenHarness` serves an `AsyncHoldfast`; another face (HTTP, another language) supplies an object with `scope`,
+`advance` and `settle`. It needs pytest and pytest-asyncio, talks to no network and does not sleep.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from holdfast.open import AsyncHoldfast
+from holdfast.testing.clock import FakeClock
+from holdfast.testing.verb_suite_base import Harness, Verbs
+from holdfast.testing.verb_suite_forgetting import ForgettingCases
+from holdfast.testing.verb_suite_input import InputCases
+from holdfast.testing.verb_suite_isolation import IsolationCases
+from holdfast.testing.verb_suite_once import OnceCases
+from holdfast.testing.verb_suite_recall import RecallCases
+from holdfast.testing.verb_suite_sessions import SessionCases
+from holdfast.testing.verb_suite_telling import TellingCases
+from holdfast.testing.verb_suite_timeline import TimelineCases
+from holdfast.testing.verb_suite_undo import UndoCases
+
+__all__ = ["Harness", "OpenHarness", "VerbSuite"]
+
+
+class VerbSuite(
+    ForgettingCases,
+    InputCases,
+    IsolationCases,
+    OnceCases,
+    RecallCases,
+    SessionCases,
+    TellingCases,
+    TimelineCases,
+    UndoCases,
+):
+    """Everything that the verbs promise, as tests of whatever `harness` gives."""
+
+
+class OpenHarness:
+    """A `Harness` over an open `AsyncHoldfast` whose clock is a `FakeClock`."""
+
+    def __init__(self, holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+        self._holdfast = holdfast
+        self._clock = clock
+
+    def scope(
+        self,
+        *,
+        namespace: str = "default",
+        user: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> Verbs:
+        """The verbs for one scope."""
+        return self._holdfast.scope(namespace=namespace, user=user, agent=agent, session=session)
+
+    async def advance(self, span: timedelta) -> None:
+        """Move the clock."""
+        self._clock.advance(span)
+
+    async def settle(self) -> None:
+        """Do the work that is due until none is."""
+        await self._holdfast.settle()

@@ -1,0 +1,65 @@
+"""What recalls returned, counted as evidence behind the answer: never slower for it, never failing for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from holdfast.errors import HoldfastError
+from holdfast.model import Scope
+from holdfast.pipeline.evidence import note_asked
+from holdfast.pipeline.tiers import asked_turn
+from holdfast.ports import Ids, Priority, Store
+from holdfast.transaction import WriteTx
+
+__all__ = ["Asked"]
+
+log = logging.getLogger("holdfast.upkeep")
+
+WAIT_SECONDS = 1.0
+MOST = 1000
+
+
+class Asked:
+    """Notes of what was asked for, written in the background in small batches.
+
+    They are written at once, one task at a time; a note that cannot be written is dropped, and so is what comes while a
+    thousand wait. Other verbs than recall wait for them up to a second, so that they see what a recall before them did.
+    """
+
+    def __init__(self, store: Store, *, ids: Ids, life: timedelta) -> None:
+        self._store = store
+        self._ids = ids
+        self._life = life
+        self._waiting: list[tuple[Scope, tuple[str, ...], datetime]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def note(self, scope: Scope, memory_ids: Sequence[str], *, at: datetime) -> None:
+        """Count these facts as asked for in a scope at a time, soon."""
+        if not memory_ids or len(self._waiting) >= MOST:
+            return
+        self._waiting.append((scope, tuple(memory_ids), at))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._write(), name="holdfast-asked")
+
+    async def written(self) -> None:
+        """Wait until what was noted is written, for at most a second."""
+        if self._task is not None and not self._task.done():
+            await asyncio.wait([self._task], timeout=WAIT_SECONDS)
+
+    async def _write(self) -> None:
+        while self._waiting:
+            scope, memory_ids, at = self._waiting.pop(0)
+            try:
+                await self._store.write(scope, self._unit(scope, memory_ids, at), priority=Priority.WORKER)
+            except HoldfastError as error:
+                log.warning("evidence of a recall was not counted: %s", type(error).__name__)
+
+    def _unit(self, scope: Scope, memory_ids: tuple[str, ...], at: datetime) -> Callable[[WriteTx], None]:
+        def work(tx: WriteTx) -> None:
+            session = None if scope.session is None else tx.session(scope.session)
+            note_asked(tx, memory_ids, asked_turn(session, at), at=at, life=self._life, ids=self._ids)
+
+        return work

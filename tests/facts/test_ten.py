@@ -1,0 +1,111 @@
+"""The ten scenarios: what is current, where it lives and on what evidence, after each step and on every surface."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from holdfast import AsyncHoldfast
+from holdfast.testing import FakeClock
+from holdfast.transfer.markdown import memory_markdown
+from tests.facts.ten import AT_THE_END, ENGLISH, KOREAN, Scenario
+
+pytestmark = pytest.mark.asyncio
+
+BOTH = [pytest.param(scenarios, language, id=language) for scenarios, language in ((ENGLISH, "en"), (KOREAN, "ko"))]
+EACH = [
+    pytest.param(scenario, id=f"{language}-{scenario.name}")
+    for scenarios, language in ((ENGLISH, "en"), (KOREAN, "ko"))
+    for scenario in scenarios
+]
+HOUR = 3600.0
+
+
+async def current(scope) -> list[str]:
+    return [memory.value for memory in (await scope.list(kinds=("fact",), limit=1000)).items]
+
+
+async def tell(holdfast: AsyncHoldfast, scenario: Scenario, number: int, clock: FakeClock):
+    """Tell one step; no surface that is no evidence serves what it replaces as current."""
+    step = scenario.steps[number]
+    scope = holdfast.scope(user="alice", session=f"s{number if scenario.sessions else 1}")
+    told = (await scope.remember(attribute=step.attribute, value=step.value)).memory
+    assert (told.state, told.value) == ("active", step.value)
+    if step.replaces is None:
+        return told
+    facts = (await scope.list(kinds=("fact",), states=None, limit=1000)).items
+    [before] = [one for one in facts if one.superseded_by == told.id and one.value == step.replaces]
+    assert (before.state, before.key, before.valid_to) == ("superseded", told.key, told.valid_from)
+    assert (await scope.get(before.id)).state == "superseded"
+    listed = (await scope.list(kinds=("fact",), limit=1000)).items
+    assert [one.value for one in listed if one.key == told.key] == [step.value]
+    page = memory_markdown(listed, now=clock.now())
+    assert f"{told.attribute}**: {step.value} ".replace("_", "\\_") in page
+    assert f"{before.attribute}**: {step.replaces} " not in page
+    last = {e.memory_id: e.after for change in await scope.history(before.id) for e in change.effects}
+    assert [one.value for one in last.values() if one.state == "active"] == [step.value]
+    newest = (await scope.recall("", kinds=["fact"], limit=100)).hits
+    assert step.replaces not in [hit.value for hit in newest if hit.attribute in {before.attribute, told.attribute}]
+    return told
+
+
+@pytest.mark.parametrize("scenario", EACH)
+async def test_each_alone(holdfast: AsyncHoldfast, clock: FakeClock, scenario: Scenario) -> None:
+    """A first mention has no evidence, a changed value one piece more; the second piece moves it to the long tier."""
+    alice = holdfast.scope(user="alice")
+    pieces: dict[str, int] = {}
+    for number, step in enumerate(scenario.steps):
+        told = await tell(holdfast, scenario, number, clock)
+        pieces[told.key] = pieces[told.key] + 1 if step.replaces else 0
+        tier = "long" if scenario.lasting or pieces[told.key] >= 2 else "mid"
+        assert (told.tier, told.evidence) == (tier, pieces[told.key])
+        assert told.expires_at == (None if tier == "long" else clock.now() + timedelta(days=7))
+        clock.advance(HOUR)
+    answer = await alice.recall(scenario.asks, kinds=["fact"])
+    assert {hit.value for hit in answer.hits} == set(scenario.holds)
+    for memory in (await alice.list(kinds=("fact",))).items:
+        told_long = scenario.lasting or pieces[memory.key] >= 2
+        asked = pieces[memory.key] if told_long else pieces[memory.key] + 1
+        assert memory.evidence == asked
+        assert memory.tier == ("long" if scenario.lasting or asked >= 2 else "mid")
+        assert (memory.expires_at is None) == (memory.tier == "long")
+
+
+@pytest.mark.parametrize(("scenarios", "language"), BOTH)
+async def test_all_ten_on_one_user(
+    holdfast: AsyncHoldfast, clock: FakeClock, scenarios: tuple[Scenario, ...], language: str
+) -> None:
+    alice = holdfast.scope(user="alice")
+    for scenario in scenarios:
+        before = (await alice.list(kinds=("fact",))).items
+        touched = set()
+        for number in range(len(scenario.steps)):
+            touched.add((await tell(holdfast, scenario, number, clock)).key)
+            clock.advance(HOUR)
+        after = {memory.id: memory for memory in (await alice.list(kinds=("fact",))).items}
+        for memory in before:
+            if memory.key not in touched:
+                assert after[memory.id] == memory, "what was said earlier changed"
+        answer = await alice.recall(scenario.asks, kinds=["fact"], limit=100)
+        assert set(scenario.holds) <= {hit.value for hit in answer.hits}
+        clock.advance(HOUR)
+    assert sorted(await current(alice)) == sorted(AT_THE_END[language])
+    assert (await alice.status()).doubts == 0
+
+
+@pytest.mark.parametrize("scenario", [ENGLISH[6], KOREAN[6], ENGLISH[8], KOREAN[8]], ids=lambda one: one.name)
+async def test_as_an_agent_does_it(holdfast: AsyncHoldfast, clock: FakeClock, scenario: Scenario) -> None:
+    """Seven and nine: recall, forget, remember from another session; the forgotten value is nowhere."""
+    first, second = scenario.steps
+    await holdfast.scope(user="alice", session="one").remember(attribute=first.attribute, value=first.value)
+    clock.advance(HOUR)
+    other = holdfast.scope(user="alice", session="two")
+    [hit] = (await other.recall(scenario.asks, kinds=["fact"])).hits
+    await other.forget(hit.id)
+    clock.advance(HOUR)
+    told = (await other.remember(attribute=second.attribute, value=second.value)).memory
+    assert (told.state, told.evidence, told.tier) == ("active", 0, "long" if scenario.lasting else "mid")
+    every = await other.recall(scenario.asks, include_superseded=True, limit=100)
+    assert [hit.value for hit in every.hits] == [second.value]
+    assert [memory.value for memory in (await other.list(states=None)).items] == [second.value]

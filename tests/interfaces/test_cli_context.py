@@ -1,0 +1,47 @@
+"""The command `context`: the window on standard output, what was left out on standard error."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast import Holdfast
+from holdfast.errors import InvalidInput
+from holdfast.interfaces.cli_context import context_command
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    db = str(tmp_path / "memory.db")
+    with Holdfast.open(db, worker=False) as opened:
+        alice = opened.scope(user="alice", session="s1")
+        alice.remember(attribute="favorite food", value="sushi", importance="high")
+        alice.add([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}])
+    for name in ("HOLDFAST_NAMESPACE", "HOLDFAST_AGENT"):
+        monkeypatch.delenv(name, raising=False)
+    return lambda *more: CliRunner().invoke(context_command, ["--db", db, "--user", "alice", "--session", "s1", *more])
+
+
+def test_people_read_the_window_and_what_it_cost(run):
+    done = run("What could I eat?", "--system", "Be brief.")
+    assert done.exit_code == 0
+    assert "favorite food: sushi" in done.stdout
+    assert "user: What could I eat?" in done.stdout
+    assert "full_history: about" in done.stderr
+
+
+def test_programs_read_messages_and_system(run, tmp_path):
+    path = tmp_path / "messages.json"
+    path.write_text(json.dumps([{"role": "user", "content": "And?"}]))
+    found = json.loads(run("--messages", str(path), "--shape", "anthropic", "--json").stdout)
+    assert found["messages"][-1] == {"role": "user", "content": "And?"}
+    assert "sushi" in found["system"]
+    assert found["degraded"] == []
+
+
+def test_a_file_that_is_no_json_is_refused(run, tmp_path):
+    path = tmp_path / "messages.json"
+    path.write_text("{")
+    assert isinstance(run("--messages", str(path)).exception, InvalidInput)

@@ -1,0 +1,134 @@
+"""Help that is quick and true, completion, and what Ctrl-C leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import subprocess
+import sys
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+
+import click
+import pytest
+
+from holdfast.interfaces import cli as module
+from holdfast.interfaces.cli import COMMANDS, cli, main
+
+from .conftest import CommandLine, process
+
+CONVERSATION = str(files("holdfast").joinpath("data/demo_conversation.jsonl"))
+LINES = {name: line for section in COMMANDS.values() for name, (_, line) in section.items()}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_each_command_has_its_line_and_an_example(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.name == name
+    assert (command.help or "").split("\n\n")[0].strip() == LINES[name]
+    assert f"holdfast {name}" in (command.epilog or "")
+    assert all(
+        option.help or option.type is not click.STRING
+        for option in command.params
+        if isinstance(option, click.Option) and option.name in {"key", "db", "user"}
+    )
+
+
+def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out and line in out for name, line in LINES.items())
+    code = (
+        "import sys\nfrom holdfast.interfaces.cli import main\nmain(['--help'])\n"
+        "heavy = ('asyncio', 'apsw', 'numpy', 'rich', 'pydantic', 'holdfast.open', 'holdfast.interfaces.cli_read')\n"
+        "print('LOADED', *[name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "LOADED"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_a_script_that_names_our_command(run: CommandLine, shell: str) -> None:
+    script = run("completion", shell).out
+    assert "_HOLDFAST_COMPLETE" in script
+    assert "holdfast" in script
+
+
+def test_completion_knows_the_commands() -> None:
+    asked = {"_HOLDFAST_COMPLETE": "bash_complete", "COMP_WORDS": "holdfast rec", "COMP_CWORD": "1"}
+    code = "from holdfast.interfaces.cli import main; main([])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin", "PYTHONPATH": ":".join(sys.path), **asked},
+    )
+    assert "plain,recall" in done.stdout
+
+
+def test_ctrl_c_exits_with_130_and_says_how_to_go_on(run: CommandLine) -> None:
+    run("add", "hello")
+    keep = import_module("holdfast.interfaces.cli_keep")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    run.monkeypatch.setattr(keep, "opened", interrupted)
+    stopped = run("reindex")
+    assert stopped.code == 130
+    assert "each scope has its old or its new index" in stopped.err
+
+
+def test_a_closed_pipe_is_no_error(run: CommandLine) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    run.monkeypatch.setattr(module.cli, "main", closed)
+    before = sys.stdout
+    try:
+        assert main(["status"]) == 0
+    finally:
+        sys.stdout = before
+
+
+def test_as_a_process(tmp_path: Path) -> None:
+    env = {"HOLDFAST_DB": str(tmp_path / "m.db"), "HOLDFAST_USER": "alice"}
+    assert process("add", "I moved to Lisbon", env=env).returncode == 0
+    found = process("recall", "Lisbon", env=env)
+    assert found.returncode == 0
+    assert "I moved to Lisbon" in found.stdout
+    assert "\x1b" not in found.stdout
+    failed = process("get", "msg_none", env=env)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("holdfast: nothing with the id")
+    assert process("--version").stdout.startswith("holdfast, version")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["recall", "Lisbon"], "I moved to Lisbon"),
+        (["list", "--all"], "window seats"),
+        (["import", CONVERSATION], "75 new"),
+        (["doctor"], "nothing is wrong"),
+        (["reindex"], "of 1 scopes"),
+    ],
+)
+def test_on_a_terminal_there_are_tables_and_bars(run: CommandLine, arguments: list[str], shown: str) -> None:
+    run("add", "I moved to Lisbon")
+    run("remember", "likes window seats")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "holdfast", *arguments]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # how a terminal says that the other end is closed
+            while more := os.read(ours, 65536):
+                seen += more
+    os.close(ours)
+    assert child.returncode == 0
+    assert shown in seen.decode()

@@ -1,0 +1,200 @@
+"""The verbs on the command line: what they print for people and programs, and what they exit with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.answers import Recall
+from holdfast.interfaces import cli_forget
+from holdfast.sync import SyncScope
+
+from .conftest import CommandLine
+
+
+def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None:
+    assert run("add", "I moved to Lisbon.", "--session", "s1").code == 0
+    found = run("recall", "where is Lisbon")
+    assert found.code == 0
+    assert "user: I moved to Lisbon." in found.out
+    assert "words #1 (Lisbon)" in found.out
+    assert "1 of 1" in found.err
+
+
+def test_add_reads_messages_from_standard_input(run: CommandLine) -> None:
+    lines = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
+    for text in (json.dumps(lines), "\n".join(map(json.dumps, lines)), json.dumps({"messages": lines})):
+        assert len(run("add", "--json", "--session", "s1", stdin=text).json["ids"]) == 2
+    held = run("messages", "--session", "s1", "--json").json["messages"]
+    assert [message["body"] for message in held] == lines * 3
+
+
+@pytest.mark.parametrize("text", ["", "not json", "[]", '"text"', "3"])
+def test_add_refuses_what_holds_no_messages(run: CommandLine, text: str) -> None:
+    refused = run("add", stdin=text)
+    assert refused.code == 2
+    assert "standard input" in refused.err
+    assert refused.out == ""
+
+
+def test_add_without_text_on_a_terminal_is_a_usage_error(run: CommandLine) -> None:
+    assert run("add").code == 2
+
+
+def test_the_same_key_is_one_write_and_other_content_a_conflict(run: CommandLine) -> None:
+    first = run("add", "hello", "--key", "k", "--json").json
+    again = run("add", "hello", "--key", "k", "--json").json
+    assert again["ids"] == first["ids"]
+    assert again["replayed"]
+    conflict = run("add", "other", "--key", "k", "--json")
+    assert conflict.code == 1
+    assert conflict.error["type"] == "IdempotencyConflict"
+    assert conflict.error["key"] == "k"
+
+
+def test_a_fact_is_superseded_corrected_told_of_and_undone(run: CommandLine) -> None:
+    run("remember", "--attribute", "favorite food", "--value", "sushi")
+    new = run("remember", "--attribute", "favorite food", "--value", "ramen", "--json").json
+    (listed,) = run("list", "--json").json["items"]
+    assert listed["value"] == "ramen"
+    right = run("correct", listed["id"], "udon", "--json").json["memory"]
+    changes = run("history", right["id"], "--json").json["changes"]
+    assert [change["verb"] for change in changes] == ["remember", "remember", "correct"]
+    assert "favorite food: ramen [active] -> favorite food: ramen [retracted]" in run("history", right["id"]).out
+    assert run("undo", new["receipt"]["change_ids"][0]).code == 1
+    assert run("undo", changes[-1]["id"]).code == 0
+    assert "ramen" in run("list").out
+
+
+def test_pin_unpin_get_list_and_status(run: CommandLine) -> None:
+    memory = run("remember", "likes window seats", "--json").json["memory"]
+    assert run("pin", memory["id"], "--json").json["memory"]["tier"] == "long"
+    assert not run("unpin", memory["id"], "--json").json["memory"]["pinned"]
+    assert run("get", memory["id"], "--json").json["text"] == "likes window seats"
+    assert "text: likes window seats" in run("get", memory["id"]).out
+    assert run("list", "--kind", "fact", "--json").json["items"] == []
+    assert "memories: 1 note" in run("status").out
+
+
+def test_end_session_keeps_the_window(run: CommandLine) -> None:
+    run("add", "I moved to Lisbon.", "--session", "s1")
+    assert len(run("end-session", "--session", "s1", "--json").json["ids"]) == 1
+    assert run("list", "--kind", "raw", "--json").json["items"][0]["text"].endswith("user: I moved to Lisbon.")
+
+
+def test_forget_asks_unless_told(run: CommandLine) -> None:
+    item = run("add", "my secret word is petrichor", "--json").json["ids"][0]
+    refused = run("forget", item, stdin="")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert run("forget", item, "--dry-run", "--json").json["messages"] == [item]
+    assert run("residue", "petrichor").code == 1
+    gone = run("forget", item, "--yes", "--json").json
+    assert gone["messages"] == [item]
+    assert gone["erased"]
+    assert run("residue", "petrichor", "--json").json["found"] == {}
+    assert run("get", item).code == 1
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("", 130)])
+def test_on_a_terminal_it_asks(run: CommandLine, answer: str, code: int) -> None:
+    item = run("add", "hello", "--json").json["ids"][0]
+    run.monkeypatch.setattr(cli_forget, "_at_terminal", lambda: True)
+    asked = run("forget", item, stdin=answer)
+    assert asked.code == code
+    assert "1 messages and 0 memories would go" in asked.out
+    assert run("get", item).code == (1 if code == 0 else 0)
+
+
+def test_forget_takes_a_session_as_a_filter(run: CommandLine) -> None:
+    run("add", "keep this", "--session", "s1")
+    run("add", "drop this", "--session", "s2")
+    assert len(run("forget", "--session", "s2", "--yes", "--json").json["messages"]) == 1
+    assert "keep this" in run("recall").out
+    assert "drop" not in run("recall").out
+
+
+def test_a_hidden_item_comes_back_by_undo(run: CommandLine) -> None:
+    item = run("add", "hello there", "--json").json["ids"][0]
+    hidden = run("forget", item, "--hide", "--yes", "--json").json
+    assert hidden["hidden"] == [item]
+    assert run("get", item).code == 1
+    assert run("undo", hidden["change_id"]).code == 0
+    assert run("get", item).code == 0
+
+
+def test_a_degraded_answer_is_printed_and_exits_with_3(run: CommandLine) -> None:
+    run("add", "hello there")
+
+    def degraded(*_: object, **__: object) -> Recall:
+        return Recall(hits=(), total=0, degraded=("meaning",))
+
+    run.monkeypatch.setattr(SyncScope, "recall", degraded)
+    answer = run("recall", "hello", "--json")
+    assert answer.code == 3
+    assert answer.json["degraded"] == ["meaning"]
+    assert "meaning could not be asked" in run("recall", "hello").err
+
+
+def test_scopes_are_apart_and_options_stand_before_or_after(run: CommandLine) -> None:
+    item = run("add", "for alice", "--json").json["ids"][0]
+    assert run("--user", "bob", "recall", "alice", "--json").json["total"] == 0
+    assert run("recall", "alice", "--namespace", "other", "--json").json["total"] == 0
+    assert run("--user", "bob", "recall", "alice", "--user", "alice", "--json").json["total"] == 1
+    missing = run("get", item, "--user", "bob", "--json")
+    assert (missing.code, missing.error["type"]) == (1, "NotFound")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "x", "--user", ""],
+        ["recall", "x", "--as-of", "2025-01-01"],
+        ["recall", "x", "--limit", "0"],
+        ["list", "--cursor", "bogus"],
+        ["forget", "--yes"],
+        ["get", "chg_1"],
+        ["nothing-of-ours"],
+        ["recall", "--no-such-option"],
+        ["remember"],
+    ],
+)
+def test_a_wrong_line_exits_with_2_and_one_json_error(run: CommandLine, arguments: list[str]) -> None:
+    run("add", "hello")
+    wrong = run(*arguments, "--json")
+    assert wrong.code == 2
+    assert wrong.out == ""
+    assert wrong.error["message"]
+
+
+def test_reading_where_no_store_is_says_so_and_makes_none(run: CommandLine) -> None:
+    for name in ("recall", "list", "status", "messages", "usage", "doctor", "settle", "reindex"):
+        missing = run(name)
+        assert missing.code == 1
+        assert "there is no store" in missing.err
+    assert not Path(run.db).exists()
+
+
+def test_an_error_is_one_line_and_debug_shows_where(run: CommandLine) -> None:
+    Path(run.db).write_text("this is no store, but it is somebody's file" * 10)
+    failed = run("status")
+    assert failed.code == 1
+    assert failed.err.count("\n") == 1
+    assert "Traceback" not in failed.err
+    with pytest.raises(Exception, match="not a Holdfast file"):
+        run("status", "--debug")
+
+
+def test_what_a_terminal_would_obey_is_not_printed(run: CommandLine) -> None:
+    run("add", "harmless \x1b[2J\x1b]0;owned\x07 text")
+    assert "\x1b" not in run("recall", "harmless").out
+    assert "\x07" not in run("messages").out
+
+
+def test_the_new_store_is_private(run: CommandLine) -> None:
+    nested = Path(run.db).parent / "new" / "memory.db"
+    assert run("add", "hello", "--db", str(nested)).code == 0
+    assert nested.stat().st_mode & 0o777 == 0o600
+    assert nested.parent.stat().st_mode & 0o777 == 0o700

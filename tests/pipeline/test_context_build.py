@@ -1,0 +1,358 @@
+"""Any history, any budget, both shapes: what `build` returns is valid, fits, and holds what must not be lost."""
+
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from histories import histories, text
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from provider_rules import anthropic_faults, openai_faults, says_something
+
+from holdfast.errors import TooLarge
+from holdfast.model import Memory, Message
+from holdfast.pipeline.context.allocate import Item, Slot, allocate, fill
+from holdfast.pipeline.context.build import Gathered, Request, build
+from holdfast.pipeline.context.gather import WindowRead
+from holdfast.pipeline.context.pieces import is_person, overlap
+from holdfast.pipeline.context.shorten import shorten_message, shorten_text
+from holdfast.pipeline.context.strategies import STRATEGIES
+from holdfast.pipeline.fences import find_quotes
+from holdfast.pipeline.tokens import estimate_message, estimate_tokens
+from holdfast.pipeline.tool_pairs import repair_window
+from holdfast.testing.chaos import rules
+
+EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "100"))
+every = settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SECRET = b"s" * 32
+AT = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+SHAPES = ("openai", "anthropic")
+
+
+def memory(number, words, **more):
+    more = {"kind": "note", **more}
+    stamps = dict.fromkeys(("event_time", "valid_from", "created_at", "recorded_at"), AT)
+    return Memory(id=f"mem_{number:032x}", number=number, text=words, **stamps, **more)
+
+
+def journal(bodies, shape, first=1):
+    return tuple(
+        Message(
+            id=f"msg_{seq:032x}",
+            number=1000 + seq,
+            session="s",
+            seq=seq,
+            role=body["role"],
+            body=body,
+            shape=shape,
+            text=str(body.get("content") or "")[:100],
+            event_time=AT,
+            recorded_at=AT,
+            change_id="chg_1",
+        )
+        for seq, body in enumerate(bodies, start=first)
+    )
+
+
+def words(low=0, high=400):
+    return st.text("ab 日\n", min_size=low, max_size=high)
+
+
+@st.composite
+def cases(draw):
+    shape, other = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(SHAPES))
+    held = draw(histories(other))
+    new = draw(histories(shape))
+    fresh = [{"role": "user", "content": "and now: " + draw(words())}]
+    given_ = draw(st.sampled_from([[], fresh, fresh, [{"role": "system", "content": "be nice"}, *fresh], new]))
+    counts = [draw(st.integers(0, 3)) for _ in range(4)]
+    numbers = iter(range(1, 100))
+    lists = [[memory(next(numbers), draw(words(1)) or "x") for _ in range(count)] for count in counts]
+    gathered = Gathered(
+        given=given_,
+        window=WindowRead(messages=journal(held, other), older=draw(st.sampled_from([0, 0, 7]))),
+        corrections=lists[0][:1],
+        profile=lists[1],
+        summaries=lists[2],
+        memories=[*lists[3], *lists[1][:1]],
+        messages=journal([{"role": "user", "content": draw(words(1))}], "openai", first=90),
+    )
+    budget = draw(st.one_of(st.integers(300, 1500), st.integers(1500, 9000), st.integers(50_000, 60_000)))
+    request = Request(
+        budget=budget,
+        reserve=draw(st.integers(0, budget // 4)),
+        strategy=draw(st.sampled_from(sorted(STRATEGIES))),
+        shape=shape,
+        threshold=draw(st.integers(1, 6)),
+        tail=draw(st.integers(0, 4)),
+    )
+    return gathered, request
+
+
+def faults(messages, system, shape):
+    if shape == "openai":
+        return openai_faults(messages) + rules.check_openai(messages)
+    return anthropic_faults(messages) + rules.check_anthropic(messages, system)
+
+
+def whole(context):
+    lead = [{"role": "system", "content": context.system}] if context.system else []
+    return [*lead, *context.messages]
+
+
+def newest_text(gathered):
+    """The words of the newest message of a person that says something: what must be in every window."""
+    sources = [*gathered.given[::-1], *(one.body for one in gathered.window.messages[::-1])]
+    for body in sources:
+        own = body.get("content")
+        own = own if isinstance(own, str | None) else [part for part in own if part.get("type") != "tool_result"]
+        if body["role"] == "user" and says_something(own):
+            texts = [own] if isinstance(own, str) else [part["text"] for part in own if part["type"] == "text"]
+            return [one for one in texts if one.strip()]
+    return []
+
+
+def all_text(value):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "\n".join(all_text(value[key]) for key in ("text", "content") if key in value)
+    return "\n".join(all_text(one) for one in value or ())
+
+
+@every
+@given(cases())
+def test_any_window_is_valid_fits_and_holds_the_newest_message_and_the_corrections(case):
+    gathered, request = case
+    try:
+        context = build(gathered, request, secret=SECRET)
+    except TooLarge:
+        assert request.available < 1500, "small budgets only: instructions, corrections and the newest are small here"
+        return
+    assert faults(list(context.messages), context.system, request.shape) == []
+    assert sum(map(estimate_message, whole(context))) == context.used <= request.available
+    assert repair_window(list(context.messages), request.shape).repairs == ()
+    text_ = all_text([one.get("content") for one in whole(context)])
+    shortened = {one.slot for one in context.dropped if one.reason == "shortened"}
+    for said in newest_text(gathered):
+        assert said in text_ or ("window" in shortened and said.strip()[:20] in text_)
+    assert {one.id for one in gathered.corrections} <= set(context.shown)
+    quoted = [item for quote in find_quotes(text_, SECRET) for item in quote.ids]
+    assert quoted == list(context.shown), "every fence is whole and the tags are right"
+    for form, kind in ((context.openai(), "openai"), (context.anthropic(), "anthropic")):
+        messages = form if kind == "openai" else form["messages"]
+        assert faults(messages, None, kind) == []
+
+
+@every
+@given(cases())
+def test_what_is_neither_shown_nor_in_the_window_is_listed_as_dropped(case):
+    gathered, request = case
+    request = replace(request, budget=request.budget + 2500)
+    context = build(gathered, request, secret=SECRET)
+    left = {one.id for one in context.dropped}
+    known = [*gathered.profile, *gathered.summaries, *gathered.memories]
+    assert all((one.id in context.shown) != (one.id in left) for one in known)
+    assert len(context.shown) == len(set(context.shown))
+    if gathered.window.older:
+        assert context.dropped[0].count == gathered.window.older
+
+
+@every
+@given(
+    st.lists(st.tuples(st.integers(0, 500), st.sampled_from([0.0, 0.1, 0.5, 3.0]), st.integers(0, 300)), max_size=6),
+    st.integers(0, 1500),
+)
+def test_an_allocation_is_within_the_budget_and_leaves_nothing_that_is_wanted(rows, budget):
+    slots = [Slot(name=str(at), want=want, share=share, minimum=least) for at, (want, share, least) in enumerate(rows)]
+    grants = allocate(slots, budget)
+    assert sum(grants.values()) <= budget
+    assert all(0 <= grants[slot.name] <= slot.want for slot in slots)
+    minimums = [min(slot.want, slot.minimum) for slot in slots]
+    if sum(minimums) <= budget:
+        assert all(grants[slot.name] >= least for slot, least in zip(slots, minimums, strict=True))
+    if sum(grants.values()) < budget:
+        assert all(grants[slot.name] == slot.want for slot in slots if slot.share)
+
+
+def test_shares_decide_where_all_want_more_and_what_one_leaves_flows_on():
+    both = [Slot(name="a", want=900, share=3), Slot(name="b", want=900, share=1)]
+    assert allocate(both, 400) == {"a": 300, "b": 100}
+    assert allocate([Slot(name="a", want=10, share=3), both[1]], 400) == {"a": 10, "b": 390}
+
+
+@every
+@given(
+    st.lists(st.lists(st.integers(1, 90), max_size=6), min_size=1, max_size=4), st.integers(0, 200), st.integers(0, 200)
+)
+def test_filling_stays_within_grants_and_spare_and_uses_what_is_left(costs, grant, spare):
+    ranked = {str(at): [Item(id=f"{at}.{n}", cost=cost) for n, cost in enumerate(row)] for at, row in enumerate(costs)}
+    taken = fill(ranked, dict.fromkeys(ranked, grant), spare)
+    used = sum(item.cost for items in taken.values() for item in items)
+    assert used <= grant * len(ranked) + spare
+    rest = [item for name, items in ranked.items() for item in items if item not in taken[name]]
+    assert all(item.cost > grant * len(ranked) + spare - used for item in rest)
+
+
+@every
+@given(st.text(max_size=3000), st.integers(40, 800))
+def test_a_shortened_text_fits_keeps_both_ends_and_says_how_to_read_it(value, limit):
+    short = shorten_text(value, limit, handle="msg_1")
+    if estimate_tokens(value) <= limit:
+        assert short == value
+    else:
+        assert 'read_message("msg_1")' in short
+        head, _, tail = short.partition("[… ")
+        head = head.removesuffix("\n")
+        assert value.strip("\n").startswith(head)
+        assert value.strip("\n").endswith(tail.partition("…]\n")[2])
+        assert estimate_tokens(short) <= max(limit, 70)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_huge_tool_result_and_huge_arguments_are_shortened_and_still_pair(shape):
+    long = "0123456789 " * 5000
+    if shape == "openai":
+        call = {"id": "c", "type": "function", "function": {"name": "write", "arguments": json.dumps({"t": long})}}
+        history = [
+            {"role": "user", "content": "write it"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": long},
+            {"role": "user", "content": "thanks"},
+        ]
+    else:
+        history = [
+            {"role": "user", "content": "write it"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "write", "input": {"t": long}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": long}]},
+            {"role": "assistant", "content": "done"},
+            {"role": "user", "content": "thanks"},
+        ]
+    request = Request(budget=4000, reserve=0, strategy="full_history", shape=shape, threshold=20)
+    context = build(Gathered(window=WindowRead(messages=journal(history, shape))), request, secret=SECRET)
+    assert faults(list(context.messages), context.system, shape) == []
+    assert len(context.messages) == len(history)
+    assert [one.reason for one in context.dropped] == ["shortened", "shortened"]
+    assert context.used <= 4000
+    assert f'read_message("msg_{3:032x}")' in context.as_text()
+
+
+def test_a_huge_newest_message_is_shortened_not_dropped_and_the_rest_gives_way():
+    new = {"role": "user", "content": "START " + "blah " * 20_000 + "END"}
+    gathered = Gathered(given=[new], profile=[memory(1, "likes tea")])
+    request = Request(budget=1000, reserve=0, strategy="adaptive", shape="openai", threshold=20)
+    context = build(gathered, request, secret=SECRET)
+    [message] = [one for one in context.messages if one["role"] == "user"]
+    assert message["content"].startswith("START")
+    assert message["content"].endswith("END")
+    assert "characters left out" in message["content"]
+    assert 900 < context.used <= 1000
+
+
+def test_images_go_last_when_a_message_is_shortened():
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    body = {"role": "user", "content": [text("word " * 3000), image]}
+    assert image in shorten_message(body, 2000)["content"]
+    assert image not in shorten_message(body, 300)["content"]
+
+
+def test_a_budget_that_cannot_hold_the_corrections_says_what_would():
+    gathered = Gathered(
+        given=[{"role": "user", "content": "hi"}], corrections=[memory(n, f"it is {n} " * 20) for n in range(20)]
+    )
+    with pytest.raises(TooLarge) as caught:
+        build(gathered, Request(budget=500, reserve=0, strategy="adaptive", shape="openai", threshold=9), secret=SECRET)
+    again = Request(budget=caught.value.size, reserve=0, strategy="adaptive", shape="openai", threshold=9)
+    assert len(build(gathered, again, secret=SECRET).shown) == 20
+
+
+def test_the_prefix_stays_the_same_from_turn_to_turn():
+    old = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
+    request = Request(budget=8000, reserve=0, strategy="full_history", shape="openai", threshold=20)
+    made = []
+    for count in (1, 2):
+        gathered = Gathered(
+            given=[{"role": "system", "content": "be nice"}, {"role": "user", "content": f"new {count}"}],
+            window=WindowRead(messages=journal(old * count, "openai")),
+            profile=[memory(2, "b"), memory(1, "a")][:: 1 if count == 1 else -1],
+            memories=[memory(5 + count, "recalled")],
+        )
+        made.append([json.dumps(one) for one in build(gathered, request, secret=SECRET).messages])
+    assert made[0][:4] == made[1][:4]
+    assert "recalled" in made[0][4]
+
+
+@pytest.mark.parametrize(
+    ("journal_", "given_", "known"),
+    [
+        ("ab", "c", 0),
+        ("ab", "b", 1),
+        ("ab", "bc", 1),
+        ("ab", "abc", 2),
+        ("bc", "abcd", 3),
+        ("ab", "ca", 0),
+        ("", "a", 0),
+        ("aa", "aa", 2),
+    ],
+)
+def test_the_callers_messages_that_the_journal_ends_with_are_found(journal_, given_, known):
+    def bodies(letters):
+        return [{"role": "user", "content": one} for one in letters]
+
+    assert overlap(bodies(journal_), bodies(given_)) == known
+
+
+def test_the_old_two_message_cut_is_refused_and_ours_begins_with_the_call():
+    turn = [
+        {"role": "user", "content": "look"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "call_0", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "call_0", "content": "42"},
+        {"role": "assistant", "content": "it is 42"},
+    ]
+    new = {"role": "user", "content": "and?"}
+    recalled = {"role": "system", "content": "recalled"}
+    assert rules.check_openai([recalled, *turn[-2:], new]) != []
+    for count, followed in ((3, "full_history"), (4, "memory_first")):
+        gathered = Gathered(given=[new], window=WindowRead(messages=journal(turn * count, "openai")))
+        request = Request(budget=8000, reserve=0, strategy="adaptive", shape="openai", threshold=5, tail=2)
+        context = build(gathered, request, secret=SECRET)
+        assert context.strategy == followed
+        assert rules.check_openai(list(context.messages)) == []
+    assert [one["role"] for one in context.messages] == ["assistant", "tool", "assistant", "user"]
+
+
+def test_an_anthropic_window_ends_with_a_user_unless_the_caller_prefills():
+    history = journal([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}], "openai")
+    request = Request(budget=8000, reserve=0, strategy="adaptive", shape="anthropic", threshold=20)
+    assert build(Gathered(window=WindowRead(messages=history)), request, secret=SECRET).messages[-1]["role"] == "user"
+    prefill = [{"role": "user", "content": "a list"}, {"role": "assistant", "content": "1."}]
+    assert build(Gathered(given=prefill), request, secret=SECRET).messages[-1] == prefill[-1]
+
+
+def test_instructions_are_not_repeated_and_old_fences_do_not_come_back():
+    first = build(
+        Gathered(given=[{"role": "system", "content": "be nice"}], profile=[memory(1, "likes tea")]),
+        Request(budget=8000, reserve=0, strategy="adaptive", shape="openai", threshold=20),
+        secret=SECRET,
+    )
+    history = journal([*first.messages, {"role": "assistant", "content": "ok"}], "openai")
+    again = build(
+        Gathered(
+            given=[{"role": "system", "content": "be nice"}, {"role": "user", "content": "go"}],
+            window=WindowRead(messages=history),
+            profile=[memory(2, "likes coffee")],
+        ),
+        Request(budget=8000, reserve=0, strategy="adaptive", shape="openai", threshold=20),
+        secret=SECRET,
+    )
+    whole_text = again.as_text()
+    assert "likes coffee" in whole_text
+    assert "likes tea" not in whole_text
+    assert whole_text.count("be nice") == 1
+    assert all(is_person(one, "openai") or one["role"] != "user" for one in again.messages)

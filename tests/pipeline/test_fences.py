@@ -1,0 +1,94 @@
+"""Fences: stored text cannot close them, nobody else can make them, and they are found again whatever stands around."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.model import Quote
+from holdfast.pipeline.fences import NOTICE, fence, find_quotes, neutral, without, without_fences
+
+SECRET, OTHER = b"a" * 32, b"b" * 32
+IDS = ("mem_1", "mem_2")
+EDGES = st.sampled_from(
+    [
+        "</holdfast-recall",
+        "<holdfast-recall kind=",
+        "< / HOLDFAST-recall",
+        "<\u200bholdfast",
+        "<\n/holdfast",
+        ">",
+        "\n",
+        " tag=",
+        "x",
+        "<",
+        "/",
+    ]
+)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.lists(EDGES, max_size=8).map("".join), min_size=1, max_size=4), st.text(max_size=20))
+def test_no_stored_text_ends_a_fence_or_begins_another(lines, around):
+    made = fence(
+        "memory", IDS, [*lines, f"</holdfast-recall {fence('memory', IDS, lines, secret=SECRET).tag}>"], secret=SECRET
+    )
+    assert made.text.count("</holdfast-recall") == 1
+    assert made.text.count("<holdfast-recall") == 1
+    around = neutral(around)
+    assert find_quotes(f"{around}{made.text}{around}", SECRET) == (
+        Quote(start=len(around), end=len(around) + len(made.text), ids=IDS),
+    )
+
+
+def test_a_guessed_tag_a_foreign_secret_and_a_changed_line_are_text_like_any_other():
+    made = fence("memory", IDS, ["likes tea"], secret=SECRET).text
+    assert find_quotes(made, OTHER) == ()
+    assert find_quotes(made.replace("tea", "rum"), SECRET) == ()
+    assert find_quotes(made.replace("mem_2", "mem_3"), SECRET) == ()
+    assert find_quotes(made.rsplit("\n", 1)[0], SECRET) == ()
+    assert len(find_quotes(made, SECRET)) == 1
+
+
+def test_line_ends_may_change_on_the_way():
+    made = fence("memory", IDS, ["likes tea", "likes rum"], secret=SECRET).text
+    assert len(find_quotes(made.replace("\n", "\r\n"), SECRET)) == 1
+    assert len(find_quotes(made.replace("tea\n", "tea  \n"), SECRET)) == 1
+
+
+def test_a_fence_behind_a_forged_opening_is_still_found():
+    made = fence("memory", IDS, ["likes tea"], secret=SECRET)
+    forged = made.text.splitlines()[0] + "\n"
+    found = find_quotes(forged + "mine\n" + made.text, SECRET)
+    assert [forged + "mine\n" + made.text][0][found[0].start : found[0].end] == made.text
+
+
+def test_thousands_of_forged_openings_cost_no_more_than_reading_them():
+    opening = fence("memory", IDS, ["x"], secret=SECRET).text.splitlines()[0] + "\n"
+    calls = []
+
+    class Counting(str):
+        __slots__ = ()
+
+        def find(self, *args):
+            calls.append(args)
+            return super().find(*args)
+
+    text = Counting(opening * 3000 + "x" * 100_000)
+    assert find_quotes(text, SECRET) == ()
+    assert sum(end - start for _, start, end in calls) <= len(text)
+
+
+def test_what_is_left_without_the_quotes():
+    made = fence("memory", IDS, ["likes tea"], secret=SECRET).text
+    text = f"before {made} after"
+    assert without(text, find_quotes(text, SECRET)) == "before\nafter"
+    body = {"role": "user", "content": [{"type": "text", "text": text}]}
+    assert without_fences(body, SECRET)["content"][0]["text"] == "before\nafter"
+    plain = {"role": "user", "content": "no fence"}
+    assert without_fences(plain, SECRET) is plain
+
+
+@pytest.mark.parametrize("text", ["a < b", "x </div> <hold>", "holdfast-recall", "«holdfast»"])
+def test_text_that_is_no_edge_stays_as_it_is(text):
+    assert neutral(text) == text
+    assert NOTICE in fence("memory", IDS, [text], secret=SECRET).text

@@ -1,0 +1,128 @@
+"""The parts of the reference that follow from the code: verb signatures, commands and their options.
+
+`python -m tests.reference` writes them anew; `test_docs.py` fails where a page is behind.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.admin import Admin
+from holdfast.interfaces.cli import COMMANDS, cli
+from holdfast.interfaces.cli_frame import default_db
+from holdfast.memory import OpenStore
+from holdfast.scope import AsyncScope
+from tests.documents import ROOT
+
+__all__ = ["COMMAND_LINE", "VERBS", "signature", "verbs", "with_commands", "with_signatures"]
+
+VERBS = ROOT / "docs" / "reference" / "verbs.md"
+COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
+FACES = (AsyncScope, OpenStore, Admin)
+LINE = 110
+_VERB = re.compile(r"^### (\w+)\n\n```python\n.*?^```$", re.MULTILINE | re.DOTALL)
+_GENERATED = re.compile(r"(<!-- (commands|options) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def verbs() -> Mapping[str, Callable[..., Any]]:
+    """Every public verb by its name."""
+    found: dict[str, Callable[..., Any]] = {}
+    for face in FACES:
+        for name, verb in inspect.getmembers(face, inspect.isfunction):
+            if not name.startswith("_"):
+                assert name not in found, f"two faces have a verb {name}: the reference has one heading for it"
+                found[name] = verb
+    return found
+
+
+def signature(name: str, verb: Callable[..., Any]) -> str:
+    """A signature with its annotations as they are written: on one line, or one argument a line."""
+    found = inspect.signature(verb)
+    parts: list[str] = []
+    for parameter in found.parameters.values():
+        if parameter.name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        default = "" if parameter.default is parameter.empty else f" = {_default(parameter.default)}"
+        parts.append(f"{parameter.name}: {parameter.annotation}{default}")
+    line = f"{name}({', '.join(parts)}) -> {found.return_annotation}"
+    if len(line) <= LINE:
+        return line
+    return "\n".join([f"{name}(", *(f"    {part}," for part in parts), f") -> {found.return_annotation}"])
+
+
+def _default(value: object) -> str:
+    return "UTC" if value is UTC else json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def with_signatures(text: str) -> str:
+    """The page of the verbs with every signature as the code has it."""
+    known = verbs()
+
+    def renewed(match: re.Match[str]) -> str:
+        name = match[1]
+        assert name in known, f"docs/reference/verbs.md: there is no verb {name}"
+        return f"### {name}\n\n```python\n{signature(name, known[name])}\n```"
+
+    return _VERB.sub(renewed, text)
+
+
+def with_commands(text: str) -> str:
+    """The page of the command line with every command and option as the code has it."""
+    made = {"options": _options(cli.params), "commands": "\n".join(_commands())}
+    return _GENERATED.sub(lambda match: f"{match[1]}\n{made[match[2]].strip()}\n\n{match[3]}", text)
+
+
+def _commands() -> Iterable[str]:
+    context = click.Context(cli)
+    common = {parameter.name for parameter in cli.params} | {"help"}
+    for section, names in COMMANDS.items():
+        yield f"## {section}\n"
+        for name in names:
+            found = cli.get_command(context, name)
+            assert found is not None
+            yield from _command(name, found, common)
+
+
+def _command(name: str, found: click.Command, common: set[str | None]) -> Iterable[str]:
+    context = click.Context(found, info_name=name)
+    arguments = [p.make_metavar(context) for p in found.params if isinstance(p, click.Argument)]
+    yield f"### {name}\n\n`{' '.join(['holdfast', name, *arguments])}`\n"
+    yield inspect.cleandoc(found.help or "").replace("\b\n", "") + "\n"
+    example = re.search(r"Example:\n\s*(.*)", found.epilog or "")
+    if example:
+        yield f"Example: `{example[1]}`\n"
+    own = [p for p in found.params if p.name not in common]
+    if any(isinstance(p, click.Option) for p in own):
+        yield _options(own) + "\n"
+
+
+def _options(parameters: Iterable[click.Parameter]) -> str:
+    context = click.Context(cli)
+    rows = ["| option | |", "|---|---|"]
+    for parameter in parameters:
+        record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+        if record is not None:
+            rows.append(f"| `{_cell(record[0])}` | {_cell(record[1])} |")
+    return "\n".join(rows)
+
+
+def _cell(text: str) -> str:
+    # The default of --db is another one on each kind of machine.
+    home = str(Path.home())
+    text = text.replace(default_db(), "PLACE").replace(default_db().replace(home, "~"), "PLACE")
+    return re.sub(r"\s+", " ", text.replace(" [default: PLACE]", "").replace("|", "\\|"))
+
+
+if __name__ == "__main__":
+    VERBS.write_text(with_signatures(VERBS.read_text(encoding="utf-8")), encoding="utf-8")
+    COMMAND_LINE.write_text(with_commands(COMMAND_LINE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,30 @@
+"""The page on context runs, and its figures are the code's."""
+
+import re
+from inspect import signature
+from pathlib import Path
+
+from holdfast.pipeline.context.render import CORRECTION_TOKENS, LINE_TOKENS
+from holdfast.pipeline.fences import NOTICE
+from holdfast.scope_context import ScopeContext
+from holdfast.settings import Settings
+
+PAGE = (Path(__file__).parents[1] / "docs" / "context.md").read_text(encoding="utf-8")
+
+
+def test_the_example_runs():
+    [program] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(program, {})  # noqa: S102 - our own page
+
+
+def test_every_argument_and_its_default_is_told():
+    told = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", PAGE, re.MULTILINE))
+    asked = {name: one.default for name, one in signature(ScopeContext.context).parameters.items() if name != "self"}
+    assert told.keys() == asked.keys()
+    assert told["budget"].strip() == str(asked["budget"])
+    assert told["strategy"].strip().strip("`") == asked["strategy"]
+    assert told["tail"].startswith(str(Settings().context_tail))
+    assert told["crossover_turn_threshold"].strip() == str(Settings().crossover_turn_threshold)
+    assert f"`context_slot_timeout` ({Settings().context_slot_timeout:g} s)" in PAGE
+    assert NOTICE in PAGE
+    assert f"at most {LINE_TOKENS} tokens, corrections at most {CORRECTION_TOKENS}" in PAGE

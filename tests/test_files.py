@@ -1,0 +1,235 @@
+"""Files that cannot be opened are refused with a clear error, and left as they were, byte for byte."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.errors import HoldfastError, InvalidInput, NewerStore, NotAStore, StoreCorrupt, StoreReadOnly
+
+SOURCE = Path(__file__).parents[1] / "src"
+TWO_OPENERS = 6
+
+
+def folder_state(folder: Path) -> dict[str, tuple[str, int, int]]:
+    """Every file below a folder: its bytes, mode and time of change."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        about = path.stat()
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        found[str(path)] = (digest, about.st_mode, about.st_mtime_ns)
+    return found
+
+
+def a_text(path: Path) -> None:
+    path.write_text("dear diary, " * 50)
+
+
+def a_short_text(path: Path) -> None:
+    path.write_text("hi")
+
+
+def a_foreign_database(path: Path) -> None:
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE diary (day TEXT)")
+    other.execute("INSERT INTO diary VALUES ('monday')")
+    other.commit()
+    other.close()
+
+
+def a_foreign_database_with_a_log(path: Path) -> None:
+    """A file whose writer died: the log beside it holds what is not in the file yet."""
+    other = sqlite3.connect(path)
+    other.execute("PRAGMA journal_mode=WAL")
+    other.execute("CREATE TABLE diary (day TEXT)")
+    other.commit()
+    for end in ("", "-wal"):
+        shutil.copy(f"{path}{end}", f"{path}{end}.kept")
+    other.close()
+    for end in ("", "-wal"):
+        Path(f"{path}{end}.kept").rename(f"{path}{end}")
+
+
+def a_foreign_id(path: Path) -> None:
+    other = sqlite3.connect(path)
+    other.execute("PRAGMA application_id = 12345")
+    other.execute("PRAGMA user_version = 3")
+    other.execute("CREATE TABLE diary (day TEXT)")
+    other.commit()
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [a_text, a_short_text, a_foreign_database, a_foreign_database_with_a_log, a_foreign_id],
+    ids=lambda m: m.__name__,
+)
+def test_a_file_of_another_program_is_left_untouched(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    path = tmp_path / "other.db"
+    make(path)
+    before = folder_state(tmp_path)
+    with pytest.raises(NotAStore) as caught:
+        Holdfast.open(str(path))
+    assert caught.value.path == str(path)
+    after = folder_state(tmp_path)
+    assert {name: state for name, state in after.items() if not name.endswith("-shm")} == before
+
+
+def test_a_newer_file_is_left_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Holdfast.open(str(path), worker=False) as hf:
+        hf.scope(user="alice").remember("Likes tea")
+    newer = sqlite3.connect(path)
+    newer.execute("PRAGMA user_version = 999")
+    newer.commit()
+    newer.close()
+    before = folder_state(tmp_path)
+    with pytest.raises(NewerStore, match="upgrade") as caught:
+        Holdfast.open(str(path))
+    assert caught.value.found == 999
+    assert 0 < caught.value.supported < 999
+    after = folder_state(tmp_path)
+    assert {name: state for name, state in after.items() if not name.endswith(("-shm", "-wal"))} == before
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotAStore):
+        Holdfast.open(str(tmp_path))
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(NotAStore):
+        Holdfast.open(str(tmp_path / "file" / "memory.db"))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NotAStore):
+        Holdfast.open(str(tmp_path / "pipe"))
+    for wrong in ("", "postgres-nonsense://x", "a\0b"):
+        with pytest.raises(InvalidInput):
+            Holdfast.open(wrong)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "pipe"]
+
+
+def test_a_damaged_file_is_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Holdfast.open(str(path), worker=False) as hf:
+        hf.scope(user="alice").add([{"role": "user", "content": f"line {n} " + "x" * 500} for n in range(200)])
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(os.urandom(size - 8192))
+
+    def look() -> None:
+        with Holdfast.open(str(path), worker=False) as hf:
+            alice = hf.scope(user="alice")
+            alice.recall("line")
+            alice.messages()
+
+    with pytest.raises((StoreCorrupt, NotAStore), match=r"restore|untouched"):
+        look()
+
+
+def test_files_are_private(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "er" / "memory.db"
+    old = os.umask(0)
+    try:
+        with Holdfast.open(str(path), worker=False) as hf:
+            hf.scope(user="alice").remember("Likes tea")
+            modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
+    finally:
+        os.umask(old)
+    assert set(modes) >= {"memory.db", "memory.db-wal"}
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+READER = """
+import os, sys
+from holdfast import Holdfast
+from holdfast.errors import StoreReadOnly
+with Holdfast.open(sys.argv[1] + ".warm", worker=False) as hf:
+    hf.scope().remember("everything is imported while it can be")
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+try:
+    Holdfast.open(sys.argv[2], worker=False).close()
+except StoreReadOnly as error:
+    print("refused:", error)
+"""
+
+
+def test_a_file_or_folder_that_cannot_be_written_is_refused() -> None:
+    """The child gives up root where this runs as root, who may write everything."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    try:
+        held = folder / "held"
+        held.mkdir()
+        path = held / "memory.db"
+        Holdfast.open(str(path), worker=False).close()
+        for file_mode, folder_mode in ((0o444, 0o777), (0o666, 0o555)):
+            path.chmod(file_mode)
+            held.chmod(folder_mode)
+            before = folder_state(held)
+            command = [sys.executable, "-c", READER, str(folder / "x"), str(path)]
+            environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=60)
+            assert done.stdout.startswith("refused:"), done.stderr[-2000:]
+            assert "cannot be written" in done.stdout
+            assert folder_state(held) == before
+    finally:
+        shutil.rmtree(folder)
+
+
+OPENER = """
+import sys, time
+from holdfast import Holdfast
+while time.time() < float(sys.argv[2]):
+    pass
+with Holdfast.open(sys.argv[1], worker=False) as hf:
+    scope = hf.scope(user="alice")
+    scope.remember(f"note of {sys.argv[3]}")
+    print(scope.add([{"role": "user", "content": sys.argv[3]}]).ids[0])
+"""
+
+
+def test_processes_that_open_a_new_file_at_once_share_it(tmp_path: Path) -> None:
+    import time
+
+    path = tmp_path / "memory.db"
+    start = str(time.time() + 1.0)
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-c", OPENER, str(path), start]
+    running = [
+        subprocess.Popen([*command, str(n)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        for n in range(TWO_OPENERS)
+    ]
+    answers = [one.communicate(timeout=60) for one in running]
+    assert [one.returncode for one in running] == [0] * TWO_OPENERS, answers
+    with Holdfast.open(str(path), worker=False) as hf:
+        alice = hf.scope(user="alice")
+        assert {message.id for message in alice.messages()} == {out.strip() for out, _ in answers}
+        assert [message.seq for message in alice.messages()] == list(range(1, TWO_OPENERS + 1))
+        assert len(alice.list().items) == TWO_OPENERS
+
+
+def test_every_refusal_is_ours(tmp_path: Path) -> None:
+    """Nothing of SQLite's or the system's own errors reaches the caller of open."""
+    for n in range(40):
+        path = tmp_path / f"{n}.db"
+        path.write_bytes(b"SQLite format 3\0" + os.urandom(n * 100))
+        before = path.read_bytes()
+        with pytest.raises(HoldfastError) as caught:
+            Holdfast.open(str(path))
+        assert isinstance(caught.value, NotAStore | NewerStore | StoreCorrupt | StoreReadOnly)
+        assert path.read_bytes() == before

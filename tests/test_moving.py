@@ -1,0 +1,175 @@
+"""Data that moves: once, whole, with its ids, and never bringing back what was forgotten."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import apsw
+import pytest
+
+from holdfast import Holdfast
+from holdfast.errors import InvalidInput, StoreReadOnly
+from holdfast.testing import FakeClock
+from holdfast.transfer.export import verify_export
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def hf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Holdfast]:
+    """A store of each kind."""
+    location = "memory://" if request.param == "memory" else str(tmp_path / "memory.db")
+    with Holdfast.open(location, worker=False) as opened:
+        yield opened
+
+
+def chat(path: Path, count: int, *, session: str = "s1") -> Path:
+    lines = ({"role": "user", "content": f"line {n} about tides", "session": session} for n in range(count))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_a_file_that_has_grown_adds_its_new_messages_only(hf: Holdfast, tmp_path: Path) -> None:
+    alice = hf.scope(user="alice")
+    file = chat(tmp_path / "chat.jsonl", 5)
+    assert alice.import_file(file, batch=2).added == 5
+    chat(file, 9)
+    assert alice.import_file(file).added == 4
+    held = hf.scope(user="alice", session="s1").messages()
+    assert [message.text for message in held] == [f"line {n} about tides" for n in range(9)]
+    assert hf.scope(user="bob").import_file(file).added == 9
+
+
+def test_equal_lines_are_as_many_messages_as_there_are(hf: Holdfast, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_text('{"role": "user", "content": "yes"}\n' * 3)
+    assert hf.scope(user="alice").import_file(file).added == 3
+    assert hf.scope(user="alice").import_file(file).added == 0
+
+
+def test_what_was_forgotten_is_not_imported_again(hf: Holdfast, tmp_path: Path) -> None:
+    alice = hf.scope(user="alice", session="s1")
+    file = chat(tmp_path / "chat.jsonl", 3)
+    alice.import_file(file)
+    note = alice.remember("tides are high").memory
+    assert note is not None
+    alice.export(tmp_path / "x.jsonl")
+    alice.forget(alice.messages()[1].id)
+    alice.forget(note.id)
+    assert alice.import_file(file).added == 0
+    assert alice.import_file(tmp_path / "x.jsonl").added == 0
+    assert [message.text for message in alice.messages()] == ["line 0 about tides", "line 2 about tides"]
+    assert alice.list().items == ()
+
+
+def test_an_export_keeps_ids_times_states_and_sources(hf: Holdfast, tmp_path: Path) -> None:
+    clock = FakeClock(datetime(2025, 5, 1, tzinfo=UTC))
+    with Holdfast.open("memory://", worker=False, clock=clock) as old:
+        source = old.scope(user="alice", session="s1", agent="helper")
+        source.add([{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}])
+        source.end_session()
+        source.remember(attribute="food", value="ramen")
+        clock.advance(timedelta(days=1).total_seconds())
+        source.remember(attribute="food", value="sushi", topics=["taste"])
+        source.remember("pinned words", pinned=True)
+        whole = old.scope(user="alice")
+        done = whole.export(tmp_path / "x.jsonl")
+        want = whole.list(states=None).items
+        then = whole.recall("food", as_of=clock.now() - timedelta(hours=12)).hits
+        messages = source.messages()
+    assert done.counts == {"session": 1, "message": 2, "memory": 4, "change": 5}
+    assert verify_export(tmp_path / "x.jsonl").user == "alice"
+    alice = hf.scope(user="alice", session="s1")
+    assert alice.import_file(tmp_path / "x.jsonl").added == 6
+    assert [m.id for m in alice.messages()] == [m.id for m in messages]
+    assert [m.body for m in alice.messages()] == [m.body for m in messages]
+    assert [m.event_time for m in alice.messages()] == [m.event_time for m in messages]
+
+    def plain(memories: object) -> list[dict[str, object]]:
+        from holdfast.plain import to_plain
+
+        return [{name: value for name, value in memory.items() if name != "number"} for memory in to_plain(memories)]
+
+    assert plain(hf.scope(user="alice").list(states=None).items) == plain(want)
+    again = hf.scope(user="alice").recall("food", as_of=clock.now() - timedelta(hours=12)).hits
+    assert [(hit.id, hit.state) for hit in again if hit.kind == "fact"] == [
+        (hit.id, hit.state) for hit in then if hit.kind == "fact"
+    ]
+
+
+def test_what_the_scope_says_itself_wins_over_an_export(hf: Holdfast, tmp_path: Path) -> None:
+    alice = hf.scope(user="alice")
+    alice.remember(attribute="food", value="ramen")
+    alice.remember("likes windows")
+    alice.export(tmp_path / "x.jsonl")
+    bob = hf.scope(user="bob")
+    mine = bob.remember(attribute="food", value="udon").memory
+    bob.remember("likes windows")
+    assert bob.import_file(tmp_path / "x.jsonl").added == 0
+    assert [memory.value for memory in bob.list(kinds=["fact"]).items] == ["udon"]
+    assert mine is not None
+    assert len(bob.list(kinds=["note"]).items) == 1
+
+
+def test_a_part_of_a_scope_can_be_exported(hf: Holdfast, tmp_path: Path) -> None:
+    for session in ("s1", "s2"):
+        one = hf.scope(user="alice", session=session)
+        one.add({"role": "user", "content": f"in {session}"})
+        one.end_session()
+    hf.scope(user="alice", session="s2").export(tmp_path / "x.jsonl")
+    text = (tmp_path / "x.jsonl").read_text()
+    assert "in s2" in text
+    assert "in s1" not in text
+    assert json.loads(text.splitlines()[-1])["counts"] == {"session": 1, "message": 1, "memory": 1, "change": 2}
+
+
+def test_an_export_that_fails_leaves_what_stood_there(hf: Holdfast, tmp_path: Path) -> None:
+    alice = hf.scope(user="alice")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StoreReadOnly):
+        alice.export(tmp_path / "file" / "x.jsonl")
+    with pytest.raises(StoreReadOnly):
+        alice.export(tmp_path / "file", format="markdown")
+    with pytest.raises(InvalidInput):
+        alice.export(tmp_path / "x", format="csv")  # type: ignore[arg-type]
+    assert (tmp_path / "file").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
+
+
+def test_ctrl_c_in_an_import_loses_nothing_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    count = 4000
+    file, db = chat(tmp_path / "chat.jsonl", count), tmp_path / "memory.db"
+    env = {**os.environ, "HOLDFAST_DB": str(db), "HOLDFAST_USER": "alice"}
+    command = [sys.executable, "-m", "holdfast", "import", str(file)]
+    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        while child.poll() is None and _messages(db) < 256:
+            pass
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "goes on where it was" in said
+    assert "Traceback" not in said
+    with Holdfast.open(str(db), worker=False) as hf:
+        alice = hf.scope(user="alice")
+        there = alice.status().messages
+        assert 256 <= there < count
+        assert alice.import_file(file).added == count - there
+        assert hf.admin.doctor() == ()
+
+
+def _messages(db: Path) -> int:
+    try:
+        connection = apsw.Connection(str(db), flags=apsw.SQLITE_OPEN_READONLY)
+    except apsw.Error:
+        return 0
+    try:
+        return int(connection.execute("SELECT count(*) FROM message").get)
+    except apsw.Error:
+        return 0
+    finally:
+        connection.close()

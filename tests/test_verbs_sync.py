@@ -1,0 +1,65 @@
+"""The verbs on the sync face: called from threads, as code that is not async calls them."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.scope import AsyncScope
+from holdfast.sync import SyncScope
+from holdfast.testing import FakeClock, VerbSuite
+
+
+class Threaded:
+    """A sync scope whose verbs can be awaited."""
+
+    def __init__(self, scope: SyncScope) -> None:
+        self._scope = scope
+
+    def __getattr__(self, name: str) -> Any:
+        verb = getattr(self._scope, name)
+
+        async def call(*args: Any, **named: Any) -> Any:
+            return await asyncio.to_thread(verb, *args, **named)
+
+        return call
+
+
+class SyncHarness:
+    def __init__(self, holdfast: Holdfast, clock: FakeClock) -> None:
+        self._holdfast = holdfast
+        self._clock = clock
+
+    def scope(self, **names: Any) -> Threaded:
+        return Threaded(self._holdfast.scope(**names))
+
+    async def advance(self, span: timedelta) -> None:
+        self._clock.advance(span)
+
+    async def settle(self) -> None:
+        await asyncio.to_thread(self._holdfast.settle)
+
+
+class TestVerbsSync(VerbSuite):
+    @pytest.fixture
+    def harness(self) -> Iterator[SyncHarness]:
+        clock = FakeClock()
+        with Holdfast.open("memory://", clock=clock, worker=False) as hf:
+            yield SyncHarness(hf, clock)
+
+
+def test_both_faces_have_the_same_verbs_and_signatures() -> None:
+    def verbs(face: type) -> dict[str, Any]:
+        return {
+            name: inspect.signature(verb)
+            for name, verb in inspect.getmembers(face, inspect.isfunction)
+            if not name.startswith(("_", "import_"))  # an import has its own entry point
+        }
+
+    assert verbs(SyncScope) == verbs(AsyncScope)
