@@ -145,8 +145,8 @@ class Recall:
 
     `total` counts everything that matched, `next_offset` is where the next page begins (None after the last).
     `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
-    counts what an arm has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to 1,
-    None where nothing was asked): below `holdfast.pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
+    counts what an arm has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
+    1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
     `snapshot` back with the next offset, and the pages are of one moment. `account` is the whole story of the ranking,
     where `explain` asked for it.
     """

@@ -23,7 +23,7 @@ from holdfast.model import (
     Tier,
 )
 from holdfast.packed import Block, Entry
-from holdfast.vectors import Generation, VectorBlock
+from holdfast.vectors import VectorReads, VectorWrites
 
 __all__ = ["Listing", "ReadTx", "Replay", "Tombstone", "WriteTx"]
 
@@ -62,7 +62,7 @@ class Listing:
     limit: int = 1000
 
 
-class ReadTx(Protocol):
+class ReadTx(VectorReads, Protocol):
     """A consistent view of one scope (namespace and user). Nothing outside the scope can be reached through it."""
 
     @property
@@ -221,26 +221,6 @@ class ReadTx(Protocol):
         """The number that stands for each agent of the scope in the words index, from 1."""
         ...
 
-    def document_count(self) -> int:
-        """How many document numbers of the scope were taken so far: they are 0 to one less than this."""
-        ...
-
-    def generations(self) -> list[Generation]:
-        """The generations of vectors of the whole store, by number."""
-        ...
-
-    def vector_rev(self) -> int:
-        """A number that changes with every change of the scope's vectors: equal numbers, equal blocks."""
-        ...
-
-    def vector_marks(self, generation: int) -> list[VectorBlock]:
-        """The scope's blocks of one generation in order of `first`, without their vectors."""
-        ...
-
-    def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
-        """The blocks that begin with these numbers, whole, in their order; one that is not there is left out."""
-        ...
-
     def due(self) -> list[Due]:
         """The scope's due work, leased or not, by time, kind and ref; `token` is that of the newest lease on it."""
         ...
@@ -254,7 +234,7 @@ class ReadTx(Protocol):
         ...
 
 
-class WriteTx(ReadTx, Protocol):
+class WriteTx(ReadTx, VectorWrites, Protocol):
     """A transaction that may change its scope. Everything it does becomes durable together or not at all."""
 
     def take_session_number(self) -> int:
@@ -393,22 +373,6 @@ class WriteTx(ReadTx, Protocol):
 
     def clear_due(self, kind: str, ref: str) -> None:
         """Take due work away: its state no longer implies it. A lease on it is lost, also when it is made due again."""
-        ...
-
-    def put_generation(self, generation: Generation) -> None:
-        """Insert a generation of vectors, or change its state: of the whole store, not of the scope.
-
-        Raises:
-            StoreError: another generation has that state already (`building` and `current` exist once).
-        """
-        ...
-
-    def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
-        """Insert or replace blocks of the scope's vectors; their `rev` is the store's to give."""
-        ...
-
-    def clear_vectors(self, generation: int) -> None:
-        """Remove the scope's vectors of one generation."""
         ...
 
     def clear_index(self) -> None:

@@ -146,7 +146,7 @@ class DecodedIndex:
         part = DecodedIndex(
             self.columns[:size], self.numbers[:size], self._entries[:0], self._ends[:0], self._bases[:0]
         )
-        part._whole = self  # noqa: SLF001 - of its own kind
+        part._whole = self
         return part
 
     def rows_of(self, numbers: Iterable[int]) -> Integers:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Protocol
 
 __all__ = [
     "EMPTY",
@@ -22,6 +22,8 @@ __all__ = [
     "Generation",
     "GenerationState",
     "VectorBlock",
+    "VectorReads",
+    "VectorWrites",
     "block_of",
     "dropped",
     "unseen",
@@ -79,6 +81,50 @@ class VectorBlock:
     marks: bytes = b""
     vectors: bytes = b""
     rev: int = 0
+
+
+class VectorReads(Protocol):
+    """What a transaction reads of vectors."""
+
+    def document_count(self) -> int:
+        """How many document numbers of the scope were taken so far: they are 0 to one less than this."""
+        ...
+
+    def generations(self) -> list[Generation]:
+        """The generations of vectors of the whole store, by number."""
+        ...
+
+    def vector_rev(self) -> int:
+        """A number that changes with every change of the scope's vectors: equal numbers, equal blocks."""
+        ...
+
+    def vector_marks(self, generation: int) -> list[VectorBlock]:
+        """The scope's blocks of one generation in order of `first`, without their vectors."""
+        ...
+
+    def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
+        """The blocks that begin with these numbers, whole, in their order; one that is not there is left out."""
+        ...
+
+
+class VectorWrites(Protocol):
+    """What a transaction changes of vectors."""
+
+    def put_generation(self, generation: Generation) -> None:
+        """Insert a generation of vectors, or change its state: of the whole store, not of the scope.
+
+        Raises:
+            StoreError: another generation has that state already (`building` and `current` exist once).
+        """
+        ...
+
+    def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
+        """Insert or replace blocks of the scope's vectors; their `rev` is the store's to give."""
+        ...
+
+    def clear_vectors(self, generation: int) -> None:
+        """Remove the scope's vectors of one generation."""
+        ...
 
 
 def block_of(number: int) -> int:

@@ -156,17 +156,24 @@ def _embedding(name: str, clock: Clock, own: EmbeddingModel | None) -> Embedding
             from holdfast.providers.local.builtin import BuiltinEmbedding
 
             return BuiltinEmbedding()
-        if Path(name).expanduser().is_dir():
-            return await asyncio.to_thread(_from_directory, Path(name).expanduser())
-        return await _from_catalog(name, clock)
+        found = await asyncio.to_thread(_from_directory, name)
+        return found if found is not None else await _from_catalog(name, clock)
 
     return Embedding(opened)
 
 
-def _from_directory(path: Path) -> EmbeddingModel:
+def _from_directory(name: str) -> EmbeddingModel | None:
+    path = Path(name).expanduser()
+    if not path.is_dir():
+        return None
     from holdfast.providers.embedding.directory import DirectoryEmbedding
 
     return DirectoryEmbedding(path)
+
+
+def _own_models() -> str | None:
+    file = Path(FILE_NAME)
+    return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
 async def _from_catalog(name: str, clock: Clock) -> EmbeddingModel:
@@ -174,9 +181,7 @@ async def _from_catalog(name: str, clock: Clock) -> EmbeddingModel:
     from holdfast.providers.embedders import embedding_model
     from holdfast.providers.wrappers import HostGates
 
-    file = Path("holdfast.toml")
-    own = file.read_text(encoding="utf-8") if file.is_file() else None
-    entry = load_catalog(user=own).models.get(name)
+    entry = (await asyncio.to_thread(lambda: load_catalog(user=_own_models()))).models.get(name)
     if entry is None:
         message = f"embedding is {name!r:.80}: pass none, builtin, a model directory, or an entry of the catalog"
         raise InvalidSetting(message, name="embedding")

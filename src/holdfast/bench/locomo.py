@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import tempfile
@@ -33,7 +34,7 @@ async def locomo_quality(path: Path, *, embedding: str = "builtin") -> Quality:
         UnreadableImport: the file is not LoCoMo.
     """
     began = time.perf_counter()
-    samples = json.loads(path.read_text(encoding="utf-8"))
+    samples = json.loads(await asyncio.to_thread(path.read_text, encoding="utf-8"))
     outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
     halves: tuple[list[Outcome], list[Outcome]] = ([], [])
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
@@ -66,7 +67,7 @@ async def _imported(holdfast: AsyncHoldfast, path: Path) -> dict[str, set[str]]:
         assert isinstance(batch, Batch)  # noqa: S101 - only Holdfast's own exports restore memories
         user = batch.session.partition(":")[0]
         scope = holdfast.scope(user=user, session=batch.session)
-        await scope.import_messages(batch.messages, keys=batch.keys, source_ids=batch.source_ids)
+        await scope.add(batch.messages)
         known.setdefault(user, set()).update(batch.source_ids)
     return known
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin") -> Qualit
         UnreadableImport: the folder holds no such file.
     """
     began = time.perf_counter()
-    files = sorted(folder.glob("*.json"))
+    files = await asyncio.to_thread(lambda: sorted(folder.glob("*.json")))
     if not files:
         raise UnreadableImport(f"{folder}: there is no RealMem file (*.json)", path=str(folder), line=None)
     outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
@@ -62,7 +64,7 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin") -> Qualit
 
 async def _replayed(holdfast: AsyncHoldfast, path: Path, clock: MovableClock) -> Any:
     """Each query's outcome, in order of time."""
-    waiting = dict(_queries(json.loads(path.read_text(encoding="utf-8"))))
+    waiting = dict(_queries(json.loads(await asyncio.to_thread(path.read_text, encoding="utf-8"))))
     source = Source(path=path, zone=UTC, now=_END, on_error="skip")
     earlier: set[str] = set()
     reader: AsyncScope = holdfast.scope(user=path.stem)
@@ -75,7 +77,7 @@ async def _replayed(holdfast: AsyncHoldfast, path: Path, clock: MovableClock) ->
             if evidence:
                 yield await asked(reader, Asked(text=text, evidence=evidence), by_session=True)
         scope = holdfast.scope(user=path.stem, session=batch.session)
-        await scope.import_messages(batch.messages, keys=batch.keys, source_ids=batch.source_ids)
+        await scope.add(batch.messages)
         await holdfast.settle(timeout=600)
         earlier.add(ident)
 
@@ -85,7 +87,7 @@ def _queries(data: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, lis
     for session in data["dialogues"]:
         turns = session["dialogue_turns"]
         found = []
-        for turn, answer in zip(turns, turns[1:], strict=False):
+        for turn, answer in pairwise(turns):
             if turn.get("is_query"):
                 named = answer.get("memory_session_uuids") or ()
                 gold = [one["session_uuid"] if isinstance(one, dict) else str(one) for one in named]

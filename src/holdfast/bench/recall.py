@@ -136,8 +136,8 @@ async def asked(scope: AsyncScope, question: Asked, *, by_session: bool = False)
                 names.append(hit.session or "")
                 continue
             names.append(str(hit.metadata.get("source_id", hit.id)))
-            for other in hit.sources:
-                names.append(str((await scope.get(other)).metadata.get("source_id", other)))
+            folded = [await scope.get(other) for other in hit.sources]
+            names += [str(other.metadata.get("source_id", other.id)) for other in folded]
         recall, ndcg = measured(names, question.evidence)
         found[name] = Outcome(
             category=question.category, recall=recall, ndcg=ndcg, confidence=answer.confidence, seconds=seconds

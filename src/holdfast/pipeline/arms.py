@@ -1,4 +1,4 @@
-"""The arms of recall: each ranks a scope's documents by one thing, from 0 to 1. Pure; fused in `holdfast.pipeline.fusion`.
+"""The arms of recall: each ranks a scope's documents by one thing, from 0 to 1. Pure; `fusion` makes one of them.
 
 Every arm sees all documents of the scope that were not forgotten, whatever the filters: a filter removes hits and
 changes no score.

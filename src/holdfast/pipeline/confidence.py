@@ -13,13 +13,15 @@ _COSINE_BY_WORDS = (0.11, 0.53)
 """The cosine to expect from the coverage alone, on the same data: a line through the two means."""
 THRESHOLD = 0.5
 """Below this, take the answer for "nothing relevant". On the conversations that were held out 92 % of the questions
-that were asked of a stranger's memory fall below, and 9 % of those that had an answer. It does not tell a question about
-something that was said from one that only sounds like it (LoCoMo's category 5)."""
+that were asked of a stranger's memory fall below, and 9 % of those that had an answer. It does not tell a question
+about something that was said from one that only sounds like it (LoCoMo's category 5)."""
 
 
 def confidence(*, coverage: float, cosine: float | None) -> float:
-    """The likelihood, 0 to 1, from the best hits: the greatest share of the question's words that one of them or its
-    window has, and the greatest cosine (None where meaning was not asked: the words alone are then believed).
+    """The likelihood, 0 to 1, from the best hits.
+
+    `coverage` is the greatest share of the question's words that one of them or its window has, `cosine` the greatest
+    nearness in meaning (None where meaning was not asked: the words alone are then believed).
     """
     base, slope = _COSINE_BY_WORDS
     nearness = base + slope * coverage if cosine is None else max(0.0, cosine)

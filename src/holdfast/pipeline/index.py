@@ -1,4 +1,4 @@
-"""The meaning index: what has no vector yet, and putting vectors in. Pure over a transaction; models are called between.
+"""The meaning index: what has no vector yet, and putting vectors in. Models are called between transactions.
 
 What is to be done follows from state: a document number without a mark in the generation's blocks. So the step may be
 cut short, run twice or be late, and the next one does what is left.

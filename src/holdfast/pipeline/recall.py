@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from holdfast.answers import Query, Reason, Recall
+from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import STATES, TIERS, Memory, Message, from_micros, micros
+from holdfast.model import STATES, TIERS, Memory, from_micros, micros
+from holdfast.pipeline.answering import Gaps, Ranking, answered
 from holdfast.pipeline.arms import (
     Question,
     key_arm,
@@ -22,10 +23,10 @@ from holdfast.pipeline.arms import (
 )
 from holdfast.pipeline.confidence import confidence
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
-from holdfast.pipeline.fusion import ARMS, WEIGHTS, Arm, fuse
-from holdfast.pipeline.hits import MAX_NEIGHBOURS, Candidate, as_hit, passes, with_neighbours
+from holdfast.pipeline.fusion import ARMS, Arm, fuse
+from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
-from holdfast.pipeline.truth import Outdated, TruthCache, newer_first, repeats, unrepeated
+from holdfast.pipeline.truth import Outdated, TruthCache, newer_first, unrepeated
 from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
@@ -34,8 +35,6 @@ from holdfast.vectors import CorruptVectors
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from holdfast.pipeline.words import WordScores
 
     Mask = NDArray[np.bool_]
     Floats = NDArray[np.float32]
@@ -117,33 +116,6 @@ def _snapshot(text: str | None) -> tuple[int, datetime] | None:
     return int(number[1:]), from_micros(int(moment[1:]))
 
 
-@dataclass(slots=True, kw_only=True)
-class _Ranking:
-    """The scope, ranked: rows in order, and what their reasons are made of."""
-
-    index: DecodedIndex
-    order: Rows
-    score: Floats
-    arms: Sequence[Arm]
-    allowed: Mask
-    words: WordScores | None = None
-    everything: Rows | None = None
-    later: Mapping[int, int] = field(default_factory=dict)
-    outdated: Mapping[int, Outdated] = field(default_factory=dict)
-    confidence: float | None = None
-    question: Question | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class _Gaps:
-    """What could not be asked."""
-
-    degraded: tuple[str, ...] = ()
-    off: tuple[str, ...] = ()
-    lag: int = 0
-    why: str | None = None
-
-
 def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = None) -> Recall:
     """Answer a query from one snapshot.
 
@@ -168,33 +140,33 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
         ranking = _ranked(tx, index, question, allowed, cosines, vectors, past if now_only else {}, now, query.arms)
     else:
         ranking = _recent(index, allowed)
-    return _answer(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
+    return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
 
 
 def _nearness(
     tx: ReadTx, index: DecodedIndex, caches: Caches, meaning: Meaning
-) -> tuple[tuple[Floats, Mask] | None, DecodedVectors | None, _Gaps]:
+) -> tuple[tuple[Floats, Mask] | None, DecodedVectors | None, Gaps]:
     """Cosines by row, and whether each row has a vector; what is missing."""
     if meaning.off:
-        return None, None, _Gaps(off=("meaning",))
+        return None, None, Gaps(off=("meaning",))
     generations = tx.generations()
     current = next((one for one in generations if one.state == "current"), None)
     if meaning.failed is not None:
-        return None, None, _Gaps(degraded=("meaning",), why=meaning.failed)
+        return None, None, Gaps(degraded=("meaning",), why=meaning.failed)
     if current is not None and current.fingerprint != meaning.fingerprint:
-        return None, None, _Gaps(degraded=("meaning",), why="another embedding")
+        return None, None, Gaps(degraded=("meaning",), why="another embedding")
     if current is None:
         lag = int(index.active.sum())
-        return None, None, _Gaps(lag=lag, degraded=_behind(tx, index, index.active))
+        return None, None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
     try:
         vectors = caches.vectors.vectors(tx, current)
     except CorruptVectors as error:
-        return None, None, _Gaps(degraded=("meaning",), why=str(error))
+        return None, None, Gaps(degraded=("meaning",), why=str(error))
     if meaning.vector is None:
-        return None, vectors, _Gaps()
+        return None, vectors, Gaps()
     cosines, held, seen = vectors.cosines(meaning.vector, index.numbers)
     missing = index.active & ~seen
-    gaps = _Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing))
+    gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing))
     held &= index.living
     return (cosines, held), vectors, gaps
 
@@ -260,7 +232,7 @@ def _ranked(
     past: Mapping[int, Outdated],
     now: datetime,
     only: tuple[str, ...] | None,
-) -> _Ranking:
+) -> Ranking:
     words, scores = words_arm(question, index)
     speaker, aside = speaker_arm(question, index)
     near = meaning_arms(*cosines, index) if cosines is not None else []
@@ -279,7 +251,7 @@ def _ranked(
         coverage=max((scores.coverage(row) for row in best), default=0.0),
         cosine=None if cosines is None else max((float(cosines[0][row]) for row in best), default=0.0),
     )
-    return _Ranking(
+    return Ranking(
         index=index,
         order=order,
         score=score,
@@ -327,112 +299,13 @@ def _sorted(score: Floats, hit: Mask) -> Rows:
     return rows[np.lexsort((-rows, -score[rows]))]
 
 
-def _recent(index: DecodedIndex, allowed: Mask) -> _Ranking:
+def _recent(index: DecodedIndex, allowed: Mask) -> Ranking:
     import numpy as np
 
     rows = np.flatnonzero(allowed)
     order = rows[np.lexsort((-rows, -index.columns["event_time"][rows]))]
     score = np.zeros(len(index), dtype=np.float32)
     score[order] = (1 / np.arange(1, len(order) + 1)).astype(np.float32)
-    return _Ranking(
+    return Ranking(
         index=index, order=order, score=score, arms=[Arm(name="recency", score=score, found=allowed)], allowed=allowed
     )
-
-
-def _answer(
-    tx: ReadTx, query: Query, ranking: _Ranking, held: Mapping[int, Memory] | None, gaps: _Gaps, snapshot: str
-) -> Recall:
-    needs_rows = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
-    order = ranking.order.tolist()
-    if needs_rows or held is not None or query.include_superseded:
-        passing = [(row, item) for row, item in _loaded(tx, ranking, order, held) if passes(item, query)]
-        total, page = len(passing), passing[query.offset : query.offset + query.limit]
-    else:
-        total = len(order)
-        page = list(_loaded(tx, ranking, order[query.offset : query.offset + query.limit], held))
-    following = query.offset + query.limit
-    found = _candidates(tx, ranking, page)
-    hits = [
-        with_neighbours(tx, as_hit(one, item), item, query.neighbours)
-        for one, (_, item) in zip(found, page, strict=True)
-    ]
-    answer = Recall(
-        hits=tuple(hits),
-        total=total,
-        next_offset=following if following < total else None,
-        degraded=gaps.degraded,
-        not_configured=gaps.off,
-        lag={"meaning": gaps.lag} if gaps.lag else {},
-        confidence=ranking.confidence,
-        snapshot=snapshot,
-    )
-    return replace(answer, account=_account(ranking, gaps)) if query.explain else answer
-
-
-def _loaded(
-    tx: ReadTx, ranking: _Ranking, rows: Sequence[int], held: Mapping[int, Memory] | None
-) -> Iterator[tuple[int, Message | Memory]]:
-    numbers = [int(ranking.index.numbers[row]) for row in rows]
-    found = {item.number: item for item in tx.find_numbers(numbers)}
-    for row, number in zip(rows, numbers, strict=True):
-        item = (held or {}).get(number) or found.get(number)
-        if item is not None:
-            yield row, item
-
-
-def _candidates(tx: ReadTx, ranking: _Ranking, page: Sequence[tuple[int, Message | Memory]]) -> list[Candidate]:
-    index, found = ranking.index, []
-    for row, item in page:
-        same = [] if ranking.everything is None else repeats(row, ranking.everything, index)
-        later = ranking.later.get(row)
-        past = ranking.outdated.get(item.number)
-        folded = tx.find_numbers([int(index.numbers[one]) for one in same])
-        by = None if later is None else tx.find_numbers([int(index.numbers[later])])
-        found.append(
-            Candidate(
-                number=item.number,
-                score=float(ranking.score[row]),
-                why=_reasons(ranking, row),
-                repeated=tuple(one.id for one in folded),
-                superseded_by=past.by if past is not None else by[0].id if by else None,
-            )
-        )
-    return found
-
-
-def _reasons(ranking: _Ranking, row: int) -> tuple[Reason, ...]:
-    """The arms that speak for a row, with its rank among what the filters let through."""
-    found = []
-    for arm in ranking.arms:
-        mine = arm.score[row]
-        if not mine > 0:
-            continue
-        rank = 1 + int(((arm.score > mine) & ranking.allowed).sum())
-        hit = ranking.words.of_row(row) if arm.name == "words" and ranking.words is not None else None
-        words = () if hit is None else hit.matched or hit.nearby
-        part = float(mine) * WEIGHTS[arm.name]
-        found.append(Reason(arm=arm.name, rank=rank, score=float(mine), words=words, part=part))
-    return tuple(found)
-
-
-def _account(ranking: _Ranking, gaps: _Gaps) -> Mapping[str, Any]:
-    """The whole account of a ranking: the question as it was read, each arm's weight and finds, what is missing."""
-    question = ranking.question
-    return {
-        "words": [] if question is None else [word.word for word in question.words if not word.weak],
-        "function_words": [] if question is None else [word.word for word in question.words if word.weak],
-        "times": [] if question is None else [(one.text, one.start, one.end) for one in question.times],
-        "anchors": [] if question is None else [one.clause for one in question.anchors],
-        "goes_on": question is not None and question.goes_on,
-        "documents": len(ranking.index),
-        "allowed": int(ranking.allowed.sum()),
-        "arms": {
-            arm.name: {
-                "weight": WEIGHTS[arm.name],
-                "found": int((arm.found & ranking.allowed).sum()),
-                "scored": int(((arm.score > 0) & ranking.allowed).sum()),
-            }
-            for arm in ranking.arms
-        },
-        "missing": gaps.why,
-    }

@@ -32,8 +32,8 @@ DEPTH = 30
 """How many of the best hits are compared with each other for a later statement of the same thing."""
 SAME_THING, ANSWERS, CHANGED, MOST_WORDS, BRIEF = 0.68, 0.45, 0.3, 0.6, 25
 """Cosines from which on two messages speak of the same thing: always; where they have this share of the question's
-words and are at most this many words long; where the later one also has a word of change. Set on dialogues of our own and checked against LoCoMo
-(docs/recall.md)."""
+words and are at most this many words long; where the later one also has a word of change. Set on dialogues of our own
+and checked against LoCoMo (docs/recall.md)."""
 _CHANGE_WORDS = (
     "now actually changed switched moved anymore instead longer renamed new since today jetzt inzwischen mehr "
     "stattdessen maintenant désormais plus ahora ya 이제 지금"

@@ -37,10 +37,9 @@ class DecodedVectors:
         return sum(block.matrix.nbytes for block in self._blocks.values())
 
     def cosines(self, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> tuple[Floats, Mask, Mask]:
-        """For each document number: its cosine with the query (0 where it has no vector), whether it has one, and
-        whether it was looked at.
+        """For each document number its cosine with the query, whether it has a vector, and whether it was looked at.
 
-        Exact: every vector of the scope is multiplied.
+        The cosine is 0 where there is no vector. Exact: every vector of the scope is multiplied.
         """
         import numpy as np
 

@@ -1,6 +1,6 @@
-"""Times that a question names, as ranges: "in May 2023", "vor zwei Wochen", "지난주", "before I moved". A small own grammar.
+"""Times that a question names, as ranges: "in May 2023", "vor zwei Wochen", "지난주", "before I moved".
 
-It reads English, German, French, Spanish, Korean, Japanese and Chinese, and only forms that cannot be meant otherwise:
+A small own grammar for English, German, French, Spanish, Korean, Japanese and Chinese: forms that cannot mean another:
 a month needs a day, a year or a preposition, so that "may" and "march" stay verbs. Times are UTC. A general parser was
 measured and left: dateparser takes half a second to import and reads "may", "second" and "on" as times
 (docs/recall.md).

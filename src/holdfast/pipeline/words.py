@@ -247,8 +247,6 @@ def score_words(
 
 def smoothed(values: Floats, index: DecodedIndex, scoring: Scoring = SCORING) -> Floats:
     """The mean of each message's window, neighbours weighted by their distance; a memory keeps its own value."""
-    import numpy as np
-
     turns = _turns(index, scoring)
     near = values.copy()
     if turns.size:
