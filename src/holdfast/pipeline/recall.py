@@ -249,7 +249,8 @@ def _ranked(
     best = [int(row) for row in order[:5]]
     sure = confidence(
         coverage=max((scores.coverage(row) for row in best), default=0.0),
-        cosine=None if cosines is None else max((float(cosines[0][row]) for row in best), default=0.0),
+        # The best hit may be too fresh to have a vector: then its words are believed.
+        cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
     )
     return Ranking(
         index=index,
