@@ -54,7 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     "bench": CORE | {"open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
-    | {"runtime", "upkeep", "testing", "admin", "moving"},
+    | {"runtime", "upkeep", "testing", "admin", "moving", "bench"},
 }
 # Stores know nothing of each other.
 SIBLINGS = {"storage": {"sql", "residue"}}

@@ -182,3 +182,39 @@ async def test_a_hidden_message_comes_back_with_its_meaning() -> None:
         [hit, *_] = (await scope.recall("sister dog")).hits
     assert hit.text == TEXTS[1]
     assert "meaning" in {reason.arm for reason in hit.why}
+
+
+@pytest.mark.asyncio
+async def test_another_embedding_is_built_beside_the_old_one_and_then_takes_its_place(tmp_path: Path) -> None:
+    clock, path = FakeClock(), str(tmp_path / "m.db")
+    await _filled(tmp_path / "m.db", Letters(), clock)
+    other = Letters("other")
+    async with (
+        AsyncHoldfast.open(path, worker=False, embedding=other, clock=clock) as new,
+        AsyncHoldfast.open(path, worker=False, embedding=Letters(), clock=clock) as old,
+    ):
+        made = await new.admin.reembed()
+        assert made is not None
+        assert made.state == "building"
+        assert (await old.scope(user="alice").recall("dog")).degraded == ()
+        assert (await new.scope(user="alice").recall("dog")).degraded == ("meaning",)
+        await new.settle()
+        await new.settle()
+        assert (await new.scope(user="alice").recall("dog")).degraded == ()
+        assert (await old.scope(user="alice").recall("dog")).degraded == ("meaning",)
+    rows = apsw.Connection(path).execute("SELECT generation, count(*) FROM vector_block GROUP BY generation").fetchall()
+    assert rows == [(made.number, 1)], "the old vectors are gone once the new ones are whole"
+
+
+@pytest.mark.asyncio
+async def test_reindex_mends_damaged_vectors(tmp_path: Path) -> None:
+    clock, path = FakeClock(), str(tmp_path / "m.db")
+    await _filled(tmp_path / "m.db", Letters(), clock)
+    connection = apsw.Connection(path)
+    connection.execute("UPDATE vector_block SET vectors = zeroblob(7)")
+    connection.close()
+    async with AsyncHoldfast.open(path, worker=False, embedding=Letters(), clock=clock) as holdfast:
+        assert (await holdfast.scope(user="alice").recall("dog")).degraded == ("meaning",)
+        await holdfast.admin.reindex()
+        assert await holdfast.settle()
+        assert (await holdfast.scope(user="alice").recall("dog")).degraded == ()

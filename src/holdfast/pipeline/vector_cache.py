@@ -6,15 +6,16 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from holdfast.pipeline.index import due_index
 from holdfast.vectors import FLOAT_BYTES, HELD, UNSEEN, CorruptVectors, Generation, VectorBlock
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.transaction import ReadTx
+    from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["DecodedVectors", "VectorCache"]
+__all__ = ["DecodedVectors", "VectorCache", "mend_vectors"]
 
 _Key = tuple[str, str | None, int]
 _UNIT = 0.01
@@ -93,6 +94,22 @@ class _Decoded:
         # Written so that a length that is no number fails too.
         if not bool((np.abs(lengths - (self.marks == HELD)) <= _UNIT).all()):
             raise CorruptVectors(block.first, "a vector is not of unit length")
+
+
+def mend_vectors(tx: WriteTx) -> int:
+    """Empty the blocks of the scope's vectors that are damaged and make them due again; returns how many they were."""
+    mended = 0
+    for generation in tx.generations():
+        for marks in tx.vector_marks(generation.number):
+            for block in tx.vector_blocks(generation.number, [marks.first]):
+                try:
+                    _Decoded(block, generation.dimension)
+                except CorruptVectors:
+                    tx.put_vectors(generation.number, [VectorBlock(first=block.first)])
+                    mended += 1
+    if mended:
+        due_index(tx)
+    return mended
 
 
 class VectorCache:
