@@ -41,9 +41,7 @@ def locomo(data: Path, embedding: str, *, as_json: bool) -> None:
 
 
 @bench_command.command("realmem")
-@click.option(
-    "--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True, help="Its folder."
-)
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
 @_EMBEDDING
 @_JSON
 def realmem(data: Path, embedding: str, *, as_json: bool) -> None:

@@ -297,7 +297,11 @@ def _sorted(score: Floats, hit: Mask) -> Rows:
     import numpy as np
 
     rows = np.flatnonzero(hit)
-    return rows[np.lexsort((-rows, -score[rows]))]
+    # The bits of floats that are not negative sort as the floats do; with the row below them each key is unique.
+    keys = np.maximum(score[rows], np.float32(0)).view(np.int32).astype(np.int64) << 32 | rows
+    keys.sort()
+    ordered: Rows = keys[::-1] & 0xFFFFFFFF
+    return ordered
 
 
 def _recent(index: DecodedIndex, allowed: Mask) -> Ranking:

@@ -121,7 +121,10 @@ def newer_first(
     said = {row: words.said(row, aside) for row in best}
     most = max(1, words.strong(aside))
     vector = {row: vectors.vector(int(index.numbers[row])) for row in best}
-    changes = set(index.find(np.array(_cues(), dtype=np.uint64)).row.tolist())
+    changes = index.memo.get("changes")
+    if changes is None:
+        found = index.find(np.array(_cues(), dtype=np.uint64))
+        changes = index.memo["changes"] = frozenset(found.row.tolist())
     placed: list[int] = []
     for row in best:
         at = len(placed)
@@ -157,19 +160,37 @@ def unrepeated(order: Rows, index: DecodedIndex) -> Rows:
     """The order without rows that repeat a better one: the same words as often, of one kind and role."""
     import numpy as np
 
-    keys = index.signatures[order] * np.uint64(64) + index.columns["kind"][order] * np.uint64(8)
-    _, first = np.unique(keys + index.columns["role"][order], return_index=True)
-    kept: Rows = order[np.sort(first)]
+    keys = _sameness(index)
+    doubled = index.memo.get("doubled")
+    if doubled is None:
+        _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
+        doubled = index.memo["doubled"] = count[place] > 1
+    at = np.flatnonzero(doubled[order])
+    if not len(at):
+        return order
+    _, first = np.unique(keys[order[at]], return_index=True)
+    gone = np.delete(at, first)
+    kept: Rows = np.delete(order, gone)
     return kept
+
+
+def _sameness(index: DecodedIndex) -> NDArray[np.uint64]:
+    """A number for each row that repetitions of one text share."""
+    import numpy as np
+
+    keys: NDArray[np.uint64] | None = index.memo.get("sameness")
+    if keys is None:
+        keys = index.signatures * np.uint64(64) + index.columns["kind"] * np.uint64(8) + index.columns["role"]
+        index.memo["sameness"] = keys
+    return keys
 
 
 def repeats(row: int, order: Rows, index: DecodedIndex) -> Sequence[int]:
     """The rows of an order that repeat this one."""
-    same = (
-        (index.signatures[order] == index.signatures[row])
-        & (index.columns["kind"][order] == index.columns["kind"][row])
-        & (index.columns["role"][order] == index.columns["role"][row])
-        & (order != row)
-    )
+    doubled = index.memo.get("doubled")
+    if doubled is not None and not doubled[row]:
+        return []
+    keys = _sameness(index)
+    same: NDArray[np.bool_] = (keys[order] == keys[row]) & (order != row)
     found: list[int] = order[same].tolist()
     return found

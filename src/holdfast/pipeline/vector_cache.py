@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from holdfast.pipeline.index import due_index
-from holdfast.vectors import FLOAT_BYTES, HELD, UNSEEN, CorruptVectors, Generation, VectorBlock
+from holdfast.vectors import FLOAT_BYTES, HELD, UNSEEN, CorruptVectors, Generation, VectorBlock, block_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,10 +57,12 @@ class DecodedVectors:
 
     def vector(self, number: int) -> Floats | None:
         """The vector of one document, or None."""
-        for first, block in self._blocks.items():
-            if first <= number < first + len(block.marks):
-                return block.matrix[number - first] if block.marks[number - first] == HELD else None
-        return None
+        first = block_of(number)
+        block = self._blocks.get(first)
+        if block is None or number - first >= len(block.marks) or block.marks[number - first] != HELD:
+            return None
+        vector: Floats = block.matrix[number - first]
+        return vector
 
     def renewed(self, tx: ReadTx, generation: int, rev: int) -> DecodedVectors:
         """The same as the transaction sees them; unchanged blocks are not read again.
