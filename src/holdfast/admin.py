@@ -13,9 +13,12 @@ from holdfast.model import Scope
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
 from holdfast.pipeline.fences import said
+from holdfast.pipeline.index import begin, due_index
+from holdfast.pipeline.vector_cache import mend_vectors
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
 from holdfast.transaction import ReadTx, WriteTx
+from holdfast.vectors import Generation
 
 __all__ = ["Admin", "Progress"]
 
@@ -101,12 +104,36 @@ class Admin:
                 progress(done, len(scopes))
         return Rebuilt(scopes=len(scopes), documents=total, due_added=due)
 
+    async def reembed(self) -> Generation | None:
+        """Begin vectors of the embedding that this store was opened with, beside those that are there.
+
+        They are made in the background, or by `settle`, and may be interrupted. Recall goes on with the old ones, and
+        says `degraded` where it has not their embedding; once every scope has the new ones they become current and
+        the old ones are removed. Returns the generation that this embedding writes; None without an embedding, or
+        while another one is building.
+
+        Raises:
+            ModelError, InvalidSetting: the embedding cannot be opened.
+        """
+        self._runtime.guard()
+        runtime = self._runtime
+        if runtime.embedding is None:
+            return None
+        fingerprint, dimension = await runtime.embedding.fingerprint(), await runtime.embedding.dimension()
+        scopes = await runtime.store.upkeep.scopes()
+        work = lambda tx: begin(tx, fingerprint=fingerprint, dimension=dimension)  # noqa: E731 - bound to this call
+        made = await runtime.store.write(scopes[0] if scopes else Scope(), work, priority=Priority.WORKER)
+        for scope in scopes if made is not None else ():
+            await runtime.store.write(scope, due_index, priority=Priority.WORKER)
+        return made
+
     async def _reindex(self, scope: Scope) -> tuple[int, int]:
         # Analysis is the slow part: it is done beside the writer, and only what came since is done inside.
         keeper, store = self._runtime.keeper, self._runtime.store
         terms = await (store.read(scope, _analyse) if keeper is None else keeper.survey(scope, _analyse))
 
         def work(tx: WriteTx) -> tuple[int, int]:
+            mend_vectors(tx)
             return rebuild_words(tx, terms), rebuild_due(tx)
 
         return await store.write(scope, work, priority=Priority.IMPORT)

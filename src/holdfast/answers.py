@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from holdfast.model import HitKind, Memory, State, Suspicion, Tier
+from holdfast.model import HitKind, Memory, Message, State, Suspicion, Tier
 
 __all__ = [
     "Consolidated",
@@ -85,23 +85,33 @@ class Query:
     as_of: datetime | None = None
     known_at: datetime | None = None
     include_superseded: bool = False
+    arms: tuple[str, ...] | None = None
+    neighbours: int = 0
+    explain: bool = False
+    snapshot: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why a hit is there: the arm that found it, its rank in that arm (from 1), the arm's score, and the words."""
+    """Why a hit is there: the arm, its rank in that arm (from 1), the arm's score (0 to 1), and the words.
+
+    `part` is what the arm adds to the hit's score.
+    """
 
     arm: str
     rank: int
     score: float
     words: tuple[str, ...] = ()
+    part: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One answer of a recall: a message or a memory, with what it stands on and why it was found.
 
-    `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions.
+    `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions:
+    a memory, or a message that says otherwise later. The `sources` of a message are messages that say the same and were
+    folded into it. `neighbours` are the turns around a message, where they were asked for.
     """
 
     id: str
@@ -127,6 +137,7 @@ class Hit:
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    neighbours: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +146,10 @@ class Recall:
 
     `total` counts everything that matched, `next_offset` is where the next page begins (None after the last).
     `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
-    counts what an arm has not indexed yet.
+    counts what an arm has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
+    1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
+    `snapshot` back with the next offset, and the pages are of one moment. `account` is the whole story of the ranking,
+    where `explain` asked for it.
     """
 
     hits: tuple[Hit, ...]
@@ -144,6 +158,9 @@ class Recall:
     degraded: tuple[str, ...] = ()
     not_configured: tuple[str, ...] = ()
     lag: Mapping[str, int] = field(default_factory=dict)
+    confidence: float | None = None
+    snapshot: str | None = None
+    account: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

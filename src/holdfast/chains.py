@@ -28,7 +28,6 @@ class ChainParts:
     entries: Mapping[str, Entry] = field(default_factory=dict)
     health: Callable[[], Mapping[str, str]] = dict
     fresh: Callable[[], None] | None = None
-    close: Callable[[], Awaitable[None]] | None = None
     spent: Callable[[UsageBook], Awaitable[None]] | None = None
     """Writes what its calls took since the last time; figures that cannot be written stay for the next time."""
 
@@ -58,7 +57,6 @@ def chain_of(name: str, models: Models) -> ChainParts:
         entries=links,
         health=health,
         fresh=fresh,
-        close=models.close,
         spent=spent,
     )
 

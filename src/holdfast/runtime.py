@@ -12,8 +12,9 @@ from holdfast.errors import ForkedProcess, WrongLoop
 from holdfast.keeping import Keeper
 from holdfast.model import Scope
 from holdfast.pipeline.consolidate.window import When
-from holdfast.pipeline.index_cache import IndexCache
+from holdfast.pipeline.embedding import Embedding
 from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.recall import Caches
 from holdfast.ports import Clock, Ids, Redactor, Store
 from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.worker import Worker
@@ -32,6 +33,7 @@ class RuntimeSettings:
     drain_seconds: float = 5.0
     when: When | None = None
     """When windows are due; None where no model consolidates."""
+    recall_timeout: float = 2.0
     mid_tier_days: int = 7
     crossover_turn_threshold: int = 20
     context_tail: int = 2
@@ -54,8 +56,9 @@ class Runtime:
     health: Callable[[], Mapping[str, str]] = dict
     mirror: Callable[[Scope], Awaitable[None]] | None = None
     close_models: Callable[[], Awaitable[None]] | None = None
+    embedding: Embedding | None = None
+    caches: Caches = field(default_factory=Caches)
     keeper: Keeper | None = None
-    indexes: IndexCache = field(default_factory=IndexCache)
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from holdfast.answers import Doubt, Page, Query, Recall, Residue, Status
-from holdfast.errors import InvalidInput, WrongKind
+from holdfast.errors import HoldfastError, InvalidInput, WrongKind
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
 from holdfast.pipeline.evidence import asked_for
 from holdfast.pipeline.history import get, history
-from holdfast.pipeline.recall import checked, recall
+from holdfast.pipeline.recall import Meaning, checked, recall
 from holdfast.pipeline.remember import labels
 from holdfast.pipeline.sight import page_of_messages
 from holdfast.pipeline.status import status
@@ -63,12 +63,17 @@ class ScopeReads:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        neighbours: int = 0,
+        explain: bool = False,
+        snapshot: str | None = None,
     ) -> Recall:
         """Find messages and current memories; an empty question lists the newest.
 
         Looks across all sessions of the scope's user unless `session` narrows it. Filters only narrow. `as_of` answers
         with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
         by their state. A question is evidence for the facts it returned, counted behind the answer, once a turn.
+        by their state. `neighbours` adds that many turns before and after each message, `explain` the account of the
+        ranking. For the next page pass `next_offset` and `snapshot` of the first.
 
         Raises:
             InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is.
@@ -91,11 +96,15 @@ class ScopeReads:
                 as_of=as_of,
                 known_at=known_at,
                 include_superseded=include_superseded,
+                neighbours=neighbours,
+                explain=explain,
+                snapshot=snapshot,
             )
         asked = checked(query)
-        indexes = self._runtime.indexes
+        meaning = await self._meaning(asked.text)
+        caches = self._runtime.caches
         self._runtime.guard()
-        answer = await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, indexes))
+        answer = await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, caches, meaning))
         self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
         return answer
 
@@ -118,6 +127,21 @@ class ScopeReads:
         return await self.recall(
             query or "", limit=limit, offset=offset, kinds=kinds, since=since, until=until, session=session
         )
+
+    async def _meaning(self, text: str) -> Meaning:
+        """The question's vector, unless there is no embedder, or it fails or takes too long."""
+        embedding = self._runtime.embedding
+        if embedding is None:
+            return Meaning(off=True)
+        if not text.strip():
+            return Meaning(fingerprint=None, failed=None, off=True)
+        try:
+            async with asyncio.timeout(self._runtime.settings.recall_timeout):
+                return Meaning(vector=await embedding.query(text), fingerprint=await embedding.fingerprint())
+        except TimeoutError:
+            return Meaning(failed="the embedding took too long")
+        except HoldfastError as error:
+            return Meaning(failed=type(error).__name__)
 
     async def get(self, item_id: str) -> Message | Memory:
         """The message or memory of that id.

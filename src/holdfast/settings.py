@@ -43,6 +43,8 @@ class Settings:
         context_tail: messages before the newest user's that `memory_first` keeps.
         context_slot_timeout: seconds that each slot of a context may take before it is left out.
         worker: whether due work is done in the background while the store is open.
+        embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
+        recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
         poll_seconds: longest time between two looks for due work; a local write wakes at once.
         model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
         model_backoff_seconds: wait after the first of them, doubled each time, and up to half as much again.
@@ -75,6 +77,8 @@ class Settings:
     context_tail: int = 2
     context_slot_timeout: float = 5.0
     worker: bool = True
+    embedding: str = "builtin"
+    recall_timeout: float = 2.0
     poll_seconds: float = 30.0
     model_attempts: int = 3
     model_backoff_seconds: float = 1.0
@@ -97,6 +101,11 @@ class Settings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "embedding" and not value.strip():
+                raise InvalidSetting(
+                    "embedding is empty; pass none, builtin, a model directory or an entry of the catalog",
+                    name=field.name,
+                )
             if isinstance(value, bool | str) or (field.name in _MAY_BE_ZERO and value == 0):
                 continue
             if not 0 < value < math.inf:

@@ -189,6 +189,9 @@ class SyncScope:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        neighbours: int = 0,
+        explain: bool = False,
+        snapshot: str | None = None,
     ) -> Recall:
         """See `AsyncScope.recall`."""
         return self._portal.run(
@@ -209,6 +212,9 @@ class SyncScope:
                 as_of=as_of,
                 known_at=known_at,
                 include_superseded=include_superseded,
+                neighbours=neighbours,
+                explain=explain,
+                snapshot=snapshot,
             )
         )
 

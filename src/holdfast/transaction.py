@@ -23,6 +23,7 @@ from holdfast.model import (
     Tier,
 )
 from holdfast.packed import Block, Entry
+from holdfast.vectors import VectorReads, VectorWrites
 
 __all__ = ["Listing", "ReadTx", "Replay", "Tombstone", "WriteTx"]
 
@@ -61,7 +62,7 @@ class Listing:
     limit: int = 1000
 
 
-class ReadTx(Protocol):
+class ReadTx(VectorReads, Protocol):
     """A consistent view of one scope (namespace and user). Nothing outside the scope can be reached through it."""
 
     @property
@@ -233,7 +234,7 @@ class ReadTx(Protocol):
         ...
 
 
-class WriteTx(ReadTx, Protocol):
+class WriteTx(ReadTx, VectorWrites, Protocol):
     """A transaction that may change its scope. Everything it does becomes durable together or not at all."""
 
     def take_session_number(self) -> int:
@@ -309,7 +310,7 @@ class WriteTx(ReadTx, Protocol):
         ...
 
     def unindex(self, numbers: Sequence[int]) -> None:
-        """Take documents out of the words index: their entries go, their records become empty.
+        """Take documents out of the indexes: entries and vectors (of every generation) go, records become empty.
 
         A number that is not in the index is passed over, here and in `flag`: the index may be in the middle of being
         built again.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.packed import (
     ACTIVE,
@@ -72,9 +72,10 @@ class DecodedIndex:
     Attributes:
         columns: a structured array, one element a row, with the fields of the layout (event_time, session, ...).
         numbers: int64, the document number of each row; strictly increasing.
+        memo: what was computed from these arrays and is worth keeping as long as they are; the arrays never change.
     """
 
-    __slots__ = ("_bases", "_ends", "_entries", "_firsts", "columns", "numbers")
+    __slots__ = ("_bases", "_ends", "_entries", "_firsts", "_whole", "columns", "memo", "numbers")
 
     def __init__(self, columns: Columns, numbers: Integers, entries: Keys, ends: Integers, bases: Integers) -> None:
         self.columns = columns
@@ -83,6 +84,8 @@ class DecodedIndex:
         self._ends = ends
         self._bases = bases
         self._firsts = numbers[bases] if len(bases) else numbers
+        self.memo: dict[object, Any] = {}
+        self._whole: DecodedIndex | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -103,6 +106,48 @@ class DecodedIndex:
         """True for each row that is active and was not removed."""
         active: NDArray[np.bool_] = (self.columns["flags"] & (ACTIVE | REMOVED)) == ACTIVE
         return active
+
+    @property
+    def signatures(self) -> Keys:
+        """A number for each row that two documents share when they have the same terms as often (uint64).
+
+        Two documents with other terms share one with a chance of about 2**-64. Computed once.
+        """
+        signed: Keys | None = self.memo.get("signatures")
+        if signed is None:
+            signed = self._whole.signatures[: len(self)] if self._whole is not None else self._signed()
+            self.memo["signatures"] = signed
+        return signed
+
+    def _signed(self) -> Keys:
+        import numpy as np
+
+        counts = self.columns["terms"].astype(np.int64)
+        values = self._entries
+        place = ((values >> np.uint64(8)) & np.uint64(255)).astype(np.int64)
+        sizes = np.diff(self._ends, prepend=0)
+        rows = np.repeat(self._bases, sizes) + place
+        mixed = values & ~np.uint64(0xFF00)
+        # The finaliser of SplitMix64 (Steele, Lea and Flood 2014): sums of its values tell sets apart.
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
+        signed = counts.astype(np.uint64)
+        np.add.at(signed, np.minimum(rows, len(signed) - 1) if len(signed) else rows, mixed)
+        return signed
+
+    def upto(self, ceiling: int) -> DecodedIndex:
+        """The index as if no document from that number on were there: what a snapshot's pages are scored with."""
+        import numpy as np
+
+        size = int(np.searchsorted(self.numbers, ceiling))
+        if size == len(self):
+            return self
+        part = DecodedIndex(
+            self.columns[:size], self.numbers[:size], self._entries[:0], self._ends[:0], self._bases[:0]
+        )
+        part._whole = self
+        return part
 
     def rows_of(self, numbers: Iterable[int]) -> Integers:
         """Give the rows of document numbers; a number that is not there is left out."""
@@ -125,6 +170,10 @@ class DecodedIndex:
         """
         import numpy as np
 
+        if self._whole is not None:
+            found = self._whole.find(keys)
+            inside = found.row < len(self)
+            return Found(row=found.row[inside], key=found.key[inside], frequency=found.frequency[inside])
         if not len(keys) or not len(self._entries):
             nothing = np.zeros(0, dtype=np.int64)
             return Found(row=nothing, key=nothing, frequency=nothing)

@@ -57,6 +57,9 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "models": ("cli_wired", "List the models of the catalog."),
         "chaos": ("cli_wired", "Serve models that fail like real ones."),
     },
+    "Measuring": {
+        "bench": ("cli_bench", "Measure recall and speed, on your data and your machine."),
+    },
     "Getting started": {
         "demo": ("demo", "See what it does, in a minute."),
         "completion": ("cli_keep", "Print the shell's completion script."),

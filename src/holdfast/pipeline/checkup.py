@@ -21,6 +21,7 @@ from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.archive import uncovered
 from holdfast.pipeline.documents import memory_entry, message_entry
 from holdfast.pipeline.fences import said
+from holdfast.pipeline.index import DUE_INDEX, complete
 from holdfast.transaction import Listing, ReadTx, WriteTx
 from holdfast.unpacked import verify
 
@@ -169,6 +170,8 @@ def due_of_state(tx: ReadTx) -> dict[tuple[str, str], datetime]:
     for session in tx.sessions():
         if session.cursor and uncovered(tx, session):
             found["consolidate", session.id] = tx.now
+    if any(one.state != "retired" and not complete(tx, one) for one in tx.generations()):
+        found[DUE_INDEX] = tx.now
     return found
 
 

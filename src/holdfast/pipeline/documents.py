@@ -8,6 +8,8 @@ from types import MappingProxyType
 from holdfast.model import HitKind, Kind, Memory, Message, micros
 from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
 from holdfast.pipeline.analysis import Terms, analyse
+from holdfast.pipeline.arms import said_by
+from holdfast.pipeline.index import due_index
 from holdfast.transaction import WriteTx
 
 __all__ = ["KIND_OF", "ROLE_OF", "index_memories", "memory_entry", "message_entry"]
@@ -44,7 +46,8 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
         event_time=micros(message.event_time),
         agent=agent,
     )
-    return Entry(number=message.number, record=record, terms=terms.counts)
+    # Who said it is a term of its own kind, beside the name that may stand in the text.
+    return Entry(number=message.number, record=record, terms={**terms.counts, **said_by(message.body.get("name"))})
 
 
 def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> Entry:
@@ -69,6 +72,8 @@ def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
         agent = tx.agent_number(memory.agent)
         entries.append(memory_entry(memory, analyse(memory.text), session=number, agent=agent))
     tx.index(entries)
+    if entries:
+        due_index(tx)
 
 
 def _kind(kind: Kind) -> HitKind:

@@ -13,6 +13,7 @@ from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.consolidate.window import When, due_at, skipped, weight
 from holdfast.pipeline.documents import message_entry
 from holdfast.pipeline.fences import find_quotes, without
+from holdfast.pipeline.index import due_index
 from holdfast.pipeline.ingest import Draft
 from holdfast.ports import Ids, Redactor
 from holdfast.transaction import WriteTx
@@ -121,6 +122,8 @@ def append(
         tx.put_due("consolidate", moved.id, due)
     tx.add_messages(messages)
     tx.index(entries)
+    if any(message.embed for message in messages):
+        due_index(tx)
     tx.add_change(_appended(change_id, author, tx.now, Span(session=held.id, first=held.last_seq + 1, last=last)))
     return Receipt(
         ids=tuple(message.id for message in messages),

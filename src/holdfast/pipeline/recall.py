@@ -1,38 +1,80 @@
-"""Recall: candidates from each arm, filtered, ranked, explained."""
+"""Recall: every arm ranks the scope, one fusion orders it, filters narrow it, and each hit says why it is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.answers import Hit, Query, Reason, Recall
+from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import STATES, TIERS, HitKind, Memory, Message, micros
-from holdfast.pipeline.analysis import analyse_query
+from holdfast.model import STATES, TIERS, Memory, from_micros, micros
+from holdfast.pipeline.answering import Gaps, Ranking, answered
+from holdfast.pipeline.arms import (
+    Question,
+    key_arm,
+    meaning_arms,
+    recency_arm,
+    speaker_arm,
+    time_arm,
+    understood,
+    words_arm,
+)
+from holdfast.pipeline.confidence import confidence
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
+from holdfast.pipeline.fusion import ARMS, Arm, fuse
+from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
-from holdfast.pipeline.sight import has_labels
-from holdfast.pipeline.words import WordScores, score_words
+from holdfast.pipeline.truth import Outdated, TruthCache, newer_first, unrepeated
+from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
+from holdfast.vectors import CorruptVectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MAX_LIMIT", "MAX_QUERY", "checked", "recall"]
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.int64]
+
+__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall"]
 
 MAX_LIMIT = 1000
 MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
+LAG = timedelta(seconds=60)
+"""A meaning index that is behind by more is said to be degraded."""
+FACTS = 32
+"""How many of the best facts the key arm looks at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caches:
+    """What recall keeps between questions; an answer is the same without."""
+
+    indexes: IndexCache = field(default_factory=IndexCache)
+    vectors: VectorCache = field(default_factory=VectorCache)
+    truth: TruthCache = field(default_factory=TruthCache)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """The question as the embedder sees it, or why it does not: `off` (none is configured) or `failed`."""
+
+    vector: Floats | None = None
+    fingerprint: str | None = None
+    off: bool = False
+    failed: str | None = None
 
 
 def checked(query: Query) -> Query:
     """The query, if it can be asked.
 
     Raises:
-        InvalidInput: limit, offset, kinds, states or times are out of range.
+        InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range.
         TooLarge: the question is longer than 10,000 characters.
         NaiveTime: a time has no zone.
     """
@@ -48,11 +90,14 @@ def checked(query: Query) -> Query:
         raise InvalidInput(f"limit is {query.limit}; it must be 1 to {MAX_LIMIT}")
     if query.offset < 0:
         raise InvalidInput(f"offset is {query.offset}; it must not be negative")
+    if not 0 <= query.neighbours <= MAX_NEIGHBOURS:
+        raise InvalidInput(f"neighbours is {query.neighbours}; it must be 0 to {MAX_NEIGHBOURS}")
     known: tuple[tuple[str, Sequence[str] | None, Sequence[str]], ...] = (
         ("kinds", query.kinds, tuple(KIND_OF)),
         ("states", query.states, STATES),
         ("tiers", query.tiers, TIERS),
         ("roles", query.roles, tuple(ROLE_OF)),
+        ("arms", query.arms, ARMS),
     )
     for name, asked, allowed in known:
         unknown = set(asked or ()) - set(allowed)
@@ -61,42 +106,81 @@ def checked(query: Query) -> Query:
     for moment in (query.since, query.until, query.as_of, query.known_at):
         if moment is not None:
             micros(moment)
+    _snapshot(query.snapshot)
     return query
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidate:
-    number: int
-    score: float
-    why: tuple[Reason, ...]
+def _snapshot(text: str | None) -> tuple[int, datetime] | None:
+    if text is None:
+        return None
+    number, _, moment = text.partition(".")
+    if not (number[:1] == "n" and number[1:].isdecimal() and moment[:1] == "t" and moment[1:].isdecimal()):
+        raise InvalidInput(f"{text!r:.40} is not a snapshot of a recall; pass the one that the first page gave")
+    return int(number[1:]), from_micros(int(moment[1:]))
 
 
-def recall(tx: ReadTx, query: Query, indexes: IndexCache) -> Recall:
+def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = None) -> Recall:
     """Answer a query from one snapshot.
 
-    With words: what holds one of them in itself or in the turns around it, by score. Without any (an empty question):
-    everything that passes the filters, newest first. `total` counts all of it, also beyond this page.
+    With a question: what an arm finds, by the fused score. Without one: everything that passes the filters, newest
+    first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer.
+
+    Raises:
+        CorruptIndex: the words index is damaged.
     """
-    index = indexes.index(tx)
+    ceiling, now = _snapshot(query.snapshot) or (tx.document_count(), tx.now)
+    index = caches.indexes.index(tx).upto(ceiling)
     held = _held(tx, query)
+    now_only = held is None and not query.include_superseded and not query.states
+    past = {} if held is not None else caches.truth.outdated(tx)
     allowed = _allowed(tx, index, query, held)
-    candidates: Sequence[_Candidate] | _Ranked
-    words = analyse_query(query.text)
-    candidates = _Ranked(score_words(words, index, allowed=allowed)) if words else _recent(index, allowed)
-    needs_rows = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
-    if needs_rows or held is not None or query.include_superseded:
-        chosen = list(_passing(tx, candidates, query, held))
-        total, page = len(chosen), chosen[query.offset : query.offset + query.limit]
+    if now_only:
+        hidden = index.rows_of(sorted(number for number, one in past.items() if one.alone))
+        allowed[hidden] = False
+    cosines, vectors, gaps = _nearness(tx, index, caches, meaning or Meaning(off=True))
+    question = understood(query.text, now)
+    if question.words:
+        ranking = _ranked(tx, index, question, allowed, cosines, vectors, past if now_only else {}, now, query.arms)
     else:
-        total = len(candidates)
-        page = list(_loaded(tx, candidates[query.offset : query.offset + query.limit], held))
-    following = query.offset + query.limit
-    return Recall(
-        hits=tuple(_hit(candidate, item) for candidate, item in page),
-        total=total,
-        next_offset=following if following < total else None,
-        not_configured=("meaning",),
-    )
+        ranking = _recent(index, allowed)
+    return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
+
+
+def _nearness(
+    tx: ReadTx, index: DecodedIndex, caches: Caches, meaning: Meaning
+) -> tuple[tuple[Floats, Mask] | None, DecodedVectors | None, Gaps]:
+    """Cosines by row, and whether each row has a vector; what is missing."""
+    if meaning.off:
+        return None, None, Gaps(off=("meaning",))
+    generations = tx.generations()
+    current = next((one for one in generations if one.state == "current"), None)
+    if meaning.failed is not None:
+        return None, None, Gaps(degraded=("meaning",), why=meaning.failed)
+    if current is not None and current.fingerprint != meaning.fingerprint:
+        return None, None, Gaps(degraded=("meaning",), why="another embedding")
+    if current is None:
+        lag = int(index.active.sum())
+        return None, None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
+    try:
+        vectors = caches.vectors.vectors(tx, current)
+    except CorruptVectors as error:
+        return None, None, Gaps(degraded=("meaning",), why=str(error))
+    if meaning.vector is None:
+        return None, vectors, Gaps()
+    cosines, held, seen = vectors.cosines(meaning.vector, index.numbers)
+    missing = index.active & ~seen
+    gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing))
+    held &= index.living
+    return (cosines, held), vectors, gaps
+
+
+def _behind(tx: ReadTx, index: DecodedIndex, missing: Mask) -> tuple[str, ...]:
+    """`meaning` where the oldest document without a vector has waited for over a minute."""
+    import numpy as np
+
+    first = np.flatnonzero(missing)[:1]
+    oldest = tx.find_numbers(index.numbers[first].tolist())
+    return ("meaning",) if oldest and tx.now - oldest[0].recorded_at > LAG else ()
 
 
 def _held(tx: ReadTx, query: Query) -> Mapping[int, Memory] | None:
@@ -108,7 +192,7 @@ def _held(tx: ReadTx, query: Query) -> Mapping[int, Memory] | None:
     return {memory.number: memory for memory in tx.held(as_of=as_of, known_at=query.known_at)}
 
 
-def _allowed(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None) -> NDArray[np.bool_]:
+def _allowed(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None) -> Mask:
     """Which documents the filters let through, as far as their records tell."""
     import numpy as np
 
@@ -143,109 +227,95 @@ def _allowed(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, M
     return allowed
 
 
-class _Ranked:
-    """The ranking of the words arm, turned into candidates a page at a time."""
+def _ranked(
+    tx: ReadTx,
+    index: DecodedIndex,
+    question: Question,
+    allowed: Mask,
+    cosines: tuple[Floats, Mask] | None,
+    vectors: DecodedVectors | None,
+    past: Mapping[int, Outdated],
+    now: datetime,
+    only: tuple[str, ...] | None,
+) -> Ranking:
+    words, scores = words_arm(question, index)
+    speaker, aside = speaker_arm(question, index)
+    near = meaning_arms(*cosines, index) if cosines is not None else []
+    facts = _facts(tx, index, words, near)
+    given = (speaker, key_arm(question, facts, index), time_arm(question, index))
+    arms = [words, *near, *given, recency_arm(question, index, micros(now))]
+    asked = [arm for arm in arms if arm is not None and (only is None or arm.name in only)] or [words]
+    fused = fuse(asked)
+    hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed
+    score = fused.score
+    _demote(index, score, hit, past)
+    everything = _sorted(score, hit)
+    order, later = newer_first(unrepeated(everything, index), score, index, scores, vectors, aside)
+    best = [int(row) for row in order[:5]]
+    sure = confidence(
+        coverage=max((scores.coverage(row) for row in best), default=0.0),
+        # The best hit may be too fresh to have a vector: then its words are believed.
+        cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
+    )
+    return Ranking(
+        index=index,
+        order=order,
+        score=score,
+        arms=asked,
+        allowed=allowed,
+        words=scores,
+        everything=everything,
+        later=later,
+        outdated=past,
+        confidence=sure if best else 0.0,
+        question=question,
+    )
 
-    def __init__(self, scores: WordScores) -> None:
-        self._scores = scores
 
-    def __len__(self) -> int:
-        return len(self._scores)
+def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> list[tuple[int, Memory]]:
+    """The facts that the other arms put first, loaded: (row, fact)."""
+    import numpy as np
 
-    def __getitem__(self, page: slice) -> list[_Candidate]:
-        start, stop, _ = page.indices(len(self))
-        found = []
-        for place, hit in enumerate(self._scores.hits(start, stop - start), start=start + 1):
-            reason = Reason(arm="words", rank=place, score=hit.score, words=hit.matched or hit.nearby)
-            found.append(_Candidate(number=hit.number, score=hit.score, why=(reason,)))
-        return found
+    rows = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
+    if not len(rows):
+        return []
+    promise = sum((arm.score[rows] for arm in near), words.score[rows])
+    best = rows[np.argsort(-promise, kind="stable")[:FACTS]]
+    found = {item.number: item for item in tx.find_numbers(index.numbers[best].tolist())}
+    items = ((int(row), found.get(int(index.numbers[row]))) for row in best)
+    return [(row, item) for row, item in items if isinstance(item, Memory)]
 
 
-def _recent(index: DecodedIndex, allowed: NDArray[np.bool_]) -> list[_Candidate]:
+def _demote(index: DecodedIndex, score: Floats, hit: Mask, past: Mapping[int, Outdated]) -> None:
+    """A message that rests on a superseded value, among other things, ranks after what replaced it."""
+    import numpy as np
+
+    for one in past.values():
+        rows = index.rows_of([one.number, one.by_number])
+        if len(rows) == 2 and hit[rows].all():
+            old, new = index.rows_of([one.number])[0], index.rows_of([one.by_number])[0]
+            score[old] = min(score[old], np.nextafter(score[new], np.float32(-1)))
+
+
+def _sorted(score: Floats, hit: Mask) -> Rows:
+    """Rows by score, then the higher document number: of two that match equally well, the later is likelier to hold."""
+    import numpy as np
+
+    rows = np.flatnonzero(hit)
+    # The bits of floats that are not negative sort as the floats do; with the row below them each key is unique.
+    keys = np.maximum(score[rows], np.float32(0)).view(np.int32).astype(np.int64) << 32 | rows
+    keys.sort()
+    ordered: Rows = keys[::-1] & 0xFFFFFFFF
+    return ordered
+
+
+def _recent(index: DecodedIndex, allowed: Mask) -> Ranking:
     import numpy as np
 
     rows = np.flatnonzero(allowed)
-    order = np.lexsort((-rows, -index.columns["event_time"][rows]))
-    found = []
-    for place, number in enumerate(index.numbers[rows[order]].tolist(), start=1):
-        found.append(
-            _Candidate(number=number, score=1 / place, why=(Reason(arm="recency", rank=place, score=1 / place),))
-        )
-    return found
-
-
-def _loaded(
-    tx: ReadTx, candidates: Sequence[_Candidate], held: Mapping[int, Memory] | None
-) -> Iterator[tuple[_Candidate, Message | Memory]]:
-    found = {item.number: item for item in tx.find_numbers([candidate.number for candidate in candidates])}
-    for candidate in candidates:
-        item = (held or {}).get(candidate.number) or found.get(candidate.number)
-        if item is not None:
-            yield candidate, item
-
-
-def _passing(
-    tx: ReadTx, candidates: Sequence[_Candidate] | _Ranked, query: Query, held: Mapping[int, Memory] | None
-) -> Iterator[tuple[_Candidate, Message | Memory]]:
-    """Candidates whose rows pass the filters that the index does not know."""
-    for candidate, item in _loaded(tx, candidates[: len(candidates)], held):
-        if all(item.metadata.get(name) == value for name, value in query.metadata.items()) and _passes(item, query):
-            yield candidate, item
-
-
-def _passes(item: Message | Memory, query: Query) -> bool:
-    if isinstance(item, Message):
-        known = query.known_at is None or item.recorded_at <= query.known_at
-        return known and not query.topics and not query.entities
-    if not (has_labels(query.topics, item.topics) and has_labels(query.entities, item.entities)):
-        return False
-    if query.states is not None:
-        return item.state in query.states and (query.tiers is None or item.tier in query.tiers)
-    if query.tiers is not None and item.tier not in query.tiers:
-        return False
-    return item.state != "retracted"
-
-
-def _hit(candidate: _Candidate, item: Message | Memory) -> Hit:
-    if isinstance(item, Message):
-        return Hit(
-            id=item.id,
-            kind="message",
-            text=item.text,
-            score=candidate.score,
-            tier=None,
-            state="active",
-            created_at=item.recorded_at,
-            event_time=item.event_time,
-            sources=(),
-            why=candidate.why,
-            role=item.role,
-            session=item.session or None,
-            agent=item.agent,
-            metadata=item.metadata,
-        )
-    kind: HitKind = item.kind
-    return Hit(
-        id=item.id,
-        kind=kind,
-        text=item.text,
-        score=candidate.score,
-        tier=item.tier,
-        state=item.state,
-        created_at=item.created_at,
-        event_time=item.event_time,
-        sources=item.sources,
-        why=candidate.why,
-        session=item.session,
-        agent=item.agent,
-        subject=item.subject,
-        attribute=item.attribute,
-        value=item.value,
-        valid_from=item.valid_from,
-        valid_to=item.valid_to,
-        superseded_by=item.superseded_by,
-        pinned=item.pinned,
-        topics=item.topics,
-        entities=item.entities,
-        metadata=item.metadata,
+    order = rows[np.lexsort((-rows, -index.columns["event_time"][rows]))]
+    score = np.zeros(len(index), dtype=np.float32)
+    score[order] = (1 / np.arange(1, len(order) + 1)).astype(np.float32)
+    return Ranking(
+        index=index, order=order, score=score, arms=[Arm(name="recency", score=score, found=allowed)], allowed=allowed
     )

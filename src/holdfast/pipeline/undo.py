@@ -9,6 +9,7 @@ from holdfast.answers import Receipt
 from holdfast.errors import Forgotten, NotFound, UndoConflict, WrongKind
 from holdfast.model import Author, Change, Effect, Memory, Session, Span
 from holdfast.pipeline.archive import archive
+from holdfast.pipeline.index import look_again
 from holdfast.pipeline.remember import memory_digest, mind_expiry, revise
 from holdfast.pipeline.sight import checked_id, sees
 from holdfast.pipeline.timeline import contradicting
@@ -309,6 +310,7 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
                 # The window may have been consolidated without what shows again.
                 tx.put_session(replace(session, torn=True, rev=session.rev + 1))
                 tx.put_due("consolidate", session.id, tx.now)
+        look_again(tx, sorted(_numbers(tx, change.sources)))
     else:
         numbers = _numbers(tx, change.sources)
         tx.hide(change.sources, made.id)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
     Mask: TypeAlias = NDArray[np.bool_]
 
-__all__ = ["SCORING", "Scoring", "WordHit", "WordScores", "score_words"]
+__all__ = ["SCORING", "Scoring", "WordHit", "WordScores", "score_words", "smoothed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class WordScores:
         score: in the same order; `own`, `window` and `session` are its weighted parts.
     """
 
-    __slots__ = ("_nearby", "_present", "_words", "numbers", "own", "rows", "score", "session", "window")
+    __slots__ = ("_nearby", "_present", "_weights", "_words", "numbers", "own", "rows", "score", "session", "window")
 
     def __init__(
         self,
@@ -113,6 +113,7 @@ class WordScores:
         score: Floats,
         parts: tuple[Floats, Floats, Floats],
         words: Sequence[str],
+        weights: Sequence[float],
         present: Mask,
         nearby: Mask,
     ) -> None:
@@ -123,6 +124,39 @@ class WordScores:
         self._words = words
         self._present = present
         self._nearby = nearby
+        self._weights = weights
+
+    def dense(self, size: int) -> Floats:
+        """The scores by row, 0 for what did not match."""
+        import numpy as np
+
+        scores = np.zeros(size, dtype=np.float32)
+        scores[self.rows] = self.score
+        return scores
+
+    def of_row(self, row: int) -> WordHit | None:
+        """The parts of one row's score; None where it did not match."""
+        import numpy as np
+
+        at = np.flatnonzero(self.rows == row)
+        return self._hit(int(at[0])) if len(at) else None
+
+    def said(self, row: int, aside: Mask) -> frozenset[int]:
+        """Which words of the question, but function words and those set aside, stand in a row itself (their places)."""
+        chosen = (place for place, weight in enumerate(self._weights) if weight == 1 and not aside[place])
+        return frozenset(place for place in chosen if self._present[place, row])
+
+    def strong(self, aside: Mask) -> int:
+        """How many words of the question are neither function words nor set aside."""
+        return sum(weight == 1 and not aside[place] for place, weight in enumerate(self._weights))
+
+    def coverage(self, row: int) -> float:
+        """The share of the question's words that stand in a row or in its window; function words count less."""
+        total = sum(self._weights)
+        if not total:
+            return 0.0
+        here = self._nearby[:, row]
+        return float(sum(weight for weight, there in zip(self._weights, here, strict=True) if there) / total)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -151,12 +185,13 @@ def score_words(
     index: DecodedIndex,
     *,
     allowed: Mask | None = None,
+    limit_to: DocumentKind | None = None,
     scoring: Scoring = SCORING,
 ) -> WordScores:
     """Score every document of a scope against a question.
 
     A document is a hit when a word of the question stands in it or in its window; function words make a hit only
-    where the question has no other word. `allowed` (one boolean a row) removes hits and changes no score.
+    where the question has no other word. `allowed` (one boolean a row) and `limit_to` remove hits and change no score.
 
     Raises:
         CorruptIndex: an entry of the index is damaged.
@@ -164,7 +199,7 @@ def score_words(
     import numpy as np
 
     counts = _counts(query, index)
-    turns = _Turns(index, scoring)
+    turns = _turns(index, scoring)
     lengths = index.columns["length"].astype(np.float32)
     living = index.living
     text = _Bm25(lengths, int(np.count_nonzero(living)), scoring)
@@ -192,6 +227,8 @@ def score_words(
     hit = nearby[strong].any(axis=0) if strong else nearby.any(axis=0)
     if allowed is not None:
         hit &= allowed
+    if limit_to is not None:
+        hit &= index.columns["kind"] == limit_to
     rows = np.flatnonzero(hit)
     # The bits of floats that are not negative sort as the floats do; with the row below them each key is unique.
     order = score[rows].view(np.int32).astype(np.int64) << 32 | rows
@@ -202,9 +239,27 @@ def score_words(
         score=score[rows],
         parts=(own[rows], window_part[rows], session_part[rows]),
         words=[word.word for word in query],
+        weights=[scoring.weak if word.weak else 1.0 for word in query],
         present=present,
         nearby=nearby,
     )
+
+
+def smoothed(values: Floats, index: DecodedIndex, scoring: Scoring = SCORING) -> Floats:
+    """The mean of each message's window, neighbours weighted by their distance; a memory keeps its own value."""
+    turns = _turns(index, scoring)
+    near = values.copy()
+    if turns.size:
+        near[turns.pick] = turns.window(values[turns.pick]) / turns.reach
+    return near
+
+
+def _turns(index: DecodedIndex, scoring: Scoring) -> _Turns:
+    key = ("turns", scoring)
+    turns: _Turns | None = index.memo.get(key)
+    if turns is None:
+        turns = index.memo[key] = _Turns(index, scoring)
+    return turns
 
 
 class _Bm25:
@@ -253,6 +308,7 @@ class _Turns:
         self.session: Integers = np.cumsum(fresh) - 1
         self.count = len(self._starts)
         self._kernel = list(self._weights(at, scoring))
+        self.reach: Floats = self.window(np.ones(self.size, dtype=np.float32))
 
     @staticmethod
     def _weights(at: Integers, scoring: Scoring) -> Iterator[tuple[slice, slice, Floats]]:

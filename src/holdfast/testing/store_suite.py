@@ -37,13 +37,23 @@ from holdfast.testing.store_suite_survey import SurveyCases
 from holdfast.testing.store_suite_time import TimeCases
 from holdfast.testing.store_suite_units import UnitCases
 from holdfast.testing.store_suite_upkeep import UpkeepCases
+from holdfast.testing.store_suite_vectors import VectorsCases
 from holdfast.testing.store_suite_words import WordsCases
 
 __all__ = ["OpenStore", "StoreSuite"]
 
 
 class StoreSuite(
-    ContentCases, ErasureCases, IsolationCases, QuoteCases, SurveyCases, TimeCases, UnitCases, UpkeepCases, WordsCases
+    ContentCases,
+    ErasureCases,
+    IsolationCases,
+    QuoteCases,
+    SurveyCases,
+    TimeCases,
+    UnitCases,
+    UpkeepCases,
+    VectorsCases,
+    WordsCases,
 ):
     """Everything that the port promises, as tests of whatever `open_store` opens."""
 

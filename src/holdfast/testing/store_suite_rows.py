@@ -173,6 +173,8 @@ def everything(tx: ReadTx, *, ids: tuple[str, ...] = (), digests: tuple[bytes, .
         *(one for one in digests if tx.blocked(one)),
         *(item for item, hidden in tx.documents() if not hidden),
         *(block.records + block.entries for block in tx.blocks()),
+        *(block for held in tx.generations() for block in tx.vector_marks(held.number)),
+        *(block for held in tx.generations() for block in tx.vector_blocks(held.number, (0, 128))),
         *tx.agents().items(),
         *tx.due(),
         *([tx.leased()] if tx.leased() else []),

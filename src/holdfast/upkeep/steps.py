@@ -1,4 +1,4 @@
-"""The steps of due work that need no model: expiry, windows that must be kept again, the scrub."""
+"""The steps of due work: the meaning index, expiry, windows that must be kept again, the scrub."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from types import MappingProxyType
 
 from holdfast.model import Author, Change, Scope
 from holdfast.pipeline.archive import RAW_CHARS, archive, uncovered
+from holdfast.pipeline.embedding import Embedding
 from holdfast.pipeline.remember import revise
 from holdfast.pipeline.tiers import temporary
 from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import WriteTx
 from holdfast.upkeep.consolidation import Consolidation
+from holdfast.upkeep.embedding import index_step
 from holdfast.upkeep.worker import Step
 
 __all__ = ["SLOW", "steps"]
@@ -33,6 +35,7 @@ def steps(
     raw_chars: int = RAW_CHARS,
     consolidation: Consolidation | None = None,
     mirror: Callable[[Scope], Awaitable[None]] | None = None,
+    embedding: Embedding | None = None,
 ) -> Mapping[str, Step]:
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
@@ -54,6 +57,7 @@ def steps(
         return None
 
     found: dict[str, Step] = {"consolidate": consolidate, "expire": expire, "keys": keys, "scrub": scrub}
+    found["index"] = index_step(store, embedding)
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
     if mirror is not None:

@@ -28,6 +28,7 @@ from holdfast.model import (
 from holdfast.packed import Block
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
 from holdfast.transaction import Listing, Replay, Tombstone
+from holdfast.vectors import Generation, VectorBlock
 
 __all__ = ["InMemoryReadTx"]
 
@@ -288,6 +289,29 @@ class InMemoryReadTx:
     def agents(self) -> Mapping[str, int]:
         """The number that stands for each agent of the scope in the words index, from 1."""
         return dict(self._rows.agents.items())
+
+    def document_count(self) -> int:
+        """How many document numbers were taken so far."""
+        return self._rows.counters.get("document") or 0
+
+    def generations(self) -> list[Generation]:
+        """The generations of vectors of the whole store, by number."""
+        self._refuse_ended()
+        return sorted(self._all.generations.values(), key=lambda generation: generation.number)
+
+    def vector_rev(self) -> int:
+        """A number that changes with every change of the vectors; it grows also when the change is taken back."""
+        return self._rows.vector_rev
+
+    def vector_marks(self, generation: int) -> list[VectorBlock]:
+        """The blocks of one generation in order of `first`, without their vectors."""
+        found = [block for (held, _), block in self._rows.vectors.items() if held == generation]
+        return [replace(block, vectors=b"") for block in sorted(found, key=lambda block: block.first)]
+
+    def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
+        """The blocks that begin with these numbers, whole, in their order."""
+        found = (self._rows.vectors.get((generation, first)) for first in firsts)
+        return [block for block in found if block is not None]
 
     def due(self) -> list[Due]:
         """The scope's due work, by time, kind and ref."""

@@ -15,6 +15,7 @@ from holdfast.answers import Due
 from holdfast.model import Change, Evidence, Memory, Message, Scope, Session, Suspicion
 from holdfast.packed import Block
 from holdfast.transaction import Replay, Tombstone
+from holdfast.vectors import Generation, VectorBlock
 
 __all__ = ["Claim", "DueKey", "Owner", "Revisions", "Rows", "ScopeRows", "Sealed", "Shelf", "UndoLog", "seal"]
 
@@ -184,9 +185,11 @@ class ScopeRows:
     tombstones: Shelf[str, Tombstone] = field(init=False)
     agents: Shelf[str, int] = field(init=False)
     blocks: Shelf[int, Block] = field(init=False)
+    vectors: Shelf[tuple[int, int], VectorBlock] = field(init=False)
     evidence: Shelf[str, tuple[Evidence, ...]] = field(init=False)
     suspicions: Shelf[str, Suspicion] = field(init=False)
     index_rev: int = 0
+    vector_rev: int = 0
 
     def __post_init__(self) -> None:
         self.counters = Shelf(self.log)
@@ -201,6 +204,7 @@ class ScopeRows:
         self.tombstones = Shelf(self.log)
         self.agents = Shelf(self.log)
         self.blocks = Shelf(self.log)
+        self.vectors = Shelf(self.log)
         self.evidence = Shelf(self.log)
         self.suspicions = Shelf(self.log)
 
@@ -216,13 +220,14 @@ class ScopeRows:
 class Rows:
     """Everything of one store."""
 
-    __slots__ = ("_scopes", "change_seqs", "due", "last_at", "log", "token")
+    __slots__ = ("_scopes", "change_seqs", "due", "generations", "last_at", "log", "token")
 
     def __init__(self) -> None:
         self.log = UndoLog()
         self._scopes: dict[Owner, ScopeRows] = {}
         self.change_seqs: Shelf[str, int] = Shelf(self.log)
         self.due: Shelf[DueKey, Claim] = Shelf(self.log)
+        self.generations: Shelf[int, Generation] = Shelf(self.log)
         self.token = 0
         self.last_at = 0
 

@@ -14,6 +14,7 @@ from holdfast.packed import Block, Entry
 from holdfast.storage.inmemory.reading import InMemoryReadTx
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Sealed, seal
 from holdfast.transaction import Replay, Tombstone
+from holdfast.vectors import Generation, VectorBlock, block_of, dropped
 
 __all__ = ["InMemoryWriteTx"]
 
@@ -159,7 +160,11 @@ class InMemoryWriteTx(InMemoryReadTx):
             self._rows.index_rev += 1
 
     def unindex(self, numbers: Sequence[int]) -> None:
-        """Take documents out of the words index."""
+        """Take documents out of the words index and out of every generation of vectors."""
+        firsts = sorted({block_of(number) for number in numbers})
+        for generation in self.generations():
+            held = self.vector_blocks(generation.number, firsts)
+            self.put_vectors(generation.number, [dropped(block, numbers) for block in held])
         for number in numbers:
             if (block := self._block_of(number)) is not None:
                 self._rows.blocks.put(block.first, packed.remove(block, number))
@@ -171,6 +176,32 @@ class InMemoryWriteTx(InMemoryReadTx):
             if (block := self._block_of(number)) is not None:
                 self._rows.blocks.put(block.first, packed.set_active(block, number, active=active))
                 self._rows.index_rev += 1
+
+    def put_generation(self, generation: Generation) -> None:
+        """Insert a generation of vectors, or change its state."""
+        micros(generation.made_at)
+        others = [held for held in self.generations() if held.number != generation.number]
+        if generation.state != "retired" and any(held.state == generation.state for held in others):
+            raise StoreError(f"another generation of vectors is {generation.state} already")
+        held = self._all.generations.get(generation.number)
+        self._all.generations.put(
+            generation.number, generation if held is None else replace(held, state=generation.state)
+        )
+
+    def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
+        """Insert or replace blocks of the scope's vectors."""
+        if not blocks:
+            return
+        self._rows.vector_rev += 1
+        for block in blocks:
+            self._rows.vectors.put((generation, block.first), replace(block, rev=self._rows.vector_rev))
+
+    def clear_vectors(self, generation: int) -> None:
+        """Remove the scope's vectors of one generation."""
+        self._rows.vector_rev += 1
+        for held, first in list(self._rows.vectors):
+            if held == generation:
+                self._rows.vectors.drop((held, first))
 
     def clear_index(self) -> None:
         """Empty the words index of the scope."""

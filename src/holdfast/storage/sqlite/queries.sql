@@ -412,6 +412,42 @@ ON CONFLICT (namespace, user_id, first) DO UPDATE SET records = excluded.records
 -- name: clear_word_blocks
 DELETE FROM word_block WHERE namespace = :namespace AND user_id = :user_id
 
+-- name: read_document_count
+SELECT documents FROM owner WHERE namespace = :namespace AND user_id = :user_id
+
+-- name: read_generations
+-- scope: upkeep
+SELECT number, fingerprint, dimension, state, made_at FROM generation ORDER BY number
+
+-- name: put_generation
+-- scope: upkeep
+INSERT INTO generation (number, fingerprint, dimension, state, made_at)
+VALUES (:number, :fingerprint, :dimension, :state, :made_at)
+ON CONFLICT (number) DO UPDATE SET state = excluded.state
+
+-- name: read_vector_rev
+SELECT vector_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
+
+-- name: move_vector_rev
+UPDATE owner SET vector_rev = vector_rev + 1 WHERE namespace = :namespace AND user_id = :user_id RETURNING vector_rev
+
+-- name: read_vector_marks
+SELECT first, rev, marks FROM vector_block
+WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation ORDER BY first
+
+-- name: read_vector_block
+SELECT first, rev, marks, vectors FROM vector_block
+WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation AND first = :first
+
+-- name: put_vector_block
+INSERT INTO vector_block (namespace, user_id, generation, first, rev, marks, vectors)
+VALUES (:namespace, :user_id, :generation, :first, :rev, :marks, :vectors)
+ON CONFLICT (namespace, user_id, generation, first) DO UPDATE SET
+  rev = excluded.rev, marks = excluded.marks, vectors = excluded.vectors
+
+-- name: clear_vectors
+DELETE FROM vector_block WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
+
 -- name: read_due
 SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
 FROM due WHERE namespace = :namespace AND user_id = :user_id ORDER BY due_at, kind, ref

@@ -31,6 +31,7 @@ from holdfast.packed import Block
 from holdfast.storage.sql import load
 from holdfast.storage.sqlite import rows
 from holdfast.transaction import Listing, Replay, Tombstone
+from holdfast.vectors import Generation, VectorBlock
 
 __all__ = ["QUERIES", "SqliteRead"]
 
@@ -258,6 +259,25 @@ class SqliteRead:
     def agents(self) -> Mapping[str, int]:
         found: list[Any] = self._run("read_agents").fetchall()
         return dict(found)
+
+    def document_count(self) -> int:
+        row = self._first("read_document_count")
+        return 0 if row is None else int(row[0])
+
+    def generations(self) -> list[Generation]:
+        return [rows.to_generation(row) for row in self._run("read_generations")]
+
+    def vector_rev(self) -> int:
+        row = self._first("read_vector_rev")
+        return 0 if row is None else int(row[0])
+
+    def vector_marks(self, generation: int) -> list[VectorBlock]:
+        found = self._run("read_vector_marks", generation=generation)
+        return [VectorBlock(first=first, rev=rev, marks=marks) for first, rev, marks in found]
+
+    def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
+        read = (self._first("read_vector_block", generation=generation, first=first) for first in firsts)
+        return [VectorBlock(first=r[0], rev=r[1], marks=r[2], vectors=r[3]) for r in read if r is not None]
 
     def due(self) -> list[Due]:
         return [rows.to_due(row) for row in self._run("read_due")]

@@ -23,6 +23,7 @@ from holdfast.model import (
     from_micros,
     micros,
 )
+from holdfast.vectors import Generation
 
 __all__ = [
     "change_params",
@@ -37,6 +38,7 @@ __all__ = [
     "to_change",
     "to_due",
     "to_evidence",
+    "to_generation",
     "to_memory",
     "to_message",
     "to_quotes",
@@ -283,6 +285,14 @@ def to_due(row: Row) -> Due:
         attempts=row[5],
         last_error=row[6],
         token=row[7],
+    )
+
+
+def to_generation(row: Row) -> Generation:
+    """A row of `generation`."""
+    number, fingerprint, dimension, state, made_at = row
+    return Generation(
+        number=number, fingerprint=fingerprint, dimension=dimension, state=state, made_at=from_micros(made_at)
     )
 
 

@@ -9,13 +9,14 @@ from typing import Any
 import apsw
 
 from holdfast import packed
-from holdfast.errors import RevisionConflict
+from holdfast.errors import RevisionConflict, StoreError
 from holdfast.model import Change, Evidence, Memory, Message, Quote, Scope, Session, Suspicion, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.sqlite import rows
 from holdfast.storage.sqlite.gathered import Gathered, touches
 from holdfast.storage.sqlite.reading import SqliteRead
 from holdfast.transaction import Replay
+from holdfast.vectors import Generation, VectorBlock, block_of, dropped
 
 __all__ = ["SqliteWrite"]
 
@@ -161,6 +162,10 @@ class SqliteWrite(SqliteRead):
 
     def unindex(self, numbers: Sequence[int]) -> None:
         self._patch(numbers, packed.remove)
+        firsts = sorted({block_of(number) for number in numbers})
+        for generation in self.generations():
+            held = self.vector_blocks(generation.number, firsts)
+            self.put_vectors(generation.number, [dropped(block, numbers) for block in held])
 
     def flag(self, numbers: Mapping[int, bool]) -> None:
         self._patch(numbers, lambda block, number: packed.set_active(block, number, active=numbers[number]))
@@ -177,6 +182,27 @@ class SqliteWrite(SqliteRead):
                 block = change(block, number)
         if block is not None:
             self._put_block(block)
+
+    def put_generation(self, generation: Generation) -> None:
+        params = {name: getattr(generation, name) for name in ("number", "fingerprint", "dimension", "state")}
+        try:
+            self._run("put_generation", **params, made_at=micros(generation.made_at))
+        except apsw.ConstraintError as error:
+            raise StoreError(f"another generation of vectors is {generation.state} already") from error
+
+    def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
+        if not blocks:
+            return
+        self._gather().counters(self._bound)
+        rev = int(self._run("move_vector_rev").get)
+        for block in blocks:
+            params = {"first": block.first, "rev": rev, "marks": block.marks, "vectors": block.vectors}
+            self._run("put_vector_block", generation=generation, **params)
+
+    def clear_vectors(self, generation: int) -> None:
+        self._gather().counters(self._bound)
+        self._run("clear_vectors", generation=generation)
+        self._run("move_vector_rev").fetchall()
 
     def clear_index(self) -> None:
         self._run("clear_word_blocks")

@@ -26,6 +26,7 @@ CREATE TABLE owner (
   documents   INTEGER NOT NULL DEFAULT 0,   -- document numbers taken so far
   sessions    INTEGER NOT NULL DEFAULT 0,   -- session numbers taken so far
   index_rev   INTEGER NOT NULL DEFAULT 0,   -- counts the changes of the words index
+  vector_rev  INTEGER NOT NULL DEFAULT 0,   -- counts the changes of the vectors
   PRIMARY KEY (namespace, user_id)
 ) WITHOUT ROWID;
 
@@ -261,6 +262,29 @@ CREATE TABLE word_block (
   records   BLOB NOT NULL,
   entries   BLOB NOT NULL,
   PRIMARY KEY (namespace, user_id, first)
+);
+
+-- Which embedding the store's vectors are of. One generation is current, one may be building beside it.
+CREATE TABLE generation (
+  number      INTEGER PRIMARY KEY,
+  fingerprint TEXT NOT NULL,
+  dimension   INTEGER NOT NULL,
+  state       TEXT NOT NULL CHECK (state IN ('building', 'current', 'retired')),
+  made_at     INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX generation_state ON generation (state) WHERE state <> 'retired';
+
+-- Vectors, derived from the texts: blocks of 128 consecutive documents (see vectors.py). `marks` stands before
+-- `vectors`, so that reading marks alone reads no vectors.
+CREATE TABLE vector_block (
+  namespace  TEXT NOT NULL,
+  user_id    TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  first      INTEGER NOT NULL,
+  rev        INTEGER NOT NULL,              -- the scope's vector_rev when it was written
+  marks      BLOB NOT NULL,
+  vectors    BLOB NOT NULL,
+  PRIMARY KEY (namespace, user_id, generation, first)
 );
 
 -- What models were used for: counts without content, over all scopes; one f_ column a class of failure.

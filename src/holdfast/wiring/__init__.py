@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast._version import __version__
 from holdfast.answers import Residue
-from holdfast.errors import InvalidInput, InvalidSetting
+from holdfast.errors import InvalidInput
 from holdfast.keeping import Finding, Keeper, Lost, Restoration
 from holdfast.model import Scope
 from holdfast.pipeline.consolidate.apply import Means
@@ -23,23 +23,18 @@ from holdfast.pipeline.consolidate.window import When
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
-from holdfast.settings import FILE_NAME, Settings, load_settings
+from holdfast.settings import Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
 from holdfast.transaction import Listing
 from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
+from holdfast.wiring.models import HeldModels, catalog, chain_parts, embedding_of, key_embedding, models_of, models_view
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from holdfast.chains import ChainParts
-    from holdfast.inference import EmbeddingModel, Tally
-    from holdfast.providers.catalog import Catalog
-    from holdfast.providers.models import Models
-    from holdfast.providers.pool import ChainSettings
-    from holdfast.providers.view import ModelsView
+    from holdfast.inference import EmbeddingModel
 
 __all__ = [
     "assemble",
@@ -143,39 +138,25 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
-    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` may be a model, or several.
+    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` may be a model, or several,
+    and `embedding` an `EmbeddingModel`.
     """
     rest = dict(given)
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
+    own = rest.pop("embedding") if not isinstance(rest.get("embedding", ""), str) else None
     settings = load_settings(rest)
     table = None if model is not None or not settings.consolidation else catalog(settings.models)
     if table is not None:
         # A name that is not there is said before the store is opened.
         table.chain(settings.consolidation)
     store, residue, keeper = _store(location, settings, clock, ids)
-    parts = _chain(model, table, store, settings, clock)
-    return assemble(store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper, parts=parts)
-
-
-def _chain(model: object, table: Catalog | None, store: Store, settings: Settings, clock: Clock) -> ChainParts | None:
-    """The consolidation chain: of an object, else of the name in the settings, else none."""
-    if model is None and table is None:
-        return None
-    from holdfast.chains import chain_of, chain_of_objects
-
-    if table is None:
-        return chain_of_objects(model, clock=clock, settings=_patience(settings))
-    return chain_of(settings.consolidation, models_of(store, settings, clock=clock, models=table))
-
-
-def _patience(settings: Settings) -> ChainSettings:
-    from holdfast.providers.pool import ChainSettings
-    from holdfast.providers.wrappers import Backoff
-
-    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
-    return ChainSettings(backoff=backoff, deadline=settings.chain_seconds)
+    held = HeldModels(store, settings, clock, table)
+    parts = chain_parts(model, held, settings, clock)
+    return assemble(
+        store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper, parts=parts, model=own
+    )
 
 
 def assemble(
@@ -186,7 +167,9 @@ def assemble(
     settings: Settings | None = None,
     residue: Callable[[str], Residue] | None = None,
     parts: ChainParts | None = None,
+    model: EmbeddingModel | None = None,
     keeper: Keeper | None = None,
+    held: HeldModels | None = None,
 ) -> Runtime:
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids = ids or TimeOrderedIds()
@@ -195,9 +178,12 @@ def assemble(
     consolidation = None
     if parts is not None:
         consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids, mirrored=mirror is not None)
+    embedding = embedding_of(settings.embedding, model, held)
     worker = Worker(
         store,
-        steps(store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror),
+        steps(
+            store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror, embedding=embedding
+        ),
         clock=clock,
         owner=f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}",
         random=Random(),
@@ -212,24 +198,30 @@ def assemble(
         store=store,
         clock=clock,
         ids=ids,
-        settings=RuntimeSettings(
-            idempotency_days=settings.idempotency_days,
-            raw_chars=settings.raw_chars,
-            drain_seconds=settings.drain_seconds,
-            when=None if parts is None else _when(settings),
-            mid_tier_days=settings.mid_tier_days,
-            crossover_turn_threshold=settings.crossover_turn_threshold,
-            context_tail=settings.context_tail,
-            context_slot_timeout=settings.context_slot_timeout,
-        ),
+        settings=_for_verbs(settings, consolidates=parts is not None),
+        embedding=embedding,
         worker=worker,
         asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
         residue=residue or _no_files,
         health=dict if parts is None else parts.health,
         mirror=mirror,
-        close_models=None if parts is None else parts.close,
+        close_models=None if held is None else held.close,
         keeper=keeper,
+    )
+
+
+def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
+    return RuntimeSettings(
+        idempotency_days=settings.idempotency_days,
+        raw_chars=settings.raw_chars,
+        drain_seconds=settings.drain_seconds,
+        when=_when(settings) if consolidates else None,
+        recall_timeout=settings.recall_timeout,
+        mid_tier_days=settings.mid_tier_days,
+        crossover_turn_threshold=settings.crossover_turn_threshold,
+        context_tail=settings.context_tail,
+        context_slot_timeout=settings.context_slot_timeout,
     )
 
 
@@ -279,104 +271,4 @@ def _consolidation(
 def _no_files(text: str) -> Residue:
     raise InvalidInput(
         f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
-    )
-
-
-def catalog(models: str = "") -> Catalog:
-    """The shipped models with those of a file laid over them (`holdfast.toml` here, where none is named).
-
-    A key variable that is not set is noted.
-
-    Raises:
-        InvalidSetting: the file is not there or cannot be read, or an entry cannot be used; the message lists every
-        fault.
-    """
-    from holdfast.providers.catalog import load_catalog
-
-    path = Path(models).expanduser() if models else Path(FILE_NAME)
-    try:
-        user = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        if models:
-            raise InvalidSetting(f"{path} is not there; name a file with [models.NAME] tables", name="models") from None
-        user = None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSetting(f"{path} cannot be read ({error}); check it", name="models") from error
-    return load_catalog(user=user, environment=os.environ)
-
-
-def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
-    """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
-    from holdfast.pipeline.consolidate.rules import RulesModel
-    from holdfast.providers.models import Models
-
-    return Models(
-        models or catalog(settings.models),
-        book=store.usage,
-        keys=os.environ.get,
-        clock=clock,
-        dice=Random(),
-        settings=_patience(settings),
-        unload_retry_count=settings.unload_retry_count,
-        unload_retry_delay_ms=settings.unload_retry_delay_ms,
-        own={"rules": lambda entry: RulesModel(entry.name)},
-    )
-
-
-def models_view(location: str | None) -> ModelsView:
-    """What `holdfast models` asks; its usage is that of the store at a location, where there is one."""
-    from holdfast.providers.view import ModelsView
-
-    clock = SystemClock()
-    kept = None if location is None else partial(_usage_kept, location)
-    return ModelsView(catalog(load_settings({}).models), keys=os.environ.get, clock=clock, kept=kept)
-
-
-def _usage_kept(location: str, since: date | None) -> list[Tally]:
-    from holdfast.storage.sqlite.store import SqliteStore
-
-    async def read() -> list[Tally]:
-        store = SqliteStore(sqlite_path(location), clock=SystemClock())
-        try:
-            return await store.usage.read(since)
-        finally:
-            await store.close()
-
-    return asyncio.run(read())
-
-
-def key_embedding(name: str) -> EmbeddingModel:
-    """The embedding of a name: `builtin`, a model directory, or an embedding model of the catalog.
-
-    Raises:
-        InvalidSetting: the catalog has no embedding model of that name.
-    """
-    if name == "builtin":
-        from holdfast.providers.local.builtin import BuiltinEmbedding
-
-        return BuiltinEmbedding()
-    if Path(name).is_dir():
-        from holdfast.providers.embedding.directory import DirectoryEmbedding
-
-        return DirectoryEmbedding(Path(name))
-    entry = catalog().models.get(name)
-    if entry is None or not entry.embeds:
-        message = (
-            f"{name!r:.80} is no embedding: pass builtin, a model's directory, or an embedding model of the catalog"
-        )
-        raise InvalidSetting(message, name=name)
-    if entry.protocol == "ollama-embeddings":
-        from holdfast.providers.embedding.ollama import OllamaEmbedding
-
-        url = entry.base_url or "http://127.0.0.1:11434"
-        return OllamaEmbedding(model=entry.model, base_url=url, headers=entry.headers, timeout=entry.deadline)
-    from holdfast.providers.embedding.openai import OpenAIEmbedding
-
-    return OpenAIEmbedding(
-        model=entry.model,
-        base_url=entry.base_url or "https://api.openai.com/v1",
-        clock=SystemClock(),
-        api_key=None if entry.api_key_env is None else os.environ.get(entry.api_key_env),
-        headers=entry.headers,
-        timeout=entry.deadline,
     )

@@ -1,0 +1,113 @@
+"""Speed of recall and of the meaning index, over all arms, on made-up text: percentiles, rates and memory."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from holdfast.bench.core import sentences, vocabulary
+from holdfast.bench.measure import Row, percentile
+from holdfast.bench.recall import peak_mb
+from holdfast.open import AsyncHoldfast
+from holdfast.scope import AsyncScope
+
+__all__ = ["recall_speed"]
+
+_BATCH = 1000
+_BARS = {10_000: (0.010, 0.025), 100_000: (None, 0.080)}
+
+
+async def recall_speed(*, quick: bool = False) -> list[Row]:
+    """Recall with 10,000 and 100,000 messages in scope; the same user beside others; how fast vectors are made.
+
+    `quick` takes a tenth of everything. Questions have 6 words, Zipf-drawn; the first one warms the caches up.
+    """
+    rows: list[Row] = []
+    small, large, others = (1000, 10_000, 20) if quick else (10_000, 100_000, 1000)
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
+        folder = Path(name)
+        texts = list(sentences(Random(6), small))
+        await _filled(folder / "alone.db", {"alice": small}, texts, rows)
+        rows += await _recalls(folder / "alone.db", small, quick=quick)
+        await _filled(folder / "large.db", {"alice": large}, texts, [])
+        rows += await _recalls(folder / "large.db", large, quick=quick)
+        users = {"alice": small} | {f"u{number}": 1000 for number in range(others)}
+        await _filled(folder / "beside.db", users, texts, [])
+        rows += await _beside(folder, sum(users.values()))
+    rows.append(Row(name="peak memory of this run", value=f"{peak_mb():,.0f} MB"))
+    return rows
+
+
+async def _filled(path: Path, users: dict[str, int], texts: Sequence[str], rows: list[Row]) -> None:
+    """Add each user's messages and make every vector; notes the rate of the index."""
+    async with AsyncHoldfast.open(str(path), worker=False) as holdfast:
+        for user, count in users.items():
+            for start in range(0, count, _BATCH):
+                batch = [{"role": "user", "content": texts[at % len(texts)]} for at in range(start, start + _BATCH)]
+                await holdfast.scope(user=user, session=f"s{start // _BATCH}").add(batch)
+        began = time.perf_counter()
+        await holdfast.settle(timeout=600)
+        seconds = time.perf_counter() - began
+    total = sum(users.values())
+    rate = total / seconds
+    rows.append(Row(name="meaning index", value=f"{rate:,.0f} messages/s", ratio=rate, bar=2000, at_most=False))
+
+
+def _questions(count: int) -> list[str]:
+    words, weights = vocabulary(Random(1))
+    random = Random(7)
+    return [" ".join(random.choices(words, weights, k=6)) for _ in range(count)]
+
+
+async def _times(scope: AsyncScope, questions: Sequence[str]) -> list[float]:
+    await scope.recall(questions[0])
+    times = []
+    for question in questions:
+        began = time.perf_counter()
+        await scope.recall(question)
+        times.append(time.perf_counter() - began)
+    return times
+
+
+async def _recalls(path: Path, size: int, *, quick: bool) -> list[Row]:
+    async with AsyncHoldfast.open(str(path), worker=False) as holdfast:
+        times = await _times(holdfast.scope(user="alice"), _questions(20 if quick else 200))
+    rows = []
+    for share, bar in zip((0.5, 0.95), _BARS.get(size, (None, None)), strict=True):
+        value = percentile(times, share)
+        name = f"recall, all arms, {size:,} in scope, p{share * 100:.0f}"
+        rows.append(Row(name=name, value=f"{value * 1e3:.1f} ms", ratio=value, bar=bar))
+    return rows
+
+
+async def _beside(folder: Path, total: int) -> list[Row]:
+    """The same user alone and in a file of many: same answers, and how much slower."""
+    questions = _questions(100)
+    times: tuple[list[float], list[float]] = ([], [])
+    same = True
+    async with (
+        AsyncHoldfast.open(str(folder / "alone.db"), worker=False) as one,
+        AsyncHoldfast.open(str(folder / "beside.db"), worker=False) as other,
+    ):
+        scopes = (one.scope(user="alice"), other.scope(user="alice"))
+        for question in [questions[0], *questions]:
+            answers = []
+            for scope, taken in zip(scopes, times, strict=True):
+                began = time.perf_counter()
+                answers.append(await scope.recall(question))
+                taken.append(time.perf_counter() - began)
+            pairs = [[(hit.text, hit.score) for hit in answer.hits] for answer in answers]
+            same = same and pairs[0] == pairs[1]
+    alone, beside = (percentile(taken[1:], 0.95) for taken in times)
+    return [
+        Row(
+            name=f"recall beside others, {total:,} in the file, p95",
+            value=f"{beside * 1e3:.1f} ms, {'same' if same else 'OTHER'} order and scores",
+            against=f"alone {alone * 1e3:.1f} ms",
+            ratio=beside / alone if same else float("inf"),
+            bar=2.5,
+        )
+    ]

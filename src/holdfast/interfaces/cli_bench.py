@@ -1,0 +1,118 @@
+"""`holdfast bench`: quality of recall on LoCoMo, RealMem or data of your own, and speed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.bench.measure import Row
+    from holdfast.bench.recall import Quality
+
+__all__ = ["bench_command"]
+
+_EMBEDDING = click.option("--embedding", default="builtin", help="none, builtin, a model directory or a catalog entry.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group("bench", epilog="Example: holdfast bench locomo --data locomo10.json --embedding none")
+def bench_command() -> None:
+    """Measure recall and speed, on your data and your machine.
+
+    Everything goes through the public verbs in a store of its own, which is removed at the end.
+    """
+
+
+@bench_command.command("locomo")
+@click.option("--data", type=_FILE, required=True, help="The data set's JSON file.")
+@_EMBEDDING
+@_JSON
+def locomo(data: Path, embedding: str, *, as_json: bool) -> None:
+    """Measure recall on LoCoMo, by category of question."""
+    from holdfast.bench.locomo import locomo_quality
+
+    _quality(locomo_quality(data, embedding=embedding), as_json=as_json)
+
+
+@bench_command.command("realmem")
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@_EMBEDDING
+@_JSON
+def realmem(data: Path, embedding: str, *, as_json: bool) -> None:
+    """Measure recall of earlier sessions on RealMem."""
+    from holdfast.bench.realmem import realmem_quality
+
+    _quality(realmem_quality(data, embedding=embedding), as_json=as_json)
+
+
+@bench_command.command("recall")
+@click.option("--messages", type=_FILE, required=True, help="JSONL: id, session, role, text, time.")
+@click.option("--questions", type=_FILE, required=True, help="JSONL: question, evidence (ids).")
+@_EMBEDDING
+@_JSON
+def recall(messages: Path, questions: Path, embedding: str, *, as_json: bool) -> None:
+    """Measure recall on messages and questions of your own."""
+    from holdfast.bench.recall import recall_quality
+
+    _quality(recall_quality(messages, questions, embedding=embedding), as_json=as_json)
+
+
+@bench_command.command("speed")
+@click.option("--quick", is_flag=True, help="A tenth of everything.")
+@_JSON
+def speed(*, quick: bool, as_json: bool) -> None:
+    """Measure how fast recall and the meaning index are."""
+    from holdfast.bench.speed import recall_speed
+
+    _rows(lambda: asyncio.run(recall_speed(quick=quick)), as_json=as_json)
+
+
+@bench_command.command("core")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def core(*, quick: bool, as_json: bool) -> None:
+    """Measure the durable core: adds, adders, recall by words, start-up."""
+    from holdfast.bench.core import run
+
+    _rows(lambda: run(quick=quick), as_json=as_json)
+
+
+def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
+    from holdfast.bench.recall import table
+
+    found = asyncio.run(work)
+    plain = found.plain()
+    if as_json:
+        click.echo(json.dumps(plain, indent=2))
+        return
+    _table(table(found))
+    times = plain["recall_ms"]
+    click.echo(
+        f"{plain['questions']} questions, {plain['messages']} messages, embedding {found.embedding}: "
+        f"{plain['seconds']} s, one recall p50 {times['p50']} ms, p95 {times['p95']} ms, {plain['peak_mb']} MB"
+    )
+    for name, value in found.notes.items():
+        click.echo(f"{name}: {value}")
+
+
+def _rows(measure: Callable[[], Sequence[Row]], *, as_json: bool) -> None:
+    found = measure()
+    if as_json:
+        names = ("name", "value", "against", "ratio", "bar", "holds")
+        click.echo(json.dumps([{name: getattr(row, name) for name in names} for row in found], indent=2))
+        return
+    held = {True: "holds", False: "FAILS", None: ""}
+    _table([("what", "value", "against", "bar"), *((r.name, r.value, r.against, held[r.holds]) for r in found)])
+
+
+def _table(rows: Iterable[Sequence[str]]) -> None:
+    lines = list(rows)
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    for line in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -1,0 +1,196 @@
+"""What is no longer so: messages whose facts were superseded, statements that a later one changes, and repetitions."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from holdfast.packed import term_key
+from holdfast.pipeline.analysis import analyse_query
+from holdfast.transaction import Listing, ReadTx
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.pipeline.vector_cache import DecodedVectors
+    from holdfast.pipeline.words import WordScores
+    from holdfast.unpacked import DecodedIndex
+
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["Outdated", "TruthCache", "newer_first", "outdated", "repeats", "unrepeated"]
+
+_PAGE = 1000
+DEPTH = 30
+"""How many of the best hits are compared with each other for a later statement of the same thing."""
+SAME_THING, ANSWERS, CHANGED, MOST_WORDS, BRIEF = 0.68, 0.45, 0.3, 0.6, 25
+"""Cosines from which on two messages speak of the same thing: always; where they have this share of the question's
+words and are at most this many words long; where the later one also has a word of change. Set on dialogues of our own
+and checked against LoCoMo (docs/recall.md)."""
+_CHANGE_WORDS = (
+    "now actually changed switched moved anymore instead longer renamed new since today jetzt inzwischen mehr "
+    "stattdessen maintenant désormais plus ahora ya 이제 지금"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outdated:
+    """A message or summary that rests on a superseded value.
+
+    `by` is the memory that replaced the value; `alone` says that nothing else that is current rests on it.
+    """
+
+    number: int
+    by: str
+    by_number: int
+    alone: bool
+
+
+def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
+    """Every message and summary of the scope that rests on a superseded fact, by document number."""
+    replaced: dict[str, str] = {}
+    after = -1
+    while page := tx.list_memories(Listing(kinds=("fact",), states=("superseded",), after=after, limit=_PAGE)):
+        replaced |= {one: memory.superseded_by for memory in page if memory.superseded_by for one in memory.sources}
+        after = page[-1].number
+    found: dict[int, Outdated] = {}
+    gone: set[str] = set()
+    for message in tx.find_messages([source for source in replaced if source.startswith("msg_")]):
+        says = [memory for memory in tx.derived([message.id]) if memory.kind in {"fact", "note"}]
+        by = tx.find_memories([replaced[message.id]])
+        if not by or by[0].state == "retracted":
+            continue
+        alone = all(memory.state == "superseded" for memory in says)
+        found[message.number] = Outdated(number=message.number, by=by[0].id, by_number=by[0].number, alone=alone)
+        if alone:
+            gone.add(message.id)
+    for memory in tx.derived(sorted(gone)):
+        if memory.kind in {"summary", "raw"} and set(memory.sources) <= gone:
+            held = found[tx.find_messages(memory.sources[:1])[0].number]
+            found[memory.number] = Outdated(number=memory.number, by=held.by, by_number=held.by_number, alone=True)
+    return found
+
+
+class TruthCache:
+    """What `outdated` gave for the scopes that were asked last, kept while their index is unchanged."""
+
+    def __init__(self, scopes: int = 256) -> None:
+        self._scopes = scopes
+        self._entries: OrderedDict[tuple[str, str | None], tuple[int, Mapping[int, Outdated]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def outdated(self, tx: ReadTx) -> Mapping[int, Outdated]:
+        """The same as `outdated(tx)`."""
+        key, rev = (tx.scope.namespace, tx.scope.user), tx.index_rev()
+        with self._lock:
+            held = self._entries.get(key)
+        if held is not None and held[0] == rev:
+            return held[1]
+        found = outdated(tx)
+        with self._lock:
+            self._entries[key] = (rev, found)
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._scopes:
+                self._entries.popitem(last=False)
+        return found
+
+
+def newer_first(
+    order: Rows, score: Floats, index: DecodedIndex, words: WordScores, vectors: DecodedVectors | None, aside: Mask
+) -> tuple[Rows, Mapping[int, int]]:
+    """The order with later statements before earlier ones of the same thing, and which row each earlier one yields to.
+
+    Two messages of one role speak of the same thing where the later one has every word of the question that the
+    earlier one has (`aside` marks words that name speakers; they do not count), and their vectors are near: very near,
+    or less so where they have most of the question's words, and least where the later one says that something changed.
+    Only the best hits are compared; a later one moves to the place of the earlier, nothing else changes its order.
+    """
+    import numpy as np
+
+    best = [int(row) for row in order[:DEPTH]]
+    columns, yields = index.columns, dict[int, int]()
+    if vectors is None or len(best) < 2:
+        return order, yields
+    said = {row: words.said(row, aside) for row in best}
+    most = max(1, words.strong(aside))
+    vector = {row: vectors.vector(int(index.numbers[row])) for row in best}
+    changes = index.memo.get("changes")
+    if changes is None:
+        found = index.find(np.array(_cues(), dtype=np.uint64))
+        changes = index.memo["changes"] = frozenset(found.row.tolist())
+    placed: list[int] = []
+    for row in best:
+        at = len(placed)
+        for place, earlier in enumerate(placed):
+            later = (columns["event_time"][row], row) > (columns["event_time"][earlier], earlier)
+            alike = (
+                columns["role"][row] == columns["role"][earlier] and columns["kind"][row] == columns["kind"][earlier]
+            )
+            if not (later and alike and said[earlier] and said[earlier] <= said[row]):
+                continue
+            near = _cosine(vector[row], vector[earlier])
+            brief = max(columns["length"][row], columns["length"][earlier]) <= BRIEF
+            covers = brief and len(said[earlier]) / most >= MOST_WORDS
+            needed = SAME_THING if not covers else CHANGED if row in changes else ANSWERS
+            if near >= needed and score[row] >= score[earlier] / 2:
+                at = min(at, place)
+                yields.setdefault(earlier, row)
+        placed.insert(at, row)
+    return np.concatenate([np.array(placed, dtype=order.dtype), order[DEPTH:]]), yields
+
+
+def _cosine(one: Floats | None, other: Floats | None) -> float:
+    return -1.0 if one is None or other is None else float(one @ other)
+
+
+@lru_cache(maxsize=1)
+def _cues() -> tuple[int, ...]:
+    words = (word for cue in _CHANGE_WORDS.split() for word in analyse_query(cue))
+    return tuple(sorted({term_key(term) for word in words for term in word.terms}))
+
+
+def unrepeated(order: Rows, index: DecodedIndex) -> Rows:
+    """The order without rows that repeat a better one: the same words as often, of one kind and role."""
+    import numpy as np
+
+    keys = _sameness(index)
+    doubled = index.memo.get("doubled")
+    if doubled is None:
+        _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
+        doubled = index.memo["doubled"] = count[place] > 1
+    at = np.flatnonzero(doubled[order])
+    if not len(at):
+        return order
+    _, first = np.unique(keys[order[at]], return_index=True)
+    gone = np.delete(at, first)
+    kept: Rows = np.delete(order, gone)
+    return kept
+
+
+def _sameness(index: DecodedIndex) -> NDArray[np.uint64]:
+    """A number for each row that repetitions of one text share."""
+    import numpy as np
+
+    keys: NDArray[np.uint64] | None = index.memo.get("sameness")
+    if keys is None:
+        keys = index.signatures * np.uint64(64) + index.columns["kind"] * np.uint64(8) + index.columns["role"]
+        index.memo["sameness"] = keys
+    return keys
+
+
+def repeats(row: int, order: Rows, index: DecodedIndex) -> Sequence[int]:
+    """The rows of an order that repeat this one."""
+    doubled = index.memo.get("doubled")
+    if doubled is not None and not doubled[row]:
+        return []
+    keys = _sameness(index)
+    same: NDArray[np.bool_] = (keys[order] == keys[row]) & (order != row)
+    found: list[int] = order[same].tolist()
+    return found

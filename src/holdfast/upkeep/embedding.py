@@ -1,0 +1,101 @@
+"""The due work of the meaning index: embeds what has no vector, and switches to a generation once it is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from holdfast.model import Scope
+from holdfast.pipeline.embedding import Embedding
+from holdfast.pipeline.index import (
+    DUE_INDEX,
+    Batch,
+    begin,
+    complete,
+    drop_retired,
+    due_index,
+    next_batch,
+    put_vectors,
+    switch,
+    targets,
+)
+from holdfast.ports import Lease, Priority, Store
+from holdfast.transaction import WriteTx
+from holdfast.vectors import Generation
+
+__all__ = ["index_step", "start_generation"]
+
+LEASE_SECONDS = 60.0
+RENEW_AFTER = 8
+"""Batches between two renewals of the lease; one takes tens of milliseconds, a remote model a few seconds."""
+OTHERS_SECONDS = 30.0
+"""A process with another embedding leaves the work to those that have the right one, and looks again after this."""
+
+
+def index_step(store: Store, embedding: Embedding | None) -> Callable[[Lease], Awaitable[float | None]]:
+    """The step for due work of kind `index`; without an embedding there is nothing to do."""
+
+    async def step(lease: Lease) -> float | None:
+        if embedding is None:
+            return None
+        scope = Scope(namespace=lease.due.namespace, user=lease.due.user)
+        fingerprint = await embedding.fingerprint()
+        generations = await store.read(scope, lambda tx: tx.generations())
+        if not generations:
+            await start_generation(store, embedding, scope)
+            generations = await store.read(scope, lambda tx: tx.generations())
+        mine = targets(generations, fingerprint)
+        for generation in mine:
+            await _fill(store, embedding, scope, generation, lease)
+        await store.write(scope, drop_retired, priority=Priority.WORKER)
+        building = next((one for one in generations if one.state == "building"), None)
+        if building is not None and building in mine:
+            await _switch_when_complete(store, building)
+        return None if mine and (building is None or building in mine) else OTHERS_SECONDS
+
+    return step
+
+
+async def start_generation(store: Store, embedding: Embedding, scope: Scope) -> Generation | None:
+    """Begin the embedding's generation and make every scope due for it; None where another one is building."""
+    fingerprint, dimension = await embedding.fingerprint(), await embedding.dimension()
+
+    def work(tx: WriteTx) -> Generation | None:
+        return begin(tx, fingerprint=fingerprint, dimension=dimension)
+
+    made = await store.write(scope, work, priority=Priority.WORKER)
+    if made is not None:
+        await _all_due(store)
+    return made
+
+
+async def _all_due(store: Store) -> None:
+    for scope in await store.upkeep.scopes():
+        await store.write(scope, due_index, priority=Priority.WORKER)
+
+
+async def _fill(store: Store, embedding: Embedding, scope: Scope, generation: Generation, lease: Lease) -> None:
+    turn = 0
+    while True:
+        batch: Batch = await store.read(scope, lambda tx: next_batch(tx, generation))
+        if not batch.size:
+            return
+        found = await embedding.documents(list(batch.texts.values())) if batch.texts else []
+        vectors = dict(zip(batch.texts, found, strict=True))
+        work = lambda tx, b=batch, v=vectors: put_vectors(tx, generation, b, v)  # noqa: E731 - bound to this batch
+        if not await store.write(scope, work, priority=Priority.WORKER):
+            return
+        turn += 1
+        if turn % RENEW_AFTER == 0 and not await store.upkeep.renew(lease, LEASE_SECONDS):
+            return
+
+
+async def _switch_when_complete(store: Store, building: Generation) -> None:
+    """Make the building generation current once no scope lacks a vector; looked at when nobody else is due."""
+    if await store.upkeep.pending(DUE_INDEX[:1]) > 1:
+        return
+    scopes = await store.upkeep.scopes()
+    for scope in scopes:
+        if not await store.read(scope, lambda tx: complete(tx, building)):
+            return
+    await store.write(scopes[0], lambda tx: switch(tx, building), priority=Priority.WORKER)
+    await _all_due(store)

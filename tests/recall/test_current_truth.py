@@ -1,0 +1,85 @@
+"""The newer of two statements stands first, and what is no longer so is marked, folded or left out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from holdfast.open import AsyncHoldfast
+from holdfast.scope import AsyncScope
+from holdfast.testing.clock import FakeClock
+from tests.recall.changed_facts import CHANGES, FILLER
+
+START = datetime(2025, 6, 1, tzinfo=UTC)
+BAR = 0.95
+
+
+async def _tell(scope: AsyncScope, earlier: str, later: str) -> None:
+    """A dialogue over two days, with small talk around the two statements."""
+    for day, (said, talk) in enumerate(((earlier, FILLER[:6]), (later, FILLER[6:]))):
+        at = START + timedelta(days=30 * day)
+        turns = [{"role": "user", "content": said, "event_time": at}]
+        for place, text in enumerate(talk):
+            role = "user" if place % 2 else "assistant"
+            turns.append({"role": role, "content": text, "event_time": at + timedelta(minutes=place + 1)})
+        await scope.add(turns)
+
+
+@pytest.mark.asyncio
+async def test_the_newer_statement_ranks_above_the_older(holdfast: AsyncHoldfast) -> None:
+    failed = []
+    for place, (earlier, later, question) in enumerate(CHANGES):
+        scope = holdfast.scope(user=f"u{place}", session="s")
+        await _tell(scope, earlier, later)
+        await holdfast.settle()
+        hits = [hit.text for hit in (await scope.recall(question, limit=30)).hits]
+        if earlier in hits and (later not in hits or hits.index(later) > hits.index(earlier)):
+            failed.append(question)
+    assert len(failed) <= (1 - BAR) * len(CHANGES), failed
+
+
+@pytest.mark.asyncio
+async def test_the_older_statement_names_what_came_later(holdfast: AsyncHoldfast) -> None:
+    scope = holdfast.scope(user="alice", session="s")
+    await _tell(scope, *CHANGES[0][:2])
+    await holdfast.settle()
+    hits = {hit.text: hit for hit in (await scope.recall(CHANGES[0][2])).hits}
+    assert hits[CHANGES[0][0]].superseded_by == hits[CHANGES[0][1]].id
+    assert hits[CHANGES[0][1]].superseded_by is None
+
+
+@pytest.mark.asyncio
+async def test_superseded_facts_are_absent_unless_asked(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+    scope = holdfast.scope(user="alice")
+    await scope.remember(attribute="favorite food", value="sushi")
+    clock.advance(60)
+    await scope.remember(attribute="favorite food", value="ramen")
+    await holdfast.settle()
+    assert [hit.value for hit in (await scope.recall("favorite food")).hits] == ["ramen"]
+    every = await scope.recall("favorite food", include_superseded=True)
+    assert {hit.value: hit.state for hit in every.hits} == {"ramen": "active", "sushi": "superseded"}
+
+
+@pytest.mark.asyncio
+async def test_repetitions_are_one_hit_with_their_sources(holdfast: AsyncHoldfast) -> None:
+    scope = holdfast.scope(user="alice", session="s")
+    receipt = await scope.add(
+        [{"role": "user", "content": text} for text in ("I like tea.", "I LIKE tea!", "Tea is hot.")]
+    )
+    answer = await scope.recall("who likes tea")
+    assert answer.total == 2
+    [folded] = [hit for hit in answer.hits if hit.sources]
+    assert {folded.id, *folded.sources} == set(receipt.ids[:2])
+    assistant = await scope.add([{"role": "assistant", "content": "I like tea."}])
+    again = await scope.recall("who likes tea")
+    assert assistant.ids[0] in {hit.id for hit in again.hits}, "another role is another statement"
+
+
+@pytest.mark.asyncio
+async def test_neighbours_are_the_turns_around(holdfast: AsyncHoldfast) -> None:
+    scope = holdfast.scope(user="alice", session="s")
+    await scope.add([{"role": "user", "content": text} for text in ("one", "two", "needle", "four", "five")])
+    [hit, *_] = (await scope.recall("needle", neighbours=1)).hits
+    assert [message.text for message in hit.neighbours] == ["two", "four"]
+    assert (await scope.recall("needle")).hits[0].neighbours == ()

@@ -1,0 +1,220 @@
+"""What cannot answer is named, and the other arms answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import apsw
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from holdfast.errors import ModelError
+from holdfast.open import AsyncHoldfast
+from holdfast.providers.local.builtin import BuiltinEmbedding
+from holdfast.testing.clock import FakeClock
+
+TEXTS = ("I went to a concert in Lisbon.", "My sister has a dog called Rex.", "The car needs new tyres.")
+
+
+class Letters:
+    """An embedding by letters: small, exact, and told to fail or to hang."""
+
+    def __init__(self, name: str = "letters", *, fails: bool = False, hangs: bool = False) -> None:
+        self.fingerprint = name
+        self.dimension = 26
+        self.fails = fails
+        self.hangs = hangs
+        self.calls = 0
+
+    async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
+        del purpose
+        self.calls += 1
+        if self.fails:
+            raise ModelError("it is gone", model=self.fingerprint, cls="park")
+        if self.hangs:
+            await asyncio.Event().wait()
+        found = np.array([[text.lower().count(chr(97 + at)) + 0.01 for at in range(26)] for text in texts], np.float32)
+        unit: NDArray[np.float32] = found / np.linalg.norm(found, axis=1, keepdims=True)
+        return unit
+
+
+async def _filled(path: Path, embedding: object, clock: FakeClock) -> None:
+    async with AsyncHoldfast.open(str(path), worker=False, embedding=embedding, clock=clock) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": text} for text in TEXTS])
+        assert await holdfast.settle()
+
+
+@pytest.mark.asyncio
+async def test_a_dead_embedder_is_named_and_words_answer(tmp_path: Path) -> None:
+    clock, embedding = FakeClock(), Letters()
+    await _filled(tmp_path / "m.db", embedding, clock)
+    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as holdfast:
+        scope = holdfast.scope(user="alice")
+        whole = await scope.recall("sister's dog")
+        assert whole.degraded == ()
+        assert "meaning" in {reason.arm for reason in whole.hits[0].why}
+        embedding.fails = True
+        answer = await scope.recall("sister's dog", explain=True)
+        assert answer.degraded == ("meaning",)
+        assert answer.hits[0].text == TEXTS[1]
+        assert answer.account is not None
+        assert answer.account["missing"] == "ModelError"
+
+
+@pytest.mark.asyncio
+async def test_an_embedder_that_hangs_costs_its_deadline_and_no_more(tmp_path: Path) -> None:
+    clock, embedding = FakeClock(), Letters()
+    await _filled(tmp_path / "m.db", embedding, clock)
+    embedding.hangs = True
+    async with AsyncHoldfast.open(
+        str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock, recall_timeout=0.05
+    ) as holdfast:
+        answer = await asyncio.wait_for(holdfast.scope(user="alice").recall("dog"), 5)
+    assert answer.degraded == ("meaning",)
+    assert answer.hits[0].text == TEXTS[1]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("damage", ["X'00'", "zeroblob(length(vectors))", "randomblob(length(vectors))"])
+async def test_damaged_vectors_are_named_and_words_answer(tmp_path: Path, damage: str) -> None:
+    clock, embedding = FakeClock(), Letters()
+    await _filled(tmp_path / "m.db", embedding, clock)
+    connection = apsw.Connection(str(tmp_path / "m.db"))
+    connection.execute(f"UPDATE vector_block SET vectors = {damage}")  # noqa: S608 - one of three constants
+    connection.close()
+    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as holdfast:
+        answer = await holdfast.scope(user="alice").recall("dog")
+    assert answer.degraded == ("meaning",)
+    assert answer.hits[0].text == TEXTS[1]
+
+
+@pytest.mark.asyncio
+async def test_another_embedder_answers_without_meaning_and_indexes_nothing(tmp_path: Path) -> None:
+    clock, other = FakeClock(), Letters("other")
+    await _filled(tmp_path / "m.db", Letters(), clock)
+    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, embedding=other, clock=clock) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": "A new line about a dog."}])
+        await holdfast.settle()
+        answer = await scope.recall("dog")
+        assert answer.degraded == ("meaning",)
+        assert answer.hits[0].text == "A new line about a dog."
+    marks = apsw.Connection(str(tmp_path / "m.db")).execute("SELECT marks FROM vector_block").get
+    assert marks == bytes((1, 1, 1)), "the new line waits for a process with the right embedder"
+
+
+@pytest.mark.asyncio
+async def test_lag_is_counted_and_degraded_after_a_minute() -> None:
+    clock = FakeClock()
+    async with AsyncHoldfast.open("memory://", worker=False, embedding=Letters(), clock=clock) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": text} for text in TEXTS])
+        answer = await scope.recall("dog")
+        assert (answer.lag, answer.degraded) == ({"meaning": 3}, ())
+        clock.advance(61)
+        assert (await scope.recall("dog")).degraded == ("meaning",)
+        await holdfast.settle()
+        answer = await scope.recall("dog")
+        assert (answer.lag, answer.degraded) == ({}, ())
+
+
+@pytest.mark.asyncio
+async def test_without_an_embedding_meaning_is_not_configured() -> None:
+    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": TEXTS[1]}])
+        assert await holdfast.settle()
+        answer = await scope.recall("dog")
+    assert (answer.not_configured, answer.degraded, answer.lag) == (("meaning",), (), {})
+
+
+@pytest.mark.asyncio
+async def test_forgetting_takes_the_vector_from_the_file(tmp_path: Path) -> None:
+    clock = FakeClock()
+    path = tmp_path / "m.db"
+    await _filled(path, "builtin", clock)
+    table = BuiltinEmbedding()
+    async with AsyncHoldfast.open(str(path), worker=False, clock=clock) as holdfast:
+        scope = holdfast.scope(user="alice")
+        held = apsw.Connection(str(path)).execute("SELECT vectors FROM vector_block").get
+        size = table.dimension * 4
+        gone, kept = held[size : 2 * size], held[:size]
+        [hit, *_] = (await scope.recall("dog")).hits
+        await scope.forget(hit.id)
+        assert await holdfast.settle()
+        files = await asyncio.to_thread(lambda: b"".join(file.read_bytes() for file in tmp_path.iterdir()))
+        assert kept[:64] in files
+        assert gone[:64] not in files
+
+
+@pytest.mark.asyncio
+async def test_messages_not_to_be_embedded_have_no_vector() -> None:
+    embedding = Letters()
+    async with AsyncHoldfast.open("memory://", worker=False, embedding=embedding) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": "said quietly", "embed": False}])
+        assert await holdfast.settle()
+        assert embedding.calls == 0
+        await scope.add([{"role": "user", "content": "said aloud"}])
+        assert await holdfast.settle()
+        answer = await scope.recall("said")
+    arms = {hit.text: {reason.arm for reason in hit.why} for hit in answer.hits}
+    assert "meaning" not in arms["said quietly"]
+    assert answer.lag == {}
+
+
+@pytest.mark.asyncio
+async def test_a_hidden_message_comes_back_with_its_meaning() -> None:
+    async with AsyncHoldfast.open("memory://", worker=False, embedding=Letters()) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        receipt = await scope.add([{"role": "user", "content": text} for text in TEXTS])
+        hidden = await scope.forget(receipt.ids[1], hard=False)
+        await holdfast.settle()
+        assert TEXTS[1] not in {hit.text for hit in (await scope.recall("sister dog")).hits}
+        assert hidden.change_id is not None
+        await scope.undo(hidden.change_id)
+        await holdfast.settle()
+        [hit, *_] = (await scope.recall("sister dog")).hits
+    assert hit.text == TEXTS[1]
+    assert "meaning" in {reason.arm for reason in hit.why}
+
+
+@pytest.mark.asyncio
+async def test_another_embedding_is_built_beside_the_old_one_and_then_takes_its_place(tmp_path: Path) -> None:
+    clock, path = FakeClock(), str(tmp_path / "m.db")
+    await _filled(tmp_path / "m.db", Letters(), clock)
+    other = Letters("other")
+    async with (
+        AsyncHoldfast.open(path, worker=False, embedding=other, clock=clock) as new,
+        AsyncHoldfast.open(path, worker=False, embedding=Letters(), clock=clock) as old,
+    ):
+        made = await new.admin.reembed()
+        assert made is not None
+        assert made.state == "building"
+        assert (await old.scope(user="alice").recall("dog")).degraded == ()
+        assert (await new.scope(user="alice").recall("dog")).degraded == ("meaning",)
+        await new.settle()
+        await new.settle()
+        assert (await new.scope(user="alice").recall("dog")).degraded == ()
+        assert (await old.scope(user="alice").recall("dog")).degraded == ("meaning",)
+    rows = apsw.Connection(path).execute("SELECT generation, count(*) FROM vector_block GROUP BY generation").fetchall()
+    assert rows == [(made.number, 1)], "the old vectors are gone once the new ones are whole"
+
+
+@pytest.mark.asyncio
+async def test_reindex_mends_damaged_vectors(tmp_path: Path) -> None:
+    clock, path = FakeClock(), str(tmp_path / "m.db")
+    await _filled(tmp_path / "m.db", Letters(), clock)
+    connection = apsw.Connection(path)
+    connection.execute("UPDATE vector_block SET vectors = zeroblob(7)")
+    connection.close()
+    async with AsyncHoldfast.open(path, worker=False, embedding=Letters(), clock=clock) as holdfast:
+        assert (await holdfast.scope(user="alice").recall("dog")).degraded == ("meaning",)
+        await holdfast.admin.reindex()
+        assert await holdfast.settle()
+        assert (await holdfast.scope(user="alice").recall("dog")).degraded == ()
