@@ -111,7 +111,6 @@ class RecallCases:
         await alice.remember("Likes tea")
         answer = await alice.recall("zeppelin")
         assert (answer.hits, answer.total, answer.degraded) == ((), 0, ())
-        assert answer.not_configured == ("meaning",)
 
     async def test_scores_fall_and_are_explained(self, harness: Harness) -> None:
         alice = harness.scope(user="alice")
