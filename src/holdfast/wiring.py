@@ -177,19 +177,7 @@ def assemble(
     ids = ids or TimeOrderedIds()
     settings = settings or Settings()
     mirror = _mirror(store, settings, clock) if settings.mirror else None
-    consolidation = None
-    if parts is not None:
-        means = Means(
-            ids=ids,
-            secret=store.facts.secret,
-            when=_when(settings),
-            life=timedelta(days=settings.mid_tier_days),
-            raw_chars=settings.raw_chars,
-            mirror=mirror is not None,
-        )
-        consolidation = Consolidation(
-            store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules, spent=parts.spent
-        )
+    consolidation = None if parts is None else _consolidation(store, parts, settings, clock, ids)
     worker = Worker(
         store,
         steps(store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror),
@@ -225,6 +213,20 @@ def assemble(
         mirror=mirror,
         close_models=None if parts is None else parts.close,
         keeper=keeper,
+    )
+
+
+def _consolidation(store: Store, parts: ChainParts, settings: Settings, clock: Clock, ids: Ids) -> Consolidation:
+    means = Means(
+        ids=ids,
+        secret=store.facts.secret,
+        when=_when(settings),
+        life=timedelta(days=settings.mid_tier_days),
+        raw_chars=settings.raw_chars,
+        mirror=bool(settings.mirror),
+    )
+    return Consolidation(
+        store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules, spent=parts.spent
     )
 
 
