@@ -336,7 +336,8 @@ UPDATE memory SET hidden_by = :change_id
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
 
 -- name: read_hidden_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id
+SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
+  quotes
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
 
 -- name: read_hidden_memories
