@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
     from holdfast.moving import Exported, ExportFormat, Report
     from holdfast.moving import Progress as ImportProgress
+from holdfast.vectors import Generation
 
 __all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
@@ -100,6 +101,10 @@ class SyncAdmin:
     def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
         """See `Admin.reindex`; `progress` is called on another thread."""
         return self._portal.run(self._core.reindex(progress=progress))
+
+    def reembed(self) -> Generation | None:
+        """See `Admin.reembed`."""
+        return self._portal.run(self._core.reembed())
 
 
 class SyncScope:

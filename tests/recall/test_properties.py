@@ -62,7 +62,9 @@ async def test_pages_visit_each_once_while_others_write(holdfast: AsyncHoldfast,
     scope = holdfast.scope(user="alice", session="s9")
     question = "What is my doctor and my car called? I want to know where I live."
     first = await scope.recall(question, limit=EVERYTHING)
-    seen, offset, snapshot = [], 0, first.snapshot
+    seen: list[str] = []
+    offset: int | None = 0
+    snapshot = first.snapshot
     while offset is not None:
         page = await scope.recall(question, limit=size, offset=offset, snapshot=snapshot)
         assert page.total == first.total

@@ -76,7 +76,8 @@ class Quality:
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON values: means by ranking and category, percentiles of one recall."""
-        rankings = {name: _by_category(found) for name, found in self.outcomes.items()}
+        told = (name for name in self.outcomes if name != "meaning" or self.embedding != "none")
+        rankings = {name: _by_category(self.outcomes[name]) for name in told}
         times = sorted(one.seconds for one in self.outcomes["fused"])
         return {
             "benchmark": self.name,
