@@ -21,12 +21,23 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group("bench", epilog="Example: holdfast bench locomo --data locomo10.json --embedding none")
-def bench_command() -> None:
+@click.group(
+    "bench",
+    invoke_without_command=True,
+    epilog="Example: holdfast bench locomo --data locomo10.json --embedding none",
+)
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@click.pass_context
+def bench_command(context: click.Context, *, quick: bool) -> None:
     """Measure recall and speed, on your data and your machine.
 
-    Everything goes through the public verbs in a store of its own, which is removed at the end.
+    Everything goes through the public verbs in a store of its own, which is removed at the end. Without a subcommand
+    every table that needs no data is printed, one after the other.
     """
+    if context.invoked_subcommand is None:
+        for name, line in _SPEED.items():
+            click.echo(f"\n{name}: {line}")
+            _rows(lambda name=name: _measured(name, quick=quick), as_json=False)  # type: ignore[misc]
 
 
 @bench_command.command("locomo")
@@ -63,24 +74,44 @@ def recall(messages: Path, questions: Path, embedding: str, *, as_json: bool) ->
     _quality(recall_quality(messages, questions, embedding=embedding), as_json=as_json)
 
 
-@bench_command.command("speed")
-@click.option("--quick", is_flag=True, help="A tenth of everything.")
-@_JSON
-def speed(*, quick: bool, as_json: bool) -> None:
-    """Measure how fast recall and the meaning index are."""
-    from holdfast.bench.speed import recall_speed
+_SPEED = {
+    "core": "Measure the durable core: adds, adders, recall by words, start-up.",
+    "speed": "Measure how fast recall and the meaning index are.",
+    "context": "Measure context, and check made-up histories against the providers' rules.",
+    "consolidation": "Measure what is lost, and what it costs, when models fail.",
+    "facts": "Score keys of facts: exact, the old rule, ours.",
+    "models": "Measure what a call through a chain costs over a bare one.",
+}
+"""The tables that need no data: each is a module of `holdfast.bench`."""
 
-    _rows(lambda: asyncio.run(recall_speed(quick=quick)), as_json=as_json)
+
+def _measured(name: str, *, quick: bool) -> Sequence[Row]:
+    from importlib import import_module
+
+    module = import_module(f"holdfast.bench.{name}")
+    match name:
+        case "speed":
+            return asyncio.run(module.recall_speed(quick=quick))  # type: ignore[no-any-return]
+        case "context":
+            return module.run(20, 500) if quick else module.run()  # type: ignore[no-any-return]
+        case "facts":
+            return module.run()  # type: ignore[no-any-return]
+        case _:
+            return module.run(quick=quick)  # type: ignore[no-any-return]
 
 
-@bench_command.command("core")
-@click.option("--quick", is_flag=True, help="Small enough for a look.")
-@_JSON
-def core(*, quick: bool, as_json: bool) -> None:
-    """Measure the durable core: adds, adders, recall by words, start-up."""
-    from holdfast.bench.core import run
+def _speed_command(name: str, line: str) -> click.Command:
+    @click.command(name, help=line)
+    @click.option("--quick", is_flag=True, help="Small enough for a look.")
+    @_JSON
+    def measure(*, quick: bool, as_json: bool) -> None:
+        _rows(lambda: _measured(name, quick=quick), as_json=as_json)
 
-    _rows(lambda: run(quick=quick), as_json=as_json)
+    return measure
+
+
+for _name, _line in _SPEED.items():
+    bench_command.add_command(_speed_command(_name, _line))
 
 
 def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
