@@ -37,7 +37,7 @@ def bench_command(context: click.Context, *, quick: bool) -> None:
     if context.invoked_subcommand is None:
         for name, line in _SPEED.items():
             click.echo(f"\n{name}: {line}")
-            _rows(lambda name=name: _measured(name, quick=quick), as_json=False)  # type: ignore[misc]
+            _rows(lambda name=name: _measured(name, quick=quick), as_json=False)
 
 
 @bench_command.command("locomo")
