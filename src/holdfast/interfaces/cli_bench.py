@@ -89,15 +89,17 @@ def _measured(name: str, *, quick: bool) -> Sequence[Row]:
     from importlib import import_module
 
     module = import_module(f"holdfast.bench.{name}")
+    found: Sequence[Row]
     match name:
         case "speed":
-            return asyncio.run(module.recall_speed(quick=quick))  # type: ignore[no-any-return]
+            found = asyncio.run(module.recall_speed(quick=quick))
         case "context":
-            return module.run(20, 500) if quick else module.run()  # type: ignore[no-any-return]
+            found = module.run(20, 500) if quick else module.run()
         case "facts":
-            return module.run()  # type: ignore[no-any-return]
+            found = module.run()
         case _:
-            return module.run(quick=quick)  # type: ignore[no-any-return]
+            found = module.run(quick=quick)
+    return found
 
 
 def _speed_command(name: str, line: str) -> click.Command:
