@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ def bench_command(context: click.Context, *, quick: bool) -> None:
     if context.invoked_subcommand is None:
         for name, line in _SPEED.items():
             click.echo(f"\n{name}: {line}")
-            _rows(lambda name=name: _measured(name, quick=quick), as_json=False)
+            _rows(partial(_measured, name, quick=quick), as_json=False)
 
 
 @bench_command.command("locomo")
