@@ -176,8 +176,8 @@ def test_the_settings_are_those_of_the_code() -> None:
 
 def test_each_setting_is_read() -> None:
     """A setting that nothing reads would be a promise that nothing keeps."""
-    tree = ast.parse((ROOT / "src" / "holdfast" / "wiring.py").read_text("utf-8"))
-    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    modules = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "src" / "holdfast" / "wiring").glob("*.py")]
+    used = {node.attr for tree in modules for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert {field.name for field in fields(Settings)} <= used
 
 

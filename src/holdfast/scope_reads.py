@@ -72,7 +72,7 @@ class ScopeReads:
         Looks across all sessions of the scope's user unless `session` narrows it. Filters only narrow. `as_of` answers
         with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
         by their state. A question is evidence for the facts it returned, counted behind the answer, once a turn.
-        by their state. `neighbours` adds that many turns before and after each message, `explain` the account of the
+        `neighbours` adds that many turns before and after each message, `explain` the account of the
         ranking. For the next page pass `next_offset` and `snapshot` of the first.
 
         Raises:

@@ -3,7 +3,7 @@
 Sentence vectors of most models share a large part that says nothing: two texts without anything in common still have
 a cosine well above zero. The mean vector of a fixed set of everyday sentences is that part, and is subtracted from
 every vector before it is stored or compared. Idea: Mu and Viswanath, "All-but-the-Top" (2018), who subtract the mean
-of the vocabulary; measured in docs/decisions/0007.
+of the vocabulary; measured in docs/recall.md.
 """
 
 from __future__ import annotations

@@ -237,9 +237,17 @@ class Worker:
     async def _claim(self, kinds: Sequence[str], limit: int, scope: Scope | None = None) -> list[Lease]:
         if not kinds or limit <= 0 or self._stopping:
             return []
-        return await self._store.upkeep.claim(
-            owner=self._owner, kinds=kinds, limit=limit, seconds=LEASE_SECONDS, scope=scope
+        claim = asyncio.ensure_future(
+            self._store.upkeep.claim(owner=self._owner, kinds=kinds, limit=limit, seconds=LEASE_SECONDS, scope=scope)
         )
+        try:
+            return await asyncio.shield(claim)
+        except asyncio.CancelledError:
+            # The store may have claimed: what nobody will do must not stay leased until its time is over.
+            with contextlib.suppress(HoldfastError, asyncio.CancelledError):
+                for lease in await claim:
+                    await self._give_back(lease)
+            raise
 
     async def _do(self, lease: Lease, *, settling: bool = False) -> Outcome:
         try:

@@ -1,0 +1,38 @@
+"""The background worker leaves no lease behind: what it claimed and will not do is due again at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from holdfast import AsyncHoldfast
+from holdfast.upkeep.worker import Worker
+
+
+async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store claims while the worker is stopped: the answer comes when nobody waits for it any more."""
+    async with AsyncHoldfast.open("memory://", worker=False) as hf:
+        alice = hf.scope(user="alice", session="s")
+        await alice.add({"role": "user", "content": "I moved to Lisbon."})
+        upkeep = hf._runtime.store.upkeep
+        claim, claimed, answered = upkeep.claim, asyncio.Event(), asyncio.Event()
+
+        async def slow(**arguments: Any) -> Any:
+            leases = await claim(**arguments)
+            claimed.set()
+            await answered.wait()
+            return leases
+
+        monkeypatch.setattr(upkeep, "claim", slow)
+        worker: Worker = hf._runtime.worker
+        worker.start()
+        await claimed.wait()
+        assert (await alice.status()).leased == 1
+        stopped = asyncio.create_task(worker.stop())
+        await asyncio.sleep(0)  # the worker is cancelled now, and the store answers after that
+        answered.set()
+        await stopped
+        assert (await alice.status()).leased == 0
+        assert (await alice.status()).due
