@@ -34,6 +34,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "messages": ("cli_read", "Show a session's messages."),
         "end-session": ("cli_write", "Close a session; its window is kept, searchable."),
         "context": ("cli_context", "Show the messages to send, within a budget."),
+        "consolidate": ("cli_work", "Read what waits with a model, now."),
+        "summaries": ("cli_work", "Show what happened, window by window."),
     },
     "Facts": {
         "keys": ("cli_keys", "Explain when two keys are one concept."),
@@ -49,7 +51,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "status": ("cli_read", "Show what a scope holds and what is due."),
         "usage": ("cli_keep", "Show what each namespace holds."),
         "doctor": ("cli_keep", "Look for damage, and say what to do."),
-        "settle": ("cli_keep", "Do due work now."),
+        "settle": ("cli_work", "Do due work now."),
+        "worker": ("cli_work", "Do due work until stopped."),
         "reindex": ("cli_keep", "Build derived indexes anew."),
         "residue": ("cli_forget", "Look for a text's bytes in the store's files."),
     },

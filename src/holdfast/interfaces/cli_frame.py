@@ -144,8 +144,10 @@ def command(name: str, *, example: str, resume: str = _RESUME) -> Callable[[Call
 
 
 @contextmanager
-def opened(frame: Frame, *, create: bool = False) -> Iterator[tuple[Holdfast, SyncScope]]:
-    """The store and the frame's scope; without background work. Only a command that writes makes a new store.
+def opened(
+    frame: Frame, *, create: bool = False, worker: bool = False, **settings: Any
+) -> Iterator[tuple[Holdfast, SyncScope]]:
+    """The store and the frame's scope; by itself without background work. Only a command that writes makes a new store.
 
     Raises:
         NotAStore: there is no store at that place.
@@ -154,7 +156,7 @@ def opened(frame: Frame, *, create: bool = False) -> Iterator[tuple[Holdfast, Sy
 
     if not create:
         need_store(frame)
-    with Holdfast.open(frame.db, worker=False) as hf:
+    with Holdfast.open(frame.db, worker=worker, **settings) as hf:
         yield hf, hf.scope(namespace=frame.namespace, user=frame.user, agent=frame.agent, session=frame.session)
 
 

@@ -1,4 +1,4 @@
-"""Commands that look after the store: backup, restore, doctor, usage, settle, reindex, completion."""
+"""Commands that look after the store: backup, restore, doctor, usage, reindex, completion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ __all__ = [
     "doctor_command",
     "reindex_command",
     "restore_command",
-    "settle_command",
     "usage_command",
 ]
 
@@ -114,21 +113,6 @@ def usage_command(frame: Frame) -> None:
     names = ("namespace", "users", "sessions", "messages", "memories", "changes", "bytes")
     rows = [tuple(str(getattr(usage, name)) for name in names) for usage in found]
     frame.show({"usage": found}, lambda: table(names, rows, wide=len(names) - 1))
-
-
-@command("settle", example="holdfast settle --timeout 60", resume="Run it again: what was done stays done.")
-@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds.")
-def settle_command(frame: Frame, timeout: float) -> None:
-    """Do due work now.
-
-    In every scope, until nothing is due. Exit code 1 where time ran out or something was put off.
-    """
-    with opened(frame) as (hf, _):
-        settled = hf.settle(timeout)
-    said = "nothing is due" if settled else "some work is still due; 'holdfast status' and 'holdfast doctor' say more"
-    frame.show({"settled": settled}, lambda: click.echo(said))
-    if not settled:
-        raise click.exceptions.Exit(1)
 
 
 @command(

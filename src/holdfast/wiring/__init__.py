@@ -155,7 +155,15 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
     return assemble(
-        store, clock=clock, ids=ids, settings=settings, residue=residue, keeper=keeper, parts=parts, model=own
+        store,
+        clock=clock,
+        ids=ids,
+        settings=settings,
+        residue=residue,
+        keeper=keeper,
+        parts=parts,
+        model=own,
+        held=held,
     )
 
 

@@ -267,7 +267,7 @@ def _fitted(
         size = made.used + plan.request.reserve
         raise TooLarge(
             f"a budget of {plan.request.budget} tokens, {plan.request.reserve} of them reserved, cannot hold the"
-            f" instructions, the corrections and the newest message; about {size} would",
+            f" instructions, the corrections and the newest message; pass about {size}, or reserve less",
             size=size,
             limit=plan.request.budget,
         )

@@ -1,0 +1,166 @@
+"""Commands of consolidation and due work: consolidate, summaries, settle, worker."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from holdfast.interfaces.cli_frame import Frame, clean, command, moment, opened, table
+
+if TYPE_CHECKING:
+    from holdfast.answers import Consolidated, Hit, Recall
+
+__all__ = ["consolidate_command", "settle_command", "summaries_command", "worker_command"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_RAW_TEXT = 240
+_AGAIN = "Run it again: what was done stays done, and what was not is still due."
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def _consolidation(run: F) -> F:
+    return click.option(
+        "--consolidation",
+        metavar="NAME",
+        help="The chain or model of the catalog that consolidates. [default: setting]",
+    )(run)
+
+
+def _chosen(consolidation: str | None) -> dict[str, Any]:
+    """The setting, where the line gives one: else the environment and the file say it."""
+    return {} if consolidation is None else {"consolidation": consolidation}
+
+
+@command("consolidate", example="holdfast consolidate --user alice --consolidation consolidation", resume=_AGAIN)
+@_consolidation
+def consolidate_command(frame: Frame, consolidation: str | None) -> None:
+    """Read what waits with a model, now.
+
+    The windows of the session, or without --session of all sessions of the user; RAW windows are tried again too. Exit
+    code 3 where messages still wait, or a window was kept RAW because no model took it.
+    """
+    with opened(frame, **_chosen(consolidation)) as (_, scope):
+        before = scope.status().set_aside
+        done = scope.consolidate()
+    frame.show(done, lambda: _say_done(done))
+    # What was set aside earlier is settled by a person: it is shown, and does not make each later run a failure.
+    if done.raw or done.waiting or len(done.set_aside) > before:
+        raise click.exceptions.Exit(3)
+
+
+def _say_done(done: Consolidated) -> None:
+    click.echo(
+        f"{len(done.summaries)} windows consolidated, {len(done.raw)} kept RAW, {len(done.set_aside)} set aside,"
+        f" {done.waiting} messages waiting"
+    )
+    if done.last_error is not None:
+        click.echo(f"why: {clean(done.last_error)}", err=True)
+
+
+@command("summaries", example='holdfast summaries "the move to Lisbon" --user alice')
+@click.argument("query", default="")
+@click.option("--limit", type=int, default=10, show_default=True)
+@click.option("--offset", type=int, default=0, help="Where the page begins.")
+@click.option("--since", metavar="TIME", help="Windows that began then or later (ISO-8601 with a zone).")
+@click.option("--until", metavar="TIME", help="Windows that began before this time.")
+@click.option("--raw", is_flag=True, help="Windows that no model has read yet too.")
+def summaries_command(
+    frame: Frame, query: str, *, limit: int, offset: int, since: str | None, until: str | None, raw: bool
+) -> None:
+    """Show what happened, window by window.
+
+    The summaries that hold QUERY's words, or without it the newest. Exit code 3 where a part of the search could not be
+    asked; what the others found is printed.
+    """
+    begin, end = moment(since), moment(until)
+    with opened(frame) as (_, scope):
+        found = scope.summaries(
+            query, limit=limit, offset=offset, since=begin, until=end, session=frame.session, raw=raw
+        )
+    frame.show(found, lambda: _say_summaries(found))
+    if found.degraded:
+        raise click.exceptions.Exit(3)
+
+
+def _say_summaries(found: Recall) -> None:
+    rows = [
+        (f"{hit.event_time:%Y-%m-%d %H:%M}", hit.kind, _shown(hit), clean(hit.session or ""), hit.id)
+        for hit in found.hits
+    ]
+    table(("when", "kind", "text", "session", "id"), rows, wide=2)
+    rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
+    click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
+    for arm in found.degraded:
+        click.echo(f"degraded: {arm} could not be asked; there may be more", err=True)
+
+
+def _shown(hit: Hit) -> str:
+    return clean(hit.text, _RAW_TEXT if hit.kind == "raw" else None)
+
+
+@command("settle", example="holdfast settle --timeout 60", resume=_AGAIN)
+@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds.")
+@_consolidation
+def settle_command(frame: Frame, timeout: float, consolidation: str | None) -> None:
+    """Do due work now.
+
+    In every scope, until nothing is due. Exit code 1 where time ran out or something was put off.
+    """
+    _settle(frame, timeout, consolidation)
+
+
+def _settle(frame: Frame, timeout: float, consolidation: str | None) -> None:
+    with opened(frame, **_chosen(consolidation)) as (hf, _):
+        settled = hf.settle(timeout)
+    said = "nothing is due" if settled else "some work is still due; 'holdfast status' and 'holdfast doctor' say more"
+    frame.show({"settled": settled}, lambda: click.echo(said))
+    if not settled:
+        raise click.exceptions.Exit(1)
+
+
+@command("worker", example="holdfast worker --db memory.db --consolidation consolidation", resume=_AGAIN)
+@click.option("--once", is_flag=True, help="Do what is due, without a limit of time, and end.")
+@_consolidation
+def worker_command(frame: Frame, *, once: bool, consolidation: str | None) -> None:
+    """Do due work until stopped.
+
+    In every scope. Ctrl-C or SIGTERM ends it with exit code 0: it takes nothing more, lets what runs end within the
+    setting drain_seconds, and gives the rest back. A second one does not wait. Exit code 1 with --once where something
+    was put off.
+    """
+    if once:
+        with _signals(signal.default_int_handler, signal.SIGTERM):
+            _settle(frame, math.inf, consolidation)
+        return
+    stopped = threading.Event()
+    by: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        by.append(number)
+        for one in _STOPS:
+            signal.signal(one, signal.default_int_handler)
+        stopped.set()
+
+    with _signals(stop, *_STOPS), opened(frame, worker=True, **_chosen(consolidation)):
+        click.echo(f"working on {clean(frame.db)}; Ctrl-C stops", err=True)
+        stopped.wait()
+    name = signal.Signals(by[0]).name
+    frame.show({"stopped": name}, lambda: click.echo(f"stopped by {name}; what is left is due"))
+
+
+@contextmanager
+def _signals(heard: Callable[[int, FrameType | None], Any], *numbers: signal.Signals) -> Iterator[None]:
+    before = {number: signal.signal(number, heard) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
