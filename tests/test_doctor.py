@@ -65,7 +65,10 @@ ROWS = {
         "UPDATE memory SET unrecorded_at = 1 WHERE unrecorded_at IS NULL AND kind = 'note'",
     ),
     "a message of no change": ("orphans", "UPDATE message SET change_id = 'chg_gone' WHERE seq = 1"),
-    "a session that counts too few": ("orphans", "UPDATE session SET cursor = 0, last_seq = 1 WHERE session_id = 's1'"),
+    "a session that counts too few": (
+        "orphans",
+        "UPDATE session SET cursor = 0, window_start = 0, asked = 0, last_seq = 1 WHERE session_id = 's1'",
+    ),
     "a scope that counts too few": ("orphans", "UPDATE owner SET documents = 2 WHERE user_id = 'alice'"),
     "a namespace that counts too few": ("orphans", "UPDATE namespace SET change_seq = 1"),
     "a scope that upkeep passes over": ("orphans", "DELETE FROM owner WHERE user_id = 'bob'"),

@@ -219,7 +219,7 @@ async def test_while_a_reader_holds_the_log_it_says_so(tmp_path: Path) -> None:
         report = await alice.forget(told.memory.id, wait=0)
         assert (report.erased, report.waiting_for) == (False, "reader")
         assert (await alice.recall("secret7f3a41")).total == 0
-        assert (await alice.status()).due == {"scrub": 1}
+        assert (await alice.status()).due["scrub"] == 1
         assert (await alice.residue("secret7f3a41")).found
         assert not await hf.settle(timeout=1)
         reader.execute("ROLLBACK")
