@@ -157,7 +157,7 @@ def test_a_restore_brings_everything_back(db: Path, tmp_path: Path) -> None:
     with opened(db) as hf:
         hf.admin.backup(tmp_path / "b")
         alice = hf.scope(user="alice", session="s1")
-        want = alice.messages(), alice.list(states=None).items, alice.recall("harbours", limit=50)
+        want = alice.messages(), alice.list(states=None).items, alice.recall("harbours", limit=50).hits
         alice.add({"role": "user", "content": "written after the backup"})
     with pytest.raises(InvalidInput, match="--force"):
         Holdfast.restore(tmp_path / "b", str(db))
@@ -169,7 +169,7 @@ def test_a_restore_brings_everything_back(db: Path, tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o777 == 0o600
         with opened(path) as hf:
             alice = hf.scope(user="alice", session="s1")
-            assert (alice.messages(), alice.list(states=None).items, alice.recall("harbours", limit=50)) == want
+            assert (alice.messages(), alice.list(states=None).items, alice.recall("harbours", limit=50).hits) == want
             assert hf.admin.doctor() == ()
     assert [path.name for path in tmp_path.iterdir() if "restore" in path.name or "before" in path.name] == []
 
