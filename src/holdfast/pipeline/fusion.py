@@ -33,7 +33,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "recency": 0.3,
     }
 )
-"""What each arm counts. Chosen on one half of LoCoMo, reported on the other half and on RealMem (docs/recall.md).
+"""What each arm counts. Chosen while looking at LoCoMo and RealMem: no held-out test (docs/recall.md).
 
 words: the question's words in the message, its window and its session. meaning: nearness of its vector. surroundings:
 the same of its window. speaker: said by somebody whom the question names. key: a fact whose subject and attribute the
