@@ -118,6 +118,66 @@ async def test_an_unused_fact_expires_and_stays_recallable(holdfast: AsyncHoldfa
     assert (await fact(alice)).tier == "long", "asked for again: the second piece"
 
 
+async def test_a_fact_told_again_is_not_lost_to_its_old_expiry(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+    alice = holdfast.scope(user="alice")
+    start = clock.now()
+    door = (await alice.remember(attribute="door code", value="4711", expires_at=start + DAY)).memory
+    longer = await alice.remember(attribute="door code", value="4711", expires_at=start + 9 * DAY)
+    assert (longer.memory.id, longer.memory.expires_at, len(longer.receipt.change_ids)) == (
+        door.id,
+        start + 9 * DAY,
+        1,
+    )
+    again = await alice.remember(attribute="door code", value="4711", expires_at=start + 9 * DAY)
+    assert again.receipt.change_ids == ()
+    clock.advance(2 * DAY)
+    await holdfast.settle()
+    assert (await fact(alice)).state == "active"
+    await alice.remember(attribute="door code", value="4711", expires_at=start + 3 * DAY)
+    assert (await fact(alice)).expires_at == start + 3 * DAY, "a shorter end is taken too"
+    clock.advance(2 * DAY)
+    anew = await alice.remember(attribute="door code", value="4711")
+    await holdfast.settle()
+    assert (await fact(alice)).id == anew.memory.id != door.id
+    before = await alice.get(door.id)
+    assert (before.state, before.valid_to) == ("expired", start + 3 * DAY)
+    await alice.undo(anew.receipt.change_ids[0])
+    await holdfast.settle()
+    assert (await alice.list(kinds=("fact",))).items == ()
+
+
+async def test_a_later_word_on_the_end_can_be_undone(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+    alice = holdfast.scope(user="alice")
+    start = clock.now()
+    told = (await alice.remember(attribute="blood type", value="A", importance="high")).memory
+    clock.advance(DAY)
+    ended = await alice.remember(attribute="blood type", value="A", expires_at=start + 3 * DAY)
+    assert (ended.memory.id, ended.memory.tier, ended.memory.expires_at) == (told.id, "long", start + 3 * DAY)
+    await alice.undo(ended.receipt.change_ids[0])
+    assert (await fact(alice)).expires_at is None
+    clock.advance(5 * DAY)
+    await holdfast.settle()
+    assert (await fact(alice)).state == "active"
+
+
+async def test_what_ended_is_told_to_end_later(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+    """Both what was told to end, and what nobody spoke of for a week, with the work done and not done."""
+    for number, until in enumerate((DAY, None, DAY, None)):
+        scope = holdfast.scope(user=f"user{number}")
+        start = clock.now()
+        await scope.remember(attribute="hobby", value="hiking", expires_at=until and start + until)
+        clock.advance(8 * DAY)
+        if number < 2:
+            await holdfast.settle()
+        await scope.remember(attribute="hobby", value="hiking", expires_at=start + 20 * DAY)
+        await holdfast.settle()
+        found = await fact(scope)
+        assert (found.state, found.expires_at) == ("active", start + 20 * DAY)
+        clock.advance(13 * DAY)
+        await holdfast.settle()
+        assert (await scope.list(kinds=("fact",))).items == ()
+
+
 async def test_a_new_value_ends_an_expired_one(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
     alice = holdfast.scope(user="alice")
     old = (await alice.remember(attribute="hobby", value="hiking")).memory

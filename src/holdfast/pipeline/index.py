@@ -161,7 +161,7 @@ def switch(tx: WriteTx, generation: Generation) -> None:
     """
     held = {one.number: one for one in tx.generations()}
     if generation.number not in held or held[generation.number].state != "building":
-        raise StoreError(f"generation {generation.number} is not building any more; run reembed again")
+        raise StoreError(f"generation {generation.number} is not building any more; run the work again")
     for one in held.values():
         if one.state == "current":
             tx.put_generation(replace(one, state="retired"))

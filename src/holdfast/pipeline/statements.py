@@ -77,6 +77,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
     digest = memory_digest(teller.secret, _fresh(work, "set", [], []))
     if not told and tx.blocked(digest):
         return Stated(memory=None, effects=(), reason="forgotten: not to be learnt again")
+    timeline = _lapsed(work, timeline, operation)
     rows = _rows(tx, timeline, said.at)
     placement = place(timeline, word, rows)
     if placement.against:
@@ -115,6 +116,22 @@ def _value_wording(value: str) -> Literal["add", "end", "none"]:
     """What a bare value says of what held before; only what adds or ends is clear without a sentence around it."""
     found = wording(value)
     return found if found in {"add", "end"} else "none"
+
+
+def _lapsed(work: _Work, timeline: Sequence[Memory], operation: Told) -> list[Memory]:
+    """The timeline, where what is told again after its told end has ended: nobody may have done that work yet."""
+    tx, found = work.tx, list(timeline)
+    if operation == "remove":
+        return found
+    for index, memory in enumerate(found):
+        over = memory.expires_at is not None and memory.expires_at <= tx.now and not memory.pinned
+        if not over or memory.state != "active" or not same_value(memory.value or "", work.said.value):
+            continue
+        if temporary(tx.evidence([memory.id])):
+            work.effects.append(revise(tx, memory, state="expired", valid_to=memory.expires_at))
+            tx.clear_due("expire", memory.id)
+            found[index] = tx.find_memories([memory.id])[0]
+    return found
 
 
 def _rows(tx: WriteTx, timeline: Sequence[Memory], at: datetime) -> dict[str, list[Evidence]]:
@@ -262,22 +279,30 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
     if said.at != held.valid_from or not told_before:
         work.note(held, operation, said.at)
     living = held.valid_to is None and held.state in {"active", "expired"}
+    if living and said.expires_at is not None and said.expires_at != held.expires_at:
+        # Until when it holds, in a later word: a revision, so that undo has something to go back to.
+        work.note(held, "until", said.expires_at)
+        tx.clear_due("expire", held.id)
+        changed |= {"expires_at": said.expires_at, "state": "active"}
     if not living or told_before:
         if changed:
             work.effects.append(revise(tx, held, **changed))
         return held
     pieces = held.evidence + 1
-    until = held.expires_at if temporary(rows) else lives_until(held.tier, told=None, now=tx.now, life=work.life)
+    told_until = temporary(rows) or said.expires_at is not None
+    until = changed.pop("expires_at", held.expires_at)
+    if not told_until:
+        until = lives_until(held.tier, told=None, now=tx.now, life=work.life)
     moved = replace(held, **changed)
-    if promotes(moved, pieces, rows):
+    if not told_until and promotes(moved, pieces, rows):
         changed |= {"tier": "long"}
     if held.state == "expired":
         changed |= {"state": "active"}
     tier = changed.get("tier", held.tier)
-    until = until if tier == "mid" or temporary(rows) else None
+    until = until if tier == "mid" or told_until else None
     if until is not None:
         tx.put_due("expire", held.id, until)
-    if changed:
+    if changed or (told_until and until != held.expires_at):
         work.effects.append(revise(tx, held, **changed, evidence=pieces, expires_at=until))
     else:
         tx.count_evidence(held.id, evidence=pieces, expires_at=until)
@@ -306,7 +331,9 @@ def _kept_apart(work: _Work, timeline: Sequence[Memory], placement: Placement, k
     told = placement.against[-1]
     for memory in timeline:
         if memory.id in named and same_value(memory.value or "", said.value):
-            return Stated(memory=memory, effects=(), reason="kept apart before: the user told otherwise")
+            return Stated(
+                memory=memory, effects=tuple(work.effects), reason="kept apart before: the user told otherwise"
+            )
     memory = replace(_fresh(work, "set", [], []), state="retracted", tier="mid", expires_at=None)
     memory = replace(memory, number=tx.take_numbers(1))
     tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
@@ -314,7 +341,7 @@ def _kept_apart(work: _Work, timeline: Sequence[Memory], placement: Placement, k
     suspicion = _raise(work, "contradiction", memory.id, told.id, "told by the user")
     return Stated(
         memory=memory,
-        effects=(Effect(memory_id=memory.id, rev_before=0, rev_after=1),),
+        effects=(*work.effects, Effect(memory_id=memory.id, rev_before=0, rev_after=1)),
         reason="kept apart: the user told otherwise",
         suspicions=(suspicion,),
     )

@@ -182,7 +182,7 @@ class InMemoryWriteTx(InMemoryReadTx):
         micros(generation.made_at)
         others = [held for held in self.generations() if held.number != generation.number]
         if generation.state != "retired" and any(held.state == generation.state for held in others):
-            raise StoreError(f"another generation of vectors is {generation.state} already")
+            raise StoreError(f"another generation of vectors is {generation.state} already; run the work again")
         held = self._all.generations.get(generation.number)
         self._all.generations.put(
             generation.number, generation if held is None else replace(held, state=generation.state)

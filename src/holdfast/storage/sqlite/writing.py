@@ -188,7 +188,9 @@ class SqliteWrite(SqliteRead):
         try:
             self._run("put_generation", **params, made_at=micros(generation.made_at))
         except apsw.ConstraintError as error:
-            raise StoreError(f"another generation of vectors is {generation.state} already; wait for it, or run reembed again") from error
+            raise StoreError(
+                f"another generation of vectors is {generation.state} already; run the work again"
+            ) from error
 
     def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
         if not blocks:
