@@ -172,15 +172,17 @@ class AsyncScope(ScopeContext):
         teller = self._teller()
         return await self._told(lambda tx: correct(tx, memory_id, value, rev=rev, teller=teller), once)
 
-    async def pin(self, memory_id: str, *, rev: int | None = None) -> Remembered:
+    async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """Pin a memory: it is long-term, never expires and is never merged away."""
         teller = self._teller()
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, teller=teller), None)
+        once = self._once("pin", idempotency_key, [memory_id, rev])
+        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, teller=teller), once)
 
-    async def unpin(self, memory_id: str, *, rev: int | None = None) -> Remembered:
+    async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """Take the pin away; the memory stays in its tier."""
         teller = self._teller()
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, teller=teller), None)
+        once = self._once("unpin", idempotency_key, [memory_id, rev])
+        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, teller=teller), once)
 
     async def _told(self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Remembered:
         def work(tx: WriteTx) -> Remembered:
@@ -343,7 +345,7 @@ class AsyncScope(ScopeContext):
 
         return await export_to(self._runtime, self._scope, path, format_name=format)
 
-    async def end_session(self) -> Receipt:
+    async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
 
         Waits for no model: where one consolidates, the window is due now and worked on behind. Without one the window
@@ -353,13 +355,18 @@ class AsyncScope(ScopeContext):
         secret, name, when = runtime.store.facts.secret, self._scope.session or "", runtime.settings.when
         raw_chars = runtime.settings.raw_chars
 
+        once = self._once("end_session", idempotency_key, [name])
+
         def work(tx: WriteTx) -> Receipt:
-            session = ensure_session(tx, name, runtime.ids)
-            if when is not None:
-                return end(tx, session, when)
-            return close_window(
-                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
-            )
+            def run() -> Receipt:
+                session = ensure_session(tx, name, runtime.ids)
+                if when is not None:
+                    return end(tx, session, when)
+                return close_window(
+                    tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+                )
+
+            return run() if once is None else once.once(tx, run)
 
         return await self._write(work)
 

@@ -167,13 +167,13 @@ class SyncScope:
         """See `AsyncScope.correct`."""
         return self._portal.run(self._core.correct(memory_id, value, rev=rev, idempotency_key=idempotency_key))
 
-    def pin(self, memory_id: str, *, rev: int | None = None) -> Remembered:
+    def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """See `AsyncScope.pin`."""
-        return self._portal.run(self._core.pin(memory_id, rev=rev))
+        return self._portal.run(self._core.pin(memory_id, rev=rev, idempotency_key=idempotency_key))
 
-    def unpin(self, memory_id: str, *, rev: int | None = None) -> Remembered:
+    def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """See `AsyncScope.unpin`."""
-        return self._portal.run(self._core.unpin(memory_id, rev=rev))
+        return self._portal.run(self._core.unpin(memory_id, rev=rev, idempotency_key=idempotency_key))
 
     def recall(
         self,
@@ -350,9 +350,9 @@ class SyncScope:
         """See `AsyncScope.export`."""
         return self._portal.run(self._core.export(path, format=format))
 
-    def end_session(self) -> Receipt:
+    def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """See `AsyncScope.end_session`."""
-        return self._portal.run(self._core.end_session())
+        return self._portal.run(self._core.end_session(idempotency_key=idempotency_key))
 
     def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`."""
