@@ -16,6 +16,7 @@ from typing import Any
 import apsw
 
 from holdfast.bench.measure import Row, percentile, side_by_side
+from holdfast.bench.peers import peer_rows
 from holdfast.open import AsyncHoldfast
 from holdfast.storage.sqlite.connection import connect
 from holdfast.storage.sqlite.reading import QUERIES
@@ -56,7 +57,7 @@ def recording(path: str) -> list[Statement]:
         connection.exec_trace = trace
 
     async def once() -> None:
-        async with AsyncHoldfast.open(path, worker=False) as holdfast:
+        async with AsyncHoldfast.open(path, worker=False, embedding="none") as holdfast:
             scope = holdfast.scope(user="bench", session="s")
             await scope.add([{"role": "user", "content": next(sentences(Random(2), 1))}])
             made.clear()
@@ -99,10 +100,10 @@ async def durable_add(folder: Path, rounds: int) -> list[Row]:
     """One durable add against a bare transaction that writes the same rows."""
     made = await asyncio.to_thread(recording, str(folder / "recorded.db"))
     bare_path = folder / "bare.db"
-    async with AsyncHoldfast.open(str(bare_path), worker=False) as holdfast:
+    async with AsyncHoldfast.open(str(bare_path), worker=False, embedding="none") as holdfast:
         await holdfast.scope(user="bench", session="s").add([{"role": "user", "content": "first"}])
     texts = sentences(Random(4), rounds * 2 + 10)
-    async with AsyncHoldfast.open(str(folder / "ours.db"), worker=False) as holdfast:
+    async with AsyncHoldfast.open(str(folder / "ours.db"), worker=False, embedding="none") as holdfast:
         scope = holdfast.scope(user="bench", session="s")
         await scope.add([{"role": "user", "content": "first"}])
         connection = connect(str(bare_path), busy_timeout=1)
@@ -155,7 +156,7 @@ async def many_adders(folder: Path, rounds: int) -> list[Row]:
     texts = list(sentences(Random(5), ADDERS))
     alone: list[float] = []
     together: list[float] = []
-    async with AsyncHoldfast.open(str(folder / "many.db"), worker=False) as holdfast:
+    async with AsyncHoldfast.open(str(folder / "many.db"), worker=False, embedding="none") as holdfast:
         scopes = [holdfast.scope(user=f"u{number % 8}", session=f"s{number}") for number in range(ADDERS)]
         for _ in range(rounds):
             began = time.perf_counter()
@@ -191,7 +192,7 @@ def fill_fts(path: Path, texts: Sequence[str]) -> apsw.Connection:
 
 async def fill(path: str, users: Sequence[str], texts: Sequence[str], each: int) -> None:
     """Give each user that many of the texts, in batches."""
-    async with AsyncHoldfast.open(path, worker=False) as holdfast:
+    async with AsyncHoldfast.open(path, worker=False, embedding="none") as holdfast:
         for number, user in enumerate(users):
             own = [texts[(number * 17 + at) % len(texts)] for at in range(each)]
             for start in range(0, each, 1000):
@@ -224,8 +225,8 @@ async def _asked(
     sql = "SELECT rowid, text, bm25(words) FROM words WHERE words MATCH ? ORDER BY rank LIMIT 10"
     same = True
     async with (
-        AsyncHoldfast.open(str(alone), worker=False) as one,
-        AsyncHoldfast.open(str(beside), worker=False) as other,
+        AsyncHoldfast.open(str(alone), worker=False, embedding="none") as one,
+        AsyncHoldfast.open(str(beside), worker=False, embedding="none") as other,
     ):
         mine, theirs = one.scope(user="alice"), other.scope(user="alice")
         for question in questions:
@@ -290,6 +291,7 @@ def run(*, quick: bool = False) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
         folder = Path(name)
         rows = asyncio.run(durable_add(folder, rounds))
+        rows += peer_rows(folder, rounds)
         rows += asyncio.run(many_adders(folder, max(5, rounds // 15)))
         rows += start_up(folder, max(3, rounds // 20))
         rows += asyncio.run(recall_by_words(folder, rounds, foreign))
