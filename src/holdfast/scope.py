@@ -14,6 +14,7 @@ from holdfast.errors import InvalidInput
 from holdfast.model import Author, Importance, Kind, Session
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.consolidate.asked import ask_for, consolidated, end
+from holdfast.pipeline.consolidate.window import skipped
 from holdfast.pipeline.forget import Sources, Target, forget, plan, report
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.ingest import parse_messages
@@ -379,7 +380,9 @@ class AsyncScope(ScopeContext):
         runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session
 
         def chosen(tx: ReadTx) -> list[Session]:
-            return [session for session in tx.sessions() if name is None or session.name == name]
+            if name is not None:
+                return [session for session in tx.sessions() if session.name == name]
+            return [session for session in tx.sessions() if when is None or not skipped(session.name, when)]
 
         if when is None:
             found = await self._read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], 2**62))
