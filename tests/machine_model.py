@@ -161,7 +161,8 @@ class Model:
                     self.revise(done, memory, now, state="superseded", valid_to=at, superseded_by=successor)
         if same is not None:
             return
-        later = [m for m in others if m.now["valid_from"] > at and m.operation == "set"]
+        # It ends where the next one sets the attribute, or says the same from then on.
+        later = [m for m in others if m.now["valid_from"] > at and (m.operation == "set" or m.value == new.value)]
         following = min(later, key=lambda m: (m.now["valid_from"], m.number), default=None)
         if following is None:
             self.create(done, new, now, valid_from=at)
@@ -219,6 +220,9 @@ class Model:
         mine, theirs = after[one], after[other]
         if first.kind != second.kind or theirs["state"] not in STANDING:
             return False
+        if first.kind == "raw":
+            # While it was away its window was kept anew: the two would say everything twice.
+            return mine["state"] == theirs["state"] == "active" and not set(first.sources).isdisjoint(second.sources)
         if first.kind == "note":
             return first.text == second.text and mine["state"] == theirs["state"] == "active"
         if first.kind != "fact" or first.key != second.key:
@@ -264,6 +268,9 @@ class Model:
         if root.verb == "hide":
             for item in list(self.revealed(done)):
                 del self.hidden[item]
+            if not steps % 2:
+                # Its window may have been closed meanwhile, without it.
+                self.due |= {self.messages[item].session for item in done.sources if item in self.messages}
             if steps % 2:
                 for item in done.sources:
                     if item in self.messages or item in self.memories:

@@ -168,5 +168,6 @@ def _end(
                 setting.append((one.at, 1, memory.number, memory))
     if not setting:
         return None, None
-    until, _, _, memory = min(setting, key=lambda found: found[:3])
-    return until, None if memory.valid_to == until else memory
+    until, again, _, memory = min(setting, key=lambda found: found[:3])
+    # Ended there by a removal, nothing follows; what begins there follows, also where another took its place at once.
+    return until, None if again and memory.valid_to == until else memory
