@@ -36,3 +36,19 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.Mon
         await stopped
         assert (await alice.status()).leased == 0
         assert (await alice.status()).due
+
+
+async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
+    """A program that ends without closing cancels the worker's tasks; one that lived on would keep it for ever."""
+    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as hf:
+        worker: Worker = hf._runtime.worker
+        worker.start()
+        while not all(event._waiters for event in worker._woken.values()):  # noqa: ASYNC110 - until it is idle
+            await asyncio.sleep(0)
+        for event in worker._woken.values():
+            event.set()
+        await asyncio.sleep(0)  # the wake is under way
+        for task in worker._tasks:
+            task.cancel()
+        _, left = await asyncio.wait(worker._tasks, timeout=5)
+        assert left == set()

@@ -163,7 +163,6 @@ class Worker:
     async def _run(self, kinds: Sequence[str], slots: int) -> None:
         woken = self._woken[tuple(kinds)]
         mine: set[asyncio.Task[Outcome]] = set()
-        # Python 3.11's wait_for may swallow the cancellation that comes with a wake, so the flag is asked too.
         while not self._stopping:
             woken.clear()
             soonest = None
@@ -184,8 +183,10 @@ class Worker:
             wait = self._poll_seconds
             if soonest is not None:
                 wait = min(wait, max(0.05, (soonest - self._clock.now()).total_seconds()))
+            # Not wait_for: in Python 3.11 it may swallow a cancellation that comes with a wake.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(woken.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await woken.wait()
 
     def _begin(self, lease: Lease, woken: asyncio.Event) -> asyncio.Task[Outcome]:
         task = asyncio.create_task(self._do(lease))
