@@ -43,10 +43,13 @@ async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
     async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as hf:
         worker: Worker = hf._runtime.worker
         worker.start()
-        while not all(event._waiters for event in worker._woken.values()):  # noqa: ASYNC110 - until it is idle
-            await asyncio.sleep(0)
-        for event in worker._woken.values():
-            event.set()
+        woken = worker._woken[tuple(worker._quick)]
+        for _ in range(1000):  # until it is idle
+            if woken._waiters:
+                break
+            await asyncio.sleep(0.001)
+        assert woken._waiters
+        woken.set()
         await asyncio.sleep(0)  # the wake is under way
         for task in worker._tasks:
             task.cancel()
