@@ -22,7 +22,7 @@ from tests.machine_model import LABELS, Done, Held, Model, Said, Session
 T = TypeVar("T")
 FULL = os.environ.get("HOLDFAST_PROOF") == "full"
 BUDGET = settings(
-    max_examples=600 if FULL else 15,
+    max_examples=600 if FULL else 20,
     stateful_step_count=60 if FULL else 40,
     derandomize=True,
     deadline=None,
@@ -494,4 +494,4 @@ TestFactsOnMemory.settings = settings(BUDGET, max_examples=1500 if FULL else 30)
 TestMachineOnMemory = OnMemory.TestCase
 TestMachineOnMemory.settings = BUDGET
 TestMachineOnSqlite = OnSqlite.TestCase
-TestMachineOnSqlite.settings = settings(BUDGET, max_examples=200 if FULL else 6)
+TestMachineOnSqlite.settings = settings(BUDGET, max_examples=200 if FULL else 8)
