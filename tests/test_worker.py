@@ -44,10 +44,10 @@ async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
         worker: Worker = hf._runtime.worker
         worker.start()
         woken = worker._woken[tuple(worker._quick)]
-        for _ in range(1000):  # until it is idle
+        for _ in range(100_000):  # until it is idle
             if woken._waiters:
                 break
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0)
         assert woken._waiters
         woken.set()
         await asyncio.sleep(0)  # the wake is under way
