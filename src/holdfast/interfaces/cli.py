@@ -99,7 +99,8 @@ def _attribute(command: str) -> str:
 @click.group(
     cls=_Sections,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
-    epilog="Every command takes the options above, before or after its name. 'holdfast COMMAND --help' has an example.",
+    epilog="Every command on a store takes the options above, before or after its name."
+    " 'holdfast COMMAND --help' has an example.",
 )
 @click.version_option(__version__, prog_name="holdfast")
 @common_options

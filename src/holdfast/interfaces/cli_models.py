@@ -9,6 +9,8 @@ from typing import IO, Any, Protocol
 
 import click
 
+from holdfast.interfaces.cli_frame import Frame
+
 __all__ = ["ModelsCommands", "models_group"]
 
 Row = Mapping[str, Any]
@@ -86,6 +88,7 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
             context.exit(1)
 
     @models.command("usage")
+    @click.option("--db", metavar="PATH", callback=_of_store, expose_value=False, help="The store.")
     @click.option("--days", type=click.IntRange(min=1), help="Only the last DAYS days.")
     @click.option("--by-day", is_flag=True, help="One line a day.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -109,6 +112,13 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
             _table(list(rows), ("kind", "status", "got", "delay", "code", "rule"))
 
     return models
+
+
+def _of_store(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    """A store named behind the command, as every command on a store takes it."""
+    frame = context.find_object(Frame)
+    if path is not None and frame is not None:
+        frame.db = path
 
 
 def _show(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
