@@ -35,7 +35,7 @@ $(STAMP): requirements.lock pyproject.toml
 	touch $@
 
 lock:  ## renew requirements.lock from pyproject.toml
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra postgres --extra server --extra telemetry --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
 
 clean:
