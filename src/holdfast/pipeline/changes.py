@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.answers import Changes
-from holdfast.model import Change
+from holdfast.model import Change, Memory, Message
 from holdfast.pipeline.sight import seen, sees
 from holdfast.transaction import ReadTx
 
@@ -41,6 +41,6 @@ def _seen(tx: ReadTx, change: Change) -> Change | None:
 
 
 def _sources(tx: ReadTx, change: Change) -> tuple[str, ...]:
-    rows = [*tx.find_messages(change.sources), *tx.find_memories(change.sources)]
+    rows: list[Message | Memory] = [*tx.find_messages(change.sources), *tx.find_memories(change.sources)]
     others = {row.id for row in rows if not sees(tx.scope, row)}
     return tuple(one for one in change.sources if one not in others)
