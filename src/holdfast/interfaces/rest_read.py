@@ -15,11 +15,12 @@ from holdfast.interfaces.rest_frame import Routes, SessionName, example, json_re
 from holdfast.interfaces.schemas import ContextBody, RecallBody
 from holdfast.open import AsyncHoldfast
 from holdfast.pipeline.context.answer import Context
+from holdfast.pipeline.remember import labels
 
 __all__ = ["read_routes"]
 
 _TIMES = ("since", "until", "as_of", "known_at")
-_LISTS = ("kinds", "states", "tiers", "roles", "arms", "topics", "entities")
+_LISTS = ("kinds", "states", "tiers", "roles", "arms")
 _RECALL = example(
     a_question={"text": "what does she eat"},
     only_facts_as_of_then={"text": "city", "kinds": ["fact"], "as_of": "2025-01-01T00:00:00Z"},
@@ -62,6 +63,7 @@ def _recall(routes: Routes, holdfast: AsyncHoldfast) -> None:
         given: dict[str, Any] = body.model_dump()
         given |= {name: moment(given[name]) for name in _TIMES}
         given |= {name: tuple(given[name]) for name in _LISTS if given[name] is not None}
+        given |= {name: labels(name, given[name]) for name in ("topics", "entities")}
         return json_response(await scope.recall(Question(**given)))
 
     @routes.get("/summaries", answer=Recall, summary="The history, window by window")
