@@ -16,6 +16,7 @@ from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.forget import Sources
 from holdfast.portal import Portal
 from holdfast.scope import AsyncScope
+from holdfast.sync_tokens import SyncTokens
 
 if TYPE_CHECKING:
     from holdfast.admin import Admin, Progress
@@ -81,6 +82,11 @@ class SyncAdmin:
     def __init__(self, core: Admin, portal: Portal) -> None:
         self._core = core
         self._portal = portal
+
+    @property
+    def tokens(self) -> SyncTokens:
+        """See `Admin.tokens`."""
+        return SyncTokens(self._core.tokens, self._portal)
 
     def usage(self) -> tuple[Usage, ...]:
         """See `Admin.usage`."""
