@@ -28,6 +28,11 @@
     │   ├── ModelDamaged                 a file of a local model is not what was shipped; `path`, `expected`, `found`
     │   ├── ModelResting                 the link was not asked: it rests after earlier failures; `retry_after`
     │   └── ChainFailed                  no link of a chain gave an answer; `attempts`, `advice`
+    ├── AccessDenied                     a server did not let the call in
+    │   ├── Unauthenticated              no token, or one that does not count (any more)
+    │   ├── ScopeDenied                  a scope or a right outside the token; `right` where one is missing
+    │   └── RateLimited                  too many calls; `retry_after`
+    ├── ServerUnreachable                no answer of a server; `sent` says whether the call may have been carried out
     ├── BackupDamaged                    a backup that does not agree with its manifest
     ├── WrongLoop                        an AsyncHoldfast used from another event loop
     └── ForkedProcess                    a store used after a fork; open it again in the child
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "AccessDenied",
     "Attempt",
     "BackupDamaged",
     "ChainFailed",
@@ -65,8 +71,11 @@ __all__ = [
     "NewerStore",
     "NotAStore",
     "NotFound",
+    "RateLimited",
     "ReadTimeout",
     "RevisionConflict",
+    "ScopeDenied",
+    "ServerUnreachable",
     "StoreBusy",
     "StoreClosed",
     "StoreCorrupt",
@@ -74,6 +83,7 @@ __all__ = [
     "StoreFull",
     "StoreReadOnly",
     "TooLarge",
+    "Unauthenticated",
     "UndoConflict",
     "UnreadableImport",
     "WrongKind",
@@ -277,6 +287,36 @@ class ChainFailed(ModelError):
     """
 
     advice: Literal["retry", "park", "shorten", "poison", "refused"]
+
+
+class AccessDenied(HoldfastError):
+    """A server did not let the call in; nothing was done."""
+
+
+class Unauthenticated(AccessDenied):
+    """There was no token, or one that is unknown, expired or revoked; a server does not say which."""
+
+
+class ScopeDenied(AccessDenied):
+    """A scope that the token is not bound to, or a right (`right`) that it does not carry."""
+
+    right: str | None = None
+
+
+class RateLimited(AccessDenied):
+    """Too many calls; the next one may come in `retry_after` seconds."""
+
+    retry_after: float
+
+
+class ServerUnreachable(HoldfastError):
+    """No answer came from a server.
+
+    `sent` is false where the call cannot have been carried out; true where it may have been: the same call with the
+    same idempotency key settles it.
+    """
+
+    sent: bool
 
 
 class BackupDamaged(HoldfastError):
