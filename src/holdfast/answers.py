@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from holdfast.model import HitKind, Memory, Message, State, Suspicion, Tier
+from holdfast.model import Change, HitKind, Memory, Message, State, Suspicion, Tier
 
 __all__ = [
+    "Changes",
     "Consolidated",
     "Doubt",
     "Due",
@@ -169,6 +170,18 @@ class Page:
 
     items: tuple[Memory, ...]
     cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """A stretch of the audit trail, oldest first, effects without content.
+
+    `cursor` is the `seq` up to which it was read: pass it as `after` for what comes next; with `more` there is some.
+    """
+
+    items: tuple[Change, ...]
+    cursor: int
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

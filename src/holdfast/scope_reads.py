@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from holdfast.answers import Doubt, Page, Query, Recall, Residue, Status
+from holdfast.answers import Changes, Doubt, Page, Query, Recall, Residue, Status
 from holdfast.errors import HoldfastError, InvalidInput, WrongKind
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
+from holdfast.pipeline.changes import changes
 from holdfast.pipeline.evidence import asked_for
 from holdfast.pipeline.history import get, history
 from holdfast.pipeline.recall import Meaning, checked, recall
@@ -201,6 +202,19 @@ class ScopeReads:
             NotFound: the id was never in this scope.
         """
         return await self._read(lambda tx: history(tx, item_id))
+
+    async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
+        """What changed, in the order in which it was committed, from behind the change `after` (its `seq`) on.
+
+        An agent is told of changes to its own and to agentless rows. `seq` counts within the namespace: others' changes
+        leave gaps. Nothing is skipped: whoever passes `cursor` back sees every change once.
+
+        Raises:
+            InvalidInput: `after` is below 0, or the limit not 1 to 1000.
+        """
+        if after < 0 or not 1 <= limit <= MAX_PAGE:
+            raise InvalidInput(f"after is {after} and limit {limit}; pass after from 0 and a limit of 1 to {MAX_PAGE}")
+        return await self._read(lambda tx: changes(tx, after=after, limit=limit))
 
     async def residue(self, text: str) -> Residue:
         """Where the bytes of a text still stand in the store's files: proof that forgetting is real.

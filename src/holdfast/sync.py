@@ -8,7 +8,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
+from holdfast.answers import (
+    Changes,
+    Consolidated,
+    Doubt,
+    Erasure,
+    Page,
+    Query,
+    Recall,
+    Receipt,
+    Remembered,
+    Residue,
+    Status,
+)
 from holdfast.errors import StoreClosed
 from holdfast.memory import OpenStore
 from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
@@ -282,6 +294,10 @@ class SyncScope:
     def history(self, item_id: str) -> tuple[Change, ...]:
         """See `AsyncScope.history`."""
         return self._portal.run(self._core.history(item_id))
+
+    def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
+        """See `AsyncScope.changes`."""
+        return self._portal.run(self._core.changes(after=after, limit=limit))
 
     def undo(
         self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
