@@ -58,7 +58,7 @@ class InMemoryStore:
         self._closed = False
         self._upkeep = InMemoryUpkeep(self._rows, self._unit)
         self._usage = InMemoryUsageBook()
-        self._tokens = InMemoryTokens()
+        self._tokens = InMemoryTokens(self._refuse_closed)
         secret = sha256(ids.new("ses").encode()).digest()
         self._facts = StoreFacts(backend="memory", location=":memory:", schema=_SCHEMA, secret=secret)
 
