@@ -17,7 +17,7 @@ from holdfast.admin import Admin
 from holdfast.memory import OpenStore
 from holdfast.scope import AsyncScope
 from holdfast.sync import SyncAdmin, SyncScope, SyncStore
-from holdfast.sync_tokens import SyncTokens
+from holdfast.sync_admin import SyncTokens
 from holdfast.token_verbs import TokenVerbs
 
 FACES = [(AsyncScope, SyncScope), (OpenStore, SyncStore), (Admin, SyncAdmin), (TokenVerbs, SyncTokens)]

@@ -49,8 +49,8 @@ ALLOWED: dict[str, set[str]] = {
     "admin": CORE | {"pipeline", "runtime", "token_verbs"},
     "memory": CORE | {"pipeline", "upkeep", "runtime", "scope", "admin"},
     "portal": {"errors"},
-    "sync_tokens": CORE | {"portal", "token_verbs"},
-    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving", "sync_tokens"},
+    "sync_admin": CORE | {"portal", "token_verbs", "admin"},
+    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving", "sync_admin"},
     "wiring": CORE
     | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
     | {"chains", "transfer"},
