@@ -88,7 +88,7 @@ class UnitCases:
 
     @pytest.mark.parametrize("looks", [False, True])
     async def test_what_a_failed_unit_took_is_given_back_within_its_group(
-        self, store: Store, ids: Ids, looks: bool
+        self, store: Store, ids: Ids, *, looks: bool
     ) -> None:
         began = threading.Event()
         go = threading.Event()
