@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.access import AccessToken, NewToken, Right
-from holdfast.portal import Portal
-from holdfast.token_verbs import TokenVerbs
-from holdfast.vectors import Generation
-
 if TYPE_CHECKING:
+    from datetime import timedelta
+    from pathlib import Path
+
+    from holdfast.access import AccessToken, NewToken, Right
     from holdfast.admin import Admin, Progress
     from holdfast.inference import Tally
     from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.portal import Portal
+    from holdfast.token_verbs import TokenVerbs
+    from holdfast.vectors import Generation
 
 __all__ = ["SyncAdmin", "SyncTokens"]
 
