@@ -243,13 +243,13 @@ def test_the_attributes_of_an_error_are_those_of_its_class(row: list[str]) -> No
 
 def test_the_verbs_are_those_of_the_code() -> None:
     text = reference.VERBS.read_text(encoding="utf-8")
-    told = set(re.findall(r"^### (\w+)$", text, re.MULTILINE))
+    told = set(re.findall(r"^### ([\w.]+)$", text, re.MULTILINE))
     assert told == set(reference.verbs()), "add the verb to docs/reference/verbs.md, then run python -m tests.reference"
     assert reference.with_signatures(text) == text, "run python -m tests.reference"
 
 
 def test_each_verb_names_the_errors_of_its_docstring() -> None:
-    sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", unfenced(reference.VERBS), re.MULTILINE | re.DOTALL))
+    sections = dict(re.findall(r"^### ([\w.]+)\n(.*?)(?=^##|\Z)", unfenced(reference.VERBS), re.MULTILINE | re.DOTALL))
     common = codes(unfenced(reference.VERBS).partition("## Opening")[0])
     untold = {}
     for name, verb in reference.verbs().items():

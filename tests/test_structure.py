@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "holdfast"
 MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 
-VALUES = {"errors", "model", "answers", "packed", "unpacked", "plain", "vectors", "_version"}
+VALUES = {"errors", "model", "answers", "packed", "unpacked", "plain", "vectors", "access", "_version"}
 CORE = VALUES | {"ports", "transaction", "inference", "keeping"}
 # What each part of the package may import, late imports included. A part is a top-level module or folder.
 ALLOWED: dict[str, set[str]] = {
@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "_version": set(),
     "errors": set(),
     "model": {"errors"},
+    "access": {"errors", "model"},
     "packed": {"errors"},
     "vectors": set(),
     "unpacked": {"packed", "errors"},
@@ -44,10 +45,12 @@ ALLOWED: dict[str, set[str]] = {
     "scope_context": CORE | {"pipeline", "runtime", "scope_reads"},
     "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "moving"},
     "moving": CORE | {"pipeline", "transfer", "runtime"},
-    "admin": CORE | {"pipeline", "runtime"},
+    "token_verbs": CORE | {"pipeline", "runtime"},
+    "admin": CORE | {"pipeline", "runtime", "token_verbs"},
     "memory": CORE | {"pipeline", "upkeep", "runtime", "scope", "admin"},
     "portal": {"errors"},
-    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving"},
+    "sync_admin": CORE | {"portal", "token_verbs", "admin"},
+    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving", "sync_admin"},
     "wiring": CORE
     | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
     | {"chains", "transfer"},
@@ -58,7 +61,7 @@ ALLOWED: dict[str, set[str]] = {
     "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer", "remote"}
-    | {"runtime", "upkeep", "testing", "admin", "moving", "bench"},
+    | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs"},
 }
 # Stores know nothing of each other.
 SIBLINGS = {"storage": {"sql", "residue"}}
@@ -146,3 +149,15 @@ def test_opening_loads_no_server_and_no_provider() -> None:
     heavy = ("fastapi", "uvicorn", "mcp", "openai", "anthropic", "httpx2", "pydantic", "structlog", "rich", "numpy")
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_opening_a_file_loads_no_stage_of_the_pipeline(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    code = (
+        "import sys; from holdfast import Holdfast; Holdfast.open(sys.argv[1]).close();"
+        "print(*sorted(name for name in sys.modules if name.startswith('holdfast.pipeline.')))"
+    )
+    found = ""
+    for _ in range(2):
+        found = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True).stdout
+    assert set(found.split()) <= {"holdfast.pipeline.embedding", "holdfast.pipeline.limits"}

@@ -17,6 +17,7 @@ from holdfast.pipeline.index import begin, due_index
 from holdfast.pipeline.vector_cache import mend_vectors
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
+from holdfast.token_verbs import TokenVerbs
 from holdfast.transaction import ReadTx, WriteTx
 from holdfast.vectors import Generation
 
@@ -33,6 +34,11 @@ class Admin:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+
+    @property
+    def tokens(self) -> TokenVerbs:
+        """The verbs for the tokens that a server lets in."""
+        return TokenVerbs(self._runtime)
 
     def _keeper(self) -> Keeper:
         self._runtime.guard()

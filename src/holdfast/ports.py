@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
-from holdfast.answers import Due
-from holdfast.inference import UsageBook
-from holdfast.model import Scope
-from holdfast.transaction import ReadTx, WriteTx
+if TYPE_CHECKING:
+    from holdfast.access import StoredToken
+    from holdfast.answers import Due
+    from holdfast.inference import UsageBook
+    from holdfast.model import Scope
+    from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = [
     "Clock",
@@ -26,6 +28,7 @@ __all__ = [
     "Redactor",
     "Store",
     "StoreFacts",
+    "Tokens",
     "Upkeep",
 ]
 
@@ -152,6 +155,34 @@ class Upkeep(Protocol):
         ...
 
 
+class Tokens(Protocol):
+    """Who may ask a server, over all scopes: tokens by id, without their secrets."""
+
+    async def add(self, stored: StoredToken) -> None:
+        """Keep a new token.
+
+        Raises:
+            Conflict: there is one of that id.
+        """
+        ...
+
+    async def find(self, token_id: str) -> StoredToken | None:
+        """The token of that id, revoked and expired ones too, as every process sees it now."""
+        ...
+
+    async def read(self, namespace: str | None = None) -> list[StoredToken]:
+        """The tokens of a namespace (None: of all), by creation and then by id."""
+        ...
+
+    async def revoke(self, token_id: str, at: datetime) -> StoredToken | None:
+        """Revoke a token; one that is revoked keeps its time. Returns it as it now is; None where there is none."""
+        ...
+
+    async def note_use(self, token_id: str, day: str) -> None:
+        """Note the day of its last use; an earlier one changes nothing."""
+        ...
+
+
 class Store(Protocol):
     """One store: scoped units of work, upkeep across scopes, and its own life."""
 
@@ -168,6 +199,11 @@ class Store(Protocol):
     @property
     def usage(self) -> UsageBook:
         """What models were used for, over all scopes."""
+        ...
+
+    @property
+    def tokens(self) -> Tokens:
+        """Who may ask a server, over all scopes."""
         ...
 
     async def write(

@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "settle": ("cli_work", "Do due work now."),
         "worker": ("cli_work", "Do due work until stopped."),
         "reindex": ("cli_keep", "Build derived indexes anew."),
+        "token": ("cli_tokens", "Make, list and revoke tokens for a server."),
         "residue": ("cli_forget", "Look for a text's bytes in the store's files."),
     },
     "Models": {

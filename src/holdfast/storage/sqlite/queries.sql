@@ -568,3 +568,26 @@ ON CONFLICT (day, model, purpose) DO UPDATE SET
 SELECT day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds, nanousd, unpriced,
   f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth
 FROM model_usage WHERE day >= :since ORDER BY day, model, purpose
+
+-- name: add_token
+-- scope: upkeep
+INSERT INTO token (id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on)
+VALUES (:id, :namespace, :user_id, :agent_id, :rights, :label, :digest, :created_at, :expires_at, :revoked_at, :used_on)
+
+-- name: find_token
+-- scope: upkeep
+SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on
+FROM token WHERE id = :id
+
+-- name: read_tokens
+-- scope: upkeep
+SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on
+FROM token WHERE :namespace IS NULL OR namespace = :namespace ORDER BY created_at, id
+
+-- name: revoke_token
+-- scope: upkeep
+UPDATE token SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL
+
+-- name: note_token_use
+-- scope: upkeep
+UPDATE token SET used_on = :day WHERE id = :id AND (used_on IS NULL OR used_on < :day)
