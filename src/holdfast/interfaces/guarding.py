@@ -86,7 +86,7 @@ async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> G
         resource=resource,
         local=Principal(scope=door.local, rights=frozenset(RIGHTS)) if open_door else None,
     )
-    return Guard(app, rules=rules, authenticate=_authenticate(store.admin.tokens, door.oauth, resource))
+    return Guard(app, rules=rules, authenticate=_authenticate(store, door.oauth, resource))
 
 
 def oauth_of_file(folder: Path) -> OAuth | None:
@@ -125,8 +125,11 @@ class TokenAuthenticate:
         return Principal(scope=token.scope, rights=frozenset(token.rights), token=token.id)
 
 
-def _authenticate(tokens: TokenVerbs, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
-    own = TokenAuthenticate(tokens)
+def _authenticate(store: OpenStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
+    async def own(bearer: str) -> Principal | None:
+        # The store may have been opened anew meanwhile.
+        return await TokenAuthenticate(store.admin.tokens)(bearer)
+
     if oauth is None or resource is None:
         return own
     from holdfast.interfaces.jwks import KeySet

@@ -25,7 +25,7 @@ from holdfast.interfaces.rest_frame import Routes, openapi_of
 from holdfast.interfaces.rest_memories import memories_routes
 from holdfast.interfaces.rest_messages import messages_routes
 from holdfast.interfaces.rest_read import read_routes
-from holdfast.open import AsyncHoldfast
+from holdfast.memory import OpenStore
 
 __all__ = ["RestOptions", "rest_app"]
 
@@ -54,7 +54,7 @@ class RestOptions:
     streams: Streams = field(default_factory=Streams)
 
 
-def rest_app(holdfast: AsyncHoldfast, options: RestOptions | None = None) -> FastAPI:
+def rest_app(holdfast: OpenStore, options: RestOptions | None = None) -> FastAPI:
     """The application with every route under `/v1`, and its OpenAPI at `/openapi.json`.
 
     It serves on the event loop that opened the store.

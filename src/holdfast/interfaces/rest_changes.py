@@ -13,7 +13,7 @@ from holdfast.answers import Changes, Receipt
 from holdfast.errors import InvalidInput, RateLimited
 from holdfast.interfaces.rest_frame import IdempotencyKey, Routes, example, given_key, json_response, scope_for
 from holdfast.interfaces.schemas import UndoBody
-from holdfast.open import AsyncHoldfast
+from holdfast.memory import OpenStore
 from holdfast.plain import body_json, to_plain
 from holdfast.scope import AsyncScope
 
@@ -55,14 +55,14 @@ class Streams:
             return
 
 
-def changes_routes(routes: Routes, holdfast: AsyncHoldfast, streams: Streams) -> None:
+def changes_routes(routes: Routes, holdfast: OpenStore, streams: Streams) -> None:
     """The routes under `/v1/changes`."""
     _pages(routes, holdfast)
     _stream(routes, holdfast, streams)
     _undo(routes, holdfast)
 
 
-def _pages(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _pages(routes: Routes, holdfast: OpenStore) -> None:
     @routes.get("/changes", answer=Changes, summary="What changed")
     async def changes(
         request: Request,
@@ -81,7 +81,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _stream(routes: Routes, holdfast: AsyncHoldfast, streams: Streams) -> None:
+def _stream(routes: Routes, holdfast: OpenStore, streams: Streams) -> None:
     @routes.get("/changes/stream", answer=None, responses=_EVENTS, summary="Changes as they come")
     async def stream(
         request: Request,
@@ -136,7 +136,7 @@ async def _events(scope: AsyncScope, cursor: int, streams: Streams) -> AsyncIter
         streams.open -= 1
 
 
-def _undo(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _undo(routes: Routes, holdfast: OpenStore) -> None:
     @routes.post("/changes/{change_id}/undo", answer=Receipt, summary="Undo a change")
     async def undo(
         request: Request,

@@ -19,9 +19,9 @@ from holdfast.errors import UnreadableImport
 from holdfast.interfaces.rest_frame import Routes, caller, example, json_response, scope_for
 from holdfast.interfaces.rest_messages import LONGEST_WAIT
 from holdfast.interfaces.schemas import SettleBody
-from holdfast.keeping import Finding, Rebuilt, Usage
+from holdfast.keeping import Finding, Readiness, Rebuilt, Usage
+from holdfast.memory import OpenStore
 from holdfast.moving import BATCH_MESSAGES, Report
-from holdfast.open import AsyncHoldfast
 from holdfast.remote.wire import UPLOAD, zone_of
 
 __all__ = ["data_routes"]
@@ -42,7 +42,7 @@ class Settled(BaseModel):
     settled: bool
 
 
-def data_routes(routes: Routes, holdfast: AsyncHoldfast, scratch: Path | None) -> None:
+def data_routes(routes: Routes, holdfast: OpenStore, scratch: Path | None) -> None:
     """The routes `/v1/import`, `/v1/export` and those under `/v1/admin`."""
     _import(routes, holdfast, scratch)
     _export(routes, holdfast, scratch)
@@ -67,7 +67,7 @@ _UPLOAD = {
 }
 
 
-def _import(routes: Routes, holdfast: AsyncHoldfast, scratch: Path | None) -> None:
+def _import(routes: Routes, holdfast: OpenStore, scratch: Path | None) -> None:
     @routes.post("/import", answer=Report, openapi_extra=_UPLOAD, summary="Import a file")
     async def import_file(
         request: Request,
@@ -104,7 +104,7 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _export(routes: Routes, holdfast: AsyncHoldfast, scratch: Path | None) -> None:
+def _export(routes: Routes, holdfast: OpenStore, scratch: Path | None) -> None:
     @routes.get("/export", answer=Pages, responses=_EXPORTED, summary="Export the scope")
     async def export(
         request: Request, format: Literal["jsonl", "markdown"] = "jsonl", session: str | None = None
@@ -128,7 +128,7 @@ def _texts(files: Sequence[str]) -> dict[str, str]:
     return {Path(file).name: Path(file).read_text(encoding="utf-8") for file in files}
 
 
-def _admin(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _admin(routes: Routes, holdfast: OpenStore) -> None:
     @routes.post("/admin/settle", answer=Settled, summary="Do due work now")
     async def settle(
         request: Request,
@@ -150,6 +150,12 @@ def _admin(routes: Routes, holdfast: AsyncHoldfast) -> None:
         own = f"namespace {caller(request, 'admin').scope.namespace!r},"
         found = await holdfast.admin.doctor()
         return json_response([one for one in found if not one.where or one.where.startswith(own)])
+
+    @routes.get("/admin/ready", answer=Readiness, summary="Whether the store takes writes")
+    async def ready(request: Request) -> Response:
+        """Make a small write and take it back; how much work is due, and how the models are."""
+        caller(request, "admin")
+        return json_response(await holdfast.admin.ready())
 
     @routes.post("/admin/reindex", answer=Rebuilt, summary="Build the words index anew")
     async def reindex(request: Request) -> Response:

@@ -12,7 +12,7 @@ from fastapi import FastAPI, Header, Query, Request, Response
 from holdfast.errors import InvalidInput, RevisionConflict, ScopeDenied
 from holdfast.interfaces.principal import Principal, Right, principal_of
 from holdfast.interfaces.problems import MEDIA_TYPE
-from holdfast.open import AsyncHoldfast
+from holdfast.memory import OpenStore
 from holdfast.plain import body_json, parse_time, to_plain
 from holdfast.scope import AsyncScope
 
@@ -158,7 +158,7 @@ def caller(request: Request, right: Right) -> Principal:
     return principal
 
 
-def scope_for(holdfast: AsyncHoldfast, request: Request, right: Right, session: str | None = None) -> AsyncScope:
+def scope_for(holdfast: OpenStore, request: Request, right: Right, session: str | None = None) -> AsyncScope:
     """The verbs of the caller's scope, where it has the right.
 
     Raises:

@@ -20,8 +20,8 @@ from holdfast.interfaces.rest_frame import (
     scope_for,
 )
 from holdfast.interfaces.schemas import AddBody
+from holdfast.memory import OpenStore
 from holdfast.model import Change, Message
-from holdfast.open import AsyncHoldfast
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
 
@@ -60,14 +60,14 @@ class Text(BaseModel):
     text: str
 
 
-def messages_routes(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def messages_routes(routes: Routes, holdfast: OpenStore) -> None:
     """The routes under `/v1/messages` and `/v1/sessions`."""
     _writes(routes, holdfast)
     _reads(routes, holdfast)
     _sessions(routes, holdfast)
 
 
-def _writes(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _writes(routes: Routes, holdfast: OpenStore) -> None:
     @routes.post("/messages", status_code=201, answer=Receipt, summary="Append messages")
     async def add(
         request: Request,
@@ -95,7 +95,7 @@ def _writes(routes: Routes, holdfast: AsyncHoldfast) -> None:
         return await forget_one(scope, message_id, hard=hard, sources=sources, dry_run=dry_run)
 
 
-def _reads(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _reads(routes: Routes, holdfast: OpenStore) -> None:
     @routes.get("/messages", answer=MessagePage, summary="List a session's messages")
     async def messages(
         request: Request,
@@ -140,7 +140,7 @@ def _reads(routes: Routes, holdfast: AsyncHoldfast) -> None:
         return json_response(await scope_for(holdfast, request, "read").history(message_id))
 
 
-def _sessions(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _sessions(routes: Routes, holdfast: OpenStore) -> None:
     @routes.post("/sessions/end", answer=Receipt, summary="End a session")
     async def end_session(
         request: Request, session: SessionName = None, idempotency_key: IdempotencyKey = None

@@ -13,7 +13,7 @@ from holdfast.answers import Recall, Status
 from holdfast.interfaces.principal import principal_of
 from holdfast.interfaces.rest_frame import Routes, SessionName, example, json_response, moment, scope_for
 from holdfast.interfaces.schemas import ContextBody, RecallBody
-from holdfast.open import AsyncHoldfast
+from holdfast.memory import OpenStore
 from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.remember import labels
 
@@ -40,14 +40,14 @@ class WhoAsks(BaseModel):
     holdfast: str
 
 
-def read_routes(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def read_routes(routes: Routes, holdfast: OpenStore) -> None:
     """The routes `/v1/recall`, `/v1/summaries`, `/v1/context`, `/v1/status` and `/v1/scope`."""
     _recall(routes, holdfast)
     _context(routes, holdfast)
     _about(routes, holdfast)
 
 
-def _recall(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _recall(routes: Routes, holdfast: OpenStore) -> None:
     @routes.post("/recall", answer=Recall, summary="Find messages and current memories")
     async def recall(
         request: Request,
@@ -85,7 +85,7 @@ def _recall(routes: Routes, holdfast: AsyncHoldfast) -> None:
         return json_response(found)
 
 
-def _context(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _context(routes: Routes, holdfast: OpenStore) -> None:
     @routes.post("/context", answer=Context, summary="The messages to send, within a budget")
     async def context(
         request: Request,
@@ -97,7 +97,7 @@ def _context(routes: Routes, holdfast: AsyncHoldfast) -> None:
         return json_response(await scope.context(**body.model_dump()))
 
 
-def _about(routes: Routes, holdfast: AsyncHoldfast) -> None:
+def _about(routes: Routes, holdfast: OpenStore) -> None:
     @routes.get("/status", answer=Status, summary="What is here and what is due")
     async def status(request: Request) -> Response:
         """Counts of the scope's messages and memories, and its due work."""

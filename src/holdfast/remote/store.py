@@ -12,12 +12,13 @@ from typing import Any, NoReturn
 from holdfast.admin import Admin, Progress
 from holdfast.errors import InvalidInput, InvalidSetting, ScopeDenied
 from holdfast.inference import Tally
-from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+from holdfast.keeping import Finding, Manifest, Readiness, Rebuilt, Usage
 from holdfast.memory import OpenStore
 from holdfast.model import Scope
 from holdfast.plain import from_plain
 from holdfast.remote.scope import RemoteScope
 from holdfast.remote.transport import Call, Transport
+from holdfast.token_verbs import TokenVerbs
 from holdfast.vectors import Generation
 
 __all__ = ["RemoteAdmin", "RemoteStore", "is_remote", "reach"]
@@ -140,6 +141,19 @@ class RemoteAdmin(Admin):
         if progress is not None:
             progress(done.scopes, done.scopes)
         return done
+
+    async def ready(self) -> Readiness:
+        """See `Admin.ready`."""
+        return from_plain(Readiness, await self._ask("GET", "/v1/admin/ready"))
+
+    @property
+    def tokens(self) -> TokenVerbs:
+        """Not over HTTP: a token makes no tokens.
+
+        Raises:
+            InvalidInput: always.
+        """
+        _there("token")
 
     async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
         """Not over HTTP: it is of every namespace.
