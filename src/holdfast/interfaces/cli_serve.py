@@ -42,10 +42,10 @@ def serve_command(
 ) -> None:
     """Serve the store over HTTP.
 
-    REST under /v1, MCP at /mcp, /metrics, /healthz and /readyz. On loopback without tokens every request is --namespace,
-    --user and --agent; with tokens ('holdfast token create') each brings its own. Beyond loopback it refuses to
-    start without tokens and without TLS or --behind-proxy. Ctrl-C or SIGTERM ends it: what runs ends first. SIGHUP
-    reads the catalog anew.
+    REST under /v1, MCP at /mcp, /metrics, /healthz and /readyz. On loopback without tokens every request is of
+    --namespace, --user and --agent; with tokens ('holdfast token create') each brings its own. Beyond loopback it
+    refuses to start without tokens and without TLS or --behind-proxy. Ctrl-C or SIGTERM ends it: what runs ends first.
+    SIGHUP reads the catalog anew.
     """
     need_server()
     from holdfast.interfaces.logs import set_up_logs

@@ -12,7 +12,7 @@ import structlog
 
 __all__ = ["set_up_logs"]
 
-_QUIET = ("uvicorn.access", "httpx2", "httpcore", "mcp")
+_QUIET = ("uvicorn.access", "uvicorn.error", "httpx2", "httpcore", "mcp")
 
 
 def set_up_logs(form: str, stream: TextIO | None = None) -> None:
