@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class Live:
     holdfast: AsyncHoldfast
     clock: FakeClock
     made: Serving
+    clients: list[AsyncHoldfast] = field(default_factory=list)
 
     async def token(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> str:
         return (await self.holdfast.admin.tokens.create(rights=rights, **names)).secret
@@ -41,7 +42,9 @@ class Live:
         return httpx2.AsyncClient(base_url=self.url, headers=headers, trust_env=False, **options)
 
     async def opened(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> AsyncHoldfast:
-        return await AsyncHoldfast.open(self.url, token=await self.token(rights, **names))
+        made = await AsyncHoldfast.open(self.url, token=await self.token(rights, **names))
+        self.clients.append(made)
+        return made
 
 
 @asynccontextmanager
@@ -70,8 +73,11 @@ async def live(
         while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
             await asyncio.sleep(0)
         try:
-            yield Live(f"http://127.0.0.1:{sock.getsockname()[1]}", holdfast, clock, made)
+            running = Live(f"http://127.0.0.1:{sock.getsockname()[1]}", holdfast, clock, made)
+            yield running
         finally:
+            for client in running.clients:
+                await client.close()
             made.streams.end()
             server.should_exit = True
             await task
@@ -99,10 +105,6 @@ class RemoteHarness:
         admin = await self.scope(user="the one who settles").opened()
         await admin.settle()
 
-    async def close(self) -> None:
-        for client in self._clients.values():
-            await (await client).close()
-
 
 class Later:
     """The verbs of a scope of a client that is being opened."""
@@ -125,7 +127,4 @@ class Later:
 async def remote_harness(location: str = "memory://", **opened: Any) -> AsyncIterator[RemoteHarness]:
     async with live(location, **opened) as server:
         harness = RemoteHarness(server)
-        try:
-            yield harness
-        finally:
-            await harness.close()
+        yield harness

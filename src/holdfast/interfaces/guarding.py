@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +51,7 @@ class Door:
     oauth: OAuth | None = None
     rate: Rate = field(default_factory=Rate)
     max_body_bytes: int = 16 * 1024 * 1024
+    large_bodies: Mapping[str, int] = field(default_factory=dict)
     timeout: float = 60.0
 
 
@@ -79,6 +80,7 @@ async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> G
         hosts=allowed_hosts(door.host, _names(door)),
         origins=frozenset(origin.lower().rstrip("/") for origin in door.allow_origins),
         max_body_bytes=door.max_body_bytes,
+        large_bodies=door.large_bodies,
         timeout=door.timeout,
         rate=door.rate,
         tls=door.tls,

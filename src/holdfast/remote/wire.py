@@ -75,7 +75,7 @@ def zone_of(text: str) -> tzinfo:
             return timezone(-span if text[0] == "-" else span)
     try:
         return ZoneInfo(text)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         raise InvalidInput(f"the zone {text!r:.60} is unknown; name one such as Europe/Lisbon or +09:00") from None
 
 
