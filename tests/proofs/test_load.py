@@ -25,7 +25,7 @@ from tests.rest.test_serve_process import Running, running
 
 CLIENTS = 200 if FULL else 20
 SECONDS = 60.0 if FULL else 4.0
-WORKER_LIVES = 4.0 if FULL else 1.5
+WORKER_LIVES = 12.0 if FULL else 1.5
 FAILING = 0.3
 CATALOG = """[models.failing]
 label = "Fails"
