@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -272,6 +273,9 @@ class AsyncScope(ScopeContext):
         )
         if sources not in {"erase", "keep"}:
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
+        given: object = wait  # callers are not all type-checked
+        if not isinstance(given, int | float) or not 0 <= given < math.inf:
+            raise InvalidInput(f"wait is {wait!r:.40}; pass how many seconds to wait for readers, 0 for none")
         agent, runtime = self._scope.agent, self._runtime
         if dry_run:
             return await self._read(

@@ -13,7 +13,7 @@ from holdfast.model import KINDS, Author, Change, Kind, Memory, Message, Scope, 
 from holdfast.pipeline.fences import erased
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.remember import memory_digest
-from holdfast.pipeline.sight import checked_id, has_labels, sees
+from holdfast.pipeline.sight import checked_id, checked_session, has_labels, sees
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
 
@@ -45,6 +45,7 @@ class Target:
                 "say what to forget: one id, or filters (session, kinds, topics, entities, before, after),"
                 " or everything=True"
             )
+        checked_session(self.session)
         unknown = set(self.kinds or ()) - set(KINDS)
         if unknown:
             raise InvalidInput(f"unknown kinds {sorted(map(str, unknown))}; known are {', '.join(KINDS)}")
