@@ -37,6 +37,7 @@ __all__ = [
     "connect",
     "create_or_migrate",
     "migrations",
+    "refuse_moved",
     "translated",
     "unlocked",
 ]
@@ -155,6 +156,20 @@ def connect(
     connection.set_busy_timeout(int(busy_timeout * 1000))
     connection.execute(_PRAGMAS)
     return connection
+
+
+def refuse_moved(connection: apsw.Connection, path: str) -> None:
+    """Refuse to go on with a file that is no longer at its path: what is written there would be lost with it.
+
+    Raises:
+        StoreError: the file was removed, renamed or replaced while it was open.
+    """
+    from ctypes import addressof, c_int
+
+    moved = c_int(0)
+    # SQLITE_FCNTL_HAS_MOVED compares the inode; a file system of a test may not know it.
+    if connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, addressof(moved)) and moved.value:
+        raise StoreError(f"{path} was removed or replaced while it was open; nothing was stored, open it again")
 
 
 def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | None = None, key: str = "") -> int:

@@ -18,7 +18,7 @@ import apsw
 from holdfast.errors import ForkedProcess, StoreClosed, StoreError
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
-from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
+from holdfast.storage.sqlite.connection import connect, create_or_migrate, refuse_moved, translated
 from holdfast.storage.sqlite.ledger import reconcile
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.storage.sqlite.upkeep import SqliteUpkeep
@@ -118,6 +118,7 @@ class SqliteStore:
             connection.set_progress_handler(lambda: time.monotonic() > until, _PROGRESS_STEPS)
             connection.execute("BEGIN")
             try:
+                refuse_moved(connection, self._path)
                 last = int(connection.execute(QUERIES["read_clock"]).get)
                 return work(connection, max(self._clock.now(), from_micros(last)))
             except StopIteration as error:

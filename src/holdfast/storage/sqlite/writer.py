@@ -18,7 +18,7 @@ import apsw
 from holdfast.errors import StoreClosed
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority
-from holdfast.storage.sqlite.connection import translated
+from holdfast.storage.sqlite.connection import refuse_moved, translated
 from holdfast.storage.sqlite.gathered import Gathered
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
@@ -131,7 +131,7 @@ class Writer:
         woke = False
         try:
             with translated(self._path):
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._begin()
                 gathered, now = Gathered(self._connection), self._time()
                 until = time.monotonic() + GROUP_SECONDS
                 current: _Job | None = job
@@ -199,7 +199,7 @@ class Writer:
         assert job.scope is not None  # noqa: S101 - only units of work are grouped
         try:
             with translated(self._path):
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._begin()
                 now = self._time()
                 gathered, result, error, woke = self._one(job, job.scope, Gathered(self._connection), now)
                 gathered.flush()
@@ -212,6 +212,10 @@ class Writer:
             _settle([(job, result, error)])
             if woke:
                 self._woke()
+
+    def _begin(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        refuse_moved(self._connection, self._path)
 
     def _time(self) -> datetime:
         """The store's clock: never before the last recorded time, whoever wrote it."""
