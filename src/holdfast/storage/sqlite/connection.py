@@ -36,8 +36,8 @@ __all__ = [
     "check_key",
     "connect",
     "create_or_migrate",
+    "file_at",
     "migrations",
-    "refuse_moved",
     "translated",
     "unlocked",
 ]
@@ -158,18 +158,13 @@ def connect(
     return connection
 
 
-def refuse_moved(connection: apsw.Connection, path: str) -> None:
-    """Refuse to go on with a file that is no longer at its path: what is written there would be lost with it.
-
-    Raises:
-        StoreError: the file was removed, renamed or replaced while it was open.
-    """
-    from ctypes import addressof, c_int
-
-    moved = c_int(0)
-    # SQLITE_FCNTL_HAS_MOVED compares the inode; a file system of a test may not know it.
-    if connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, addressof(moved)) and moved.value:
-        raise StoreError(f"{path} was removed or replaced while it was open; nothing was stored, open it again")
+def file_at(path: str) -> tuple[int, int] | None:
+    """Which file stands at a path now (device and inode); None where there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | None = None, key: str = "") -> int:

@@ -18,7 +18,7 @@ import apsw
 from holdfast.errors import StoreClosed
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority
-from holdfast.storage.sqlite.connection import refuse_moved, translated
+from holdfast.storage.sqlite.connection import translated
 from holdfast.storage.sqlite.gathered import Gathered
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
@@ -52,12 +52,19 @@ class Writer:
     """
 
     def __init__(
-        self, connect: Callable[[], apsw.Connection], *, path: str, clock: Clock, woke: Callable[[], None]
+        self,
+        connect: Callable[[], apsw.Connection],
+        *,
+        path: str,
+        clock: Clock,
+        woke: Callable[[], None],
+        begin: Callable[[], None],
     ) -> None:
         self._connect = connect
         self._path = path
         self._clock = clock
         self._woke = woke
+        self._check = begin
         self._jobs: list[_Job] = []
         self._places = 0
         self._closed = False
@@ -215,7 +222,7 @@ class Writer:
 
     def _begin(self) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
-        refuse_moved(self._connection, self._path)
+        self._check()
 
     def _time(self) -> datetime:
         """The store's clock: never before the last recorded time, whoever wrote it."""
