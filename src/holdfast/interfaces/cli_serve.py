@@ -73,11 +73,15 @@ def need_server() -> None:
     Raises:
         InvalidInput: it is not; the message says what to install.
     """
+    from holdfast.interfaces.mcp_light import load_sdk
+
     try:
         import fastapi
-        import mcp
         import prometheus_client
         import uvicorn
+
+        # Without its client half the SDK loads a good deal faster; a server needs none.
+        load_sdk()
     except ModuleNotFoundError as error:
-        raise InvalidInput(f"serving needs more ({error.name}): pip install 'holdfast[server]'") from None
-    del fastapi, mcp, prometheus_client, uvicorn
+        raise InvalidInput(f"serving needs more ({error.name or 'mcp'}): pip install 'holdfast[server]'") from None
+    del fastapi, prometheus_client, uvicorn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -166,7 +167,7 @@ class RemoteScope(AsyncScope):
         """See `AsyncScope.forget`; a server waits for readers 30 seconds at most."""
         body = {
             "item_id": None if item_id is None else checked_id(item_id),
-            "session": session,
+            "session": _named(session),
             "kinds": kinds,
             "topics": topics,
             "entities": entities,
@@ -228,7 +229,7 @@ class RemoteScope(AsyncScope):
                 "states": states,
                 "tiers": tiers,
                 "roles": roles,
-                "session": session,
+                "session": _named(session),
                 "topics": topics,
                 "entities": entities,
                 "metadata": {} if metadata is None else metadata,
@@ -289,7 +290,7 @@ class RemoteScope(AsyncScope):
         query = {
             "kinds": None if wanted is None else ",".join(map(str, wanted)),
             "states": "any" if held is None else ",".join(map(str, held)),
-            "session": session,
+            "session": _named(session),
             "limit": limit,
             "cursor": cursor,
         }
@@ -368,7 +369,18 @@ class RemoteScope(AsyncScope):
 
 def _bounded(wait: Any) -> Any:
     """Seconds to wait, as far as a server does; what is no number is left for it to refuse."""
-    return min(wait, _LONGEST_WAIT) if isinstance(wait, int | float) else wait
+    return _LONGEST_WAIT if isinstance(wait, int | float) and _LONGEST_WAIT < wait < math.inf else wait
+
+
+def _named(session: Any) -> Any:
+    """A session's name as a filter, as far as it can cross; whether there can be one of that name the server says.
+
+    Raises:
+        InvalidScope: it holds half a surrogate pair.
+    """
+    if isinstance(session, str) and not session.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in session):
+        Scope(session=session)
+    return session
 
 
 def _in_path(item_id: str, takes: str = "") -> str:
