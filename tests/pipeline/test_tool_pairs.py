@@ -71,7 +71,9 @@ def words_of_person(messages):
 
 
 def system_messages(messages):
-    return [one for one in messages if one["role"] in {"system", "developer"}]
+    """Those that say something: one that is empty instructs nobody, and providers refuse it."""
+    systems = [one for one in messages if one["role"] in {"system", "developer"}]
+    return [one for one in systems if says_something(one["content"])]
 
 
 def newest_message(history):

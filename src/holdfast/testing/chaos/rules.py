@@ -24,7 +24,13 @@ __all__ = [
 ]
 
 _OPENAI_ROLES = ("system", "assistant", "user", "function", "tool", "developer")
+_OPENAI_ID_CHARS = 40
+_OPENAI_NAME = re.compile(r"[a-zA-Z0-9_-]+")
+_OPENAI_SPEAKER = re.compile(r"[^\s<|\\/>]+")
+_OPENAI_MEDIA = {"image_url": "Image URLs are", "input_audio": "Audio inputs are", "file": "Files are"}
 _ANTHROPIC_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_ANTHROPIC_OF_ASSISTANT = frozenset({"tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use"})
+_ANTHROPIC_OF_USER = frozenset({"tool_result", "image", "document"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +81,9 @@ def openai_violations(messages: Sequence[Mapping[str, Any]]) -> list[Violation]:
             found.append(Violation(text=text, param=f"messages[{index}].role", code="invalid_value"))
             continue
         found.extend(_openai_content(message, index))
+        found.extend(_openai_speaker(message, index))
+        if role == "assistant" and message.get("function_call") is not None:
+            found.extend(_openai_function(message["function_call"], f"messages[{index}].function_call", "arguments"))
         if role == "assistant" and message.get("tool_calls") is not None:
             found.extend(_openai_calls(message["tool_calls"], index))
             waiting = [call["id"] for call in _mappings(message["tool_calls"]) if isinstance(call.get("id"), str)]
@@ -143,6 +152,22 @@ def _openai_content(message: Mapping[str, Any], index: int) -> Iterator[Violatio
             yield Violation(
                 text=f"Missing required parameter: '{place}'.", param=place, code="missing_required_parameter"
             )
+        elif message.get("role") != "user" and part["type"] in _OPENAI_MEDIA:
+            text = (
+                f"Invalid 'messages[{index}]'. {_OPENAI_MEDIA[part['type']]} only allowed for messages with role "
+                f"'user', but this message with role '{message.get('role')}' contains one."
+            )
+            yield Violation(text=text, param=f"messages[{index}]", code="invalid_value")
+
+
+def _openai_speaker(message: Mapping[str, Any], index: int) -> Iterator[Violation]:
+    """The name of who speaks, where a message has one; a result of a function is known by it."""
+    name, place = message.get("name"), f"messages[{index}].name"
+    if name is None and message.get("role") == "function":
+        yield Violation(text=f"Missing required parameter: '{place}'.", param=place, code="missing_required_parameter")
+    elif name is not None and not (isinstance(name, str) and _OPENAI_SPEAKER.fullmatch(name)):
+        text = f"Invalid '{place}': string does not match pattern. Expected a string that matches the pattern."
+        yield Violation(text=text, param=place, code="invalid_value")
 
 
 def _openai_calls(calls: Any, index: int) -> Iterator[Violation]:
@@ -152,27 +177,48 @@ def _openai_calls(calls: Any, index: int) -> Iterator[Violation]:
         return
     seen: set[str] = set()
     for number, call in enumerate(calls):
-        function = call.get("function") if isinstance(call, Mapping) else None
         identity = call.get("id") if isinstance(call, Mapping) else None
+        kind = call.get("type") if isinstance(call, Mapping) else None
+        name = f"{place}[{number}].id"
         if not isinstance(identity, str):
-            name = f"{place}[{number}].id"
             yield Violation(
                 text=f"Missing required parameter: '{name}'.", param=name, code="missing_required_parameter"
             )
+        elif len(identity) > _OPENAI_ID_CHARS:
+            text = (
+                f"Invalid '{name}': string too long. Expected a string with maximum length {_OPENAI_ID_CHARS}, but got "
+                f"a string with length {len(identity)} instead."
+            )
+            yield Violation(text=text, param=name, code="string_above_max_length")
         elif identity in seen:
-            text = f"Invalid '{place}[{number}].id': duplicate value '{identity}'."
-            yield Violation(text=text, param=f"{place}[{number}].id", code="invalid_value")
+            text = f"Invalid '{name}': duplicate value '{identity}'."
+            yield Violation(text=text, param=name, code="invalid_value")
         else:
             seen.add(identity)
-        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:
-            name = f"{place}[{number}].function.name"
-            yield Violation(
-                text=f"Missing required parameter: '{name}'.", param=name, code="missing_required_parameter"
-            )
-        elif not isinstance(function.get("arguments"), str):
-            name = f"{place}[{number}].function.arguments"
-            text = f"Invalid type for '{name}': expected a string, but got an object instead."
-            yield Violation(text=text, param=name, code="invalid_type")
+        if kind not in {"function", "custom"}:
+            text = f"Missing required parameter: '{place}[{number}].type'."
+            yield Violation(text=text, param=f"{place}[{number}].type", code="missing_required_parameter")
+        held, said = ("custom", "input") if kind == "custom" else ("function", "arguments")
+        function = call.get(held) if isinstance(call, Mapping) else None
+        yield from _openai_function(function, f"{place}[{number}].{held}", said)
+
+
+def _openai_function(function: Any, place: str, said: str) -> Iterator[Violation]:
+    """The name of what is called, and what it is given, which is always text."""
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if not isinstance(name, str) or not name:
+        text = f"Missing required parameter: '{place}.name'."
+        yield Violation(text=text, param=f"{place}.name", code="missing_required_parameter")
+        return
+    if not _OPENAI_NAME.fullmatch(name):
+        text = (
+            f"Invalid '{place}.name': string does not match pattern. Expected a string that matches the pattern "
+            "'^[a-zA-Z0-9_-]+$'."
+        )
+        yield Violation(text=text, param=f"{place}.name", code="invalid_value")
+    if not isinstance(function.get(said), str):
+        text = f"Invalid type for '{place}.{said}': expected a string, but got an object instead."
+        yield Violation(text=text, param=f"{place}.{said}", code="invalid_type")
 
 
 def _empty_array(place: str) -> Violation:
@@ -201,6 +247,9 @@ def anthropic_violations(messages: Sequence[Mapping[str, Any]], system: Any = No
                 f'but found multiple "{role}" roles in a row'
             )
             found.append(_said(text, "messages"))
+        extra = sorted(message.keys() - {"role", "content"})
+        place = f"messages.{index}"
+        found.extend(_said(f"{place}.{name}: Extra inputs are not permitted", place) for name in extra)
         found.extend(_anthropic_content(message, index, final=index == len(messages) - 1))
         found.extend(_anthropic_blocks(message, index))
         found.extend(_anthropic_results(message, index, previous))
@@ -268,19 +317,37 @@ def _anthropic_blocks(message: Mapping[str, Any], index: int) -> Iterator[Violat
         kind = block.get("type") if isinstance(block, Mapping) else None
         if not isinstance(kind, str):
             yield _said(f"{place}.type: Field required", place)
-        elif kind == "tool_use":
-            identity = str(block.get("id", ""))
-            if role != "assistant":
-                yield _said(f"{place}: `tool_use` blocks can only be in `assistant` messages", place)
-            if not _ANTHROPIC_ID.fullmatch(identity):
-                yield _said(f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", place)
-            if identity in seen:
-                yield _said(f"{place}: `tool_use` ids must be unique", place)
-            if not isinstance(block.get("input"), Mapping):
-                yield _said(f"{place}.tool_use.input: Input should be a valid dictionary", place)
-            seen.add(identity)
-        elif kind == "tool_result" and role != "user":
-            yield _said(f"{place}: `tool_result` blocks can only be in `user` messages", place)
+            continue
+        owner = "assistant" if kind in _ANTHROPIC_OF_ASSISTANT else "user" if kind in _ANTHROPIC_OF_USER else None
+        if owner is None and kind.endswith("_tool_result"):
+            owner = "assistant"
+        if owner is not None and role != owner:
+            yield _said(f"{place}: `{kind}` blocks can only be in `{owner}` messages", place)
+        yield from _anthropic_block(block, kind, place, seen)
+
+
+def _anthropic_block(block: Mapping[str, Any], kind: str, place: str, seen: set[str]) -> Iterator[Violation]:
+    """What a block must hold; the ids of the calls that were seen grow."""
+    if kind == "tool_use":
+        identity = str(block.get("id") or "")
+        if not _ANTHROPIC_ID.fullmatch(identity):
+            yield _said(f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", place)
+        if identity in seen:
+            yield _said(f"{place}: `tool_use` ids must be unique", place)
+        if not isinstance(block.get("name"), str):
+            yield _said(f"{place}.tool_use.name: Field required", place)
+        elif not block["name"]:
+            yield _said(f"{place}.tool_use.name: String should have at least 1 character", place)
+        if not isinstance(block.get("input"), Mapping):
+            yield _said(f"{place}.tool_use.input: Input should be a valid dictionary", place)
+        seen.add(identity)
+    elif kind == "thinking" and not (isinstance(block.get("signature"), str) and block["signature"]):
+        yield _said(f"{place}.thinking.signature: Field required", place)
+    elif kind == "tool_result":
+        if "content" in block and not isinstance(block["content"], str | list):
+            yield _said(f"{place}.tool_result.content: Input should be a valid list", place)
+        if block.get("is_error") and not block.get("content"):
+            yield _said(f"{place}.tool_result: content cannot be empty if `is_error` is true", place)
 
 
 def _anthropic_results(message: Mapping[str, Any], index: int, previous: Mapping[str, Any]) -> Iterator[Violation]:
