@@ -38,6 +38,7 @@ class RuntimeSettings:
     crossover_turn_threshold: int = 20
     context_tail: int = 2
     context_slot_timeout: float = 5.0
+    context_consolidate_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, get_args
 from holdfast.answers import Hit
 from holdfast.errors import InvalidInput
 from holdfast.model import HitKind, Message, Shape
+from holdfast.pipeline.consolidate.asked import ask_ahead
 from holdfast.pipeline.context import gather
 from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.context.build import Gathered, Request, build
@@ -77,11 +78,14 @@ class ScopeContext(ScopeReads):
         given = _listed(messages)
         self._runtime.guard()
         gathered = await self._gathered(given, request, query)
+        name, last = self._scope.session or "", gathered.window.ahead
+        if last:
+            self._runtime.asked.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
         secret = self._runtime.store.facts.secret
         return await asyncio.to_thread(build, gathered, request, secret=secret)
 
     async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Gathered:
-        agent, session = self._scope.agent, self._scope.session or ""
+        agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
         new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")
         plan = gather.WindowPlan(
             strategy=request.strategy,
@@ -90,6 +94,8 @@ class ScopeContext(ScopeReads):
             tail=request.tail or 0,
             new_turns=new_turns,
             person=lambda message: is_person(message.body, message.shape),
+            ahead=int(share * request.available) if (share := settings.context_consolidate_share) else None,
+            when=settings.when,
         )
         asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
         window = asyncio.ensure_future(self._slot(lambda tx: gather.read_window(tx, session, plan)))

@@ -230,6 +230,7 @@ def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
         crossover_turn_threshold=settings.crossover_turn_threshold,
         context_tail=settings.context_tail,
         context_slot_timeout=settings.context_slot_timeout,
+        context_consolidate_share=settings.context_consolidate_share,
     )
 
 
