@@ -147,9 +147,14 @@ async def test_recalled_text_is_not_learned_found_or_kept_once_forgotten(holdfas
     assert [one.quotes[0].ids for one in stored if one.quotes] == [(told.memory.id,)]
     found = await alice.recall("xylophone", kinds=["message"])
     assert found.hits == (), "the words of a quotation are no words of the message"
+    served = (await alice.recall("music", kinds=["message"])).hits + (await alice.recall("", kinds=["message"])).hits
+    assert served
+    assert not any("xylophone" in hit.text for hit in served), "what was recalled is not served again as said"
+    planned = await alice.forget(told.memory.id, dry_run=True)
+    assert planned.quotations == (stored[0].id,)
     again = await alice.context([{"role": "user", "content": "more"}])
     assert again.as_text().count("xylophone") == 1
-    await alice.forget(told.memory.id)
+    assert (await alice.forget(told.memory.id)).quotations == planned.quotations
     stored = await alice.messages()
     assert "xylophone" not in repr(stored)
     assert all(quote.ids == () for one in stored for quote in one.quotes)

@@ -39,6 +39,7 @@ class RuntimeSettings:
     context_tail: int = 2
     context_slot_timeout: float = 5.0
     context_consolidate_share: float = 0.0
+    context_model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ class Runtime:
     embedding: Embedding | None = None
     caches: Caches = field(default_factory=Caches)
     keeper: Keeper | None = None
+    tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
 from holdfast.answers import Hit
@@ -45,6 +46,7 @@ class ScopeContext(ScopeReads):
         query: str | None = None,
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
+        model: str | None = None,
     ) -> Context:
         """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
 
@@ -53,7 +55,9 @@ class ScopeContext(ScopeReads):
         budget are kept back for the answer, tools and whatever else the caller sends (an eighth where none is given).
         `query` is what memory is asked for (default: the newest user's message). `strategy` is `full_history`,
         `memory_first` (the last `tail` messages before the newest user's, more where a tool pair demands it) or
-        `adaptive`, which changes from one to the other at `crossover_turn_threshold` turns.
+        `adaptive`, which changes from one to the other at `crossover_turn_threshold` turns. `model` is the name of the
+        model that is asked (default: the setting `context_model`): the tokenizer of its family counts where it is
+        installed, an estimate that is never under it otherwise.
 
         Guarantees: the estimate of all that is returned never exceeds `budget - reserve`; the newest user's message is
         there, shortened in the middle where it alone is too long; corrections are there; only current facts are; a
@@ -77,12 +81,20 @@ class ScopeContext(ScopeReads):
         )
         given = _listed(messages)
         self._runtime.guard()
+        request = await self._counted(request, settings.context_model if model is None else model)
         gathered = await self._gathered(given, request, query)
         name, last = self._scope.session or "", gathered.window.ahead
         if last:
             self._runtime.asked.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
         secret = self._runtime.store.facts.secret
         return await asyncio.to_thread(build, gathered, request, secret=secret)
+
+    async def _counted(self, request: Request, model: str) -> Request:
+        if not isinstance(model, str):
+            raise InvalidInput(f"model is {model!r:.40}; pass a model's name")
+        find = self._runtime.tokenizer
+        found = await asyncio.to_thread(find, model) if model and find is not None else None
+        return request if found is None else replace(request, tokenizer=found[0], count=found[1])
 
     async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Gathered:
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
@@ -96,6 +108,7 @@ class ScopeContext(ScopeReads):
             person=lambda message: is_person(message.body, message.shape),
             ahead=int(share * request.available) if (share := settings.context_consolidate_share) else None,
             when=settings.when,
+            count=request.count,
         )
         asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
         window = asyncio.ensure_future(self._slot(lambda tx: gather.read_window(tx, session, plan)))

@@ -42,8 +42,10 @@ class Settings:
         crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first.
         context_tail: messages before the newest user's that `memory_first` keeps.
         context_slot_timeout: seconds that each slot of a context may take before it is left out.
-        context_consolidate_share: share of a context's tokens from which on its window is consolidated, all but the last
+        context_consolidate_share: share of a context's tokens from which on its window is consolidated, but its last
             turns, before it falls out; 0 for never.
+        context_model: the model that contexts are sent to, whose tokenizer counts where it is installed; empty for the
+            estimate.
         worker: whether due work is done in the background while the store is open.
         embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
@@ -79,6 +81,7 @@ class Settings:
     context_tail: int = 2
     context_slot_timeout: float = 5.0
     context_consolidate_share: float = 0.0
+    context_model: str = ""
     worker: bool = True
     embedding: str = "builtin"
     recall_timeout: float = 2.0

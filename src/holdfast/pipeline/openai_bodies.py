@@ -48,7 +48,7 @@ def sendable_function(function: Any, said: str = "arguments") -> Body:
     held: Body = function if isinstance(function, Mapping) else {}
     name, given = legal_name(held.get("name")), held.get(said)
     if held is function and held.get("name") == name and isinstance(given, str):
-        return held
+        return function
     empty = "{}" if said == "arguments" else ""
     if given is None:
         given = empty

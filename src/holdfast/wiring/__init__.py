@@ -30,7 +30,16 @@ from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
-from holdfast.wiring.models import HeldModels, catalog, chain_parts, embedding_of, key_embedding, models_of, models_view
+from holdfast.wiring.models import (
+    HeldModels,
+    catalog,
+    chain_parts,
+    embedding_of,
+    key_embedding,
+    models_of,
+    models_view,
+    tokenizer,
+)
 
 if TYPE_CHECKING:
     from holdfast.chains import ChainParts
@@ -216,6 +225,7 @@ def assemble(
         mirror=mirror,
         close_models=None if held is None else held.close,
         keeper=keeper,
+        tokenizer=tokenizer,
     )
 
 
@@ -231,6 +241,7 @@ def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
         context_tail=settings.context_tail,
         context_slot_timeout=settings.context_slot_timeout,
         context_consolidate_share=settings.context_consolidate_share,
+        context_model=settings.context_model,
     )
 
 

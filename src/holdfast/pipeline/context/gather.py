@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from holdfast.model import Memory, Message, Session, Tier
 from holdfast.pipeline.consolidate.window import When, kept_from, skipped
 from holdfast.pipeline.context.strategies import Crossing, check_strategy
-from holdfast.pipeline.tokens import estimate_message
+from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
 from holdfast.transaction import ReadTx
 
 __all__ = ["Confirmed", "WindowPlan", "WindowRead", "confirm", "corrections", "profile", "read_window", "summaries"]
@@ -42,6 +42,7 @@ class WindowPlan:
     person: Callable[[Message], bool]
     ahead: int | None = None
     when: When | None = None
+    count: Count = estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     while len(found) < MAX_WINDOW:
         page = tx.messages(session, after=held.window_start, until=until, limit=PAGE, newest=True)
         found = [*page, *found]
-        costs = [*(estimate_message(message.body) for message in page), *costs]
+        costs = [*(estimate_message(message.body, plan.count) for message in page), *costs]
         if len(page) < PAGE or _enough(found, sum(costs), plan):
             break
         until = page[0].seq - 1
