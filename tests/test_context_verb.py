@@ -14,8 +14,8 @@ from holdfast.memory import OpenStore
 from holdfast.pipeline.fences import find_quotes
 from holdfast.settings import Settings
 from holdfast.storage.inmemory.store import InMemoryStore
-from holdfast.system import SystemClock, TimeOrderedIds
-from holdfast.testing import ChaosServer
+from holdfast.system import TimeOrderedIds
+from holdfast.testing import ChaosServer, FakeClock
 from holdfast.wiring import assemble
 
 CALL = {"id": "call_0", "type": "function", "function": {"name": "look", "arguments": '{"q": "rain"}'}}
@@ -42,7 +42,7 @@ class Wrapped:
     """A store whose reads can be broken, held up or counted by what they are for."""
 
     def __init__(self):
-        self.inner = InMemoryStore(SystemClock(), TimeOrderedIds())
+        self.inner = InMemoryStore(FakeClock(), TimeOrderedIds())
         self.broken = set()
         self.hanging = set()
         self.rows = 0
@@ -84,11 +84,24 @@ class Counted:
 
 
 @asynccontextmanager
-async def wrapped(**settings):
+async def wrapped():
+    """A store that can be broken, on a clock that stands still until a test moves it."""
+    clock = FakeClock()
     store = Wrapped()
-    runtime = assemble(store, clock=SystemClock(), settings=Settings(worker=False, **settings))
+    runtime = assemble(store, clock=clock, settings=Settings(worker=False, embedding="none"))
     async with OpenStore(runtime) as opened:
-        yield opened, store
+        yield opened, store, clock
+
+
+async def only_late_slots_are_left(late, clock):
+    """Return once every slot of a context has answered but these, and their deadline runs."""
+
+    def running():
+        names = {task.get_name() for task in asyncio.all_tasks()}
+        return {name.removeprefix("context-") for name in names if name.startswith("context-")}
+
+    while running() != late or clock.sleepers != 1:
+        await clock.elapse(0)
 
 
 async def test_the_window_memory_and_the_new_message_are_there(holdfast):
@@ -192,13 +205,18 @@ async def test_stored_text_cannot_leave_its_fence(holdfast):
 @pytest.mark.parametrize("slot", ["corrections", "profile", "summaries", "recall", "read_window", "confirm"])
 @pytest.mark.parametrize("how", ["broken", "hanging"])
 async def test_a_slot_that_fails_or_hangs_is_named_and_the_answer_comes(slot, how):
-    async with wrapped(context_slot_timeout=0.05) as (opened, store):
+    async with wrapped() as (opened, store, clock):
         alice = opened.scope(user="alice", session="s")
         await alice.remember("likes tea", pinned=True)
         await alice.add(turn(1))
         getattr(store, how).add(slot)
-        context = await alice.context([{"role": "user", "content": "tea?"}])
         named = {"recall": {"memories", "messages"}, "read_window": {"window"}}.get(slot, {slot})
+        asked = asyncio.create_task(alice.context([{"role": "user", "content": "tea?"}]))
+        if how == "hanging":
+            await only_late_slots_are_left({"current"} if slot == "confirm" else named, clock)
+            assert not asked.done()
+            clock.advance(Settings().context_slot_timeout)
+        context = await asked
         if slot == "confirm":
             assert "profile" in context.degraded
         else:
@@ -208,7 +226,7 @@ async def test_a_slot_that_fails_or_hangs_is_named_and_the_answer_comes(slot, ho
 
 
 async def test_what_was_replaced_between_the_reads_is_left_out():
-    async with wrapped() as (opened, store):
+    async with wrapped() as (opened, store, _):
         alice = opened.scope(user="alice", session="s")
         old = await alice.remember(attribute="city", value="Porto", importance="high")
         inner = store.inner.read
@@ -226,7 +244,7 @@ async def test_what_was_replaced_between_the_reads_is_left_out():
 @pytest.mark.parametrize("strategy", ["full_history", "memory_first", "adaptive"])
 async def test_rows_read_do_not_grow_with_the_session(strategy):
     counted = []
-    async with wrapped() as (opened, store):
+    async with wrapped() as (opened, store, _):
         alice = opened.scope(user="alice", session="s")
         for start in (0, 200):
             await alice.add([message for number in range(start, start + 200) for message in turn(number)])

@@ -19,7 +19,6 @@ from holdfast.pipeline.context.strategies import check_strategy
 from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.window import entries_of
 from holdfast.scope_reads import ScopeReads
-from holdfast.transaction import ReadTx
 
 __all__ = ["ScopeContext"]
 
@@ -111,7 +110,7 @@ class ScopeContext(ScopeReads):
             count=request.count,
         )
         asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
-        window = asyncio.ensure_future(self._slot(lambda tx: gather.read_window(tx, session, plan)))
+        window = asyncio.ensure_future(self._read(lambda tx: gather.read_window(tx, session, plan)))
 
         async def question() -> str:
             return asked or _newest_words((await asyncio.shield(window)).messages)
@@ -119,9 +118,9 @@ class ScopeContext(ScopeReads):
         found, degraded = await self._side_by_side(
             {
                 "window": window,
-                "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
-                "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
-                "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
+                "corrections": self._read(lambda tx: gather.corrections(tx, agent)),
+                "profile": self._read(lambda tx: gather.profile(tx, agent, tokens=request.available)),
+                "summaries": self._read(lambda tx: gather.summaries(tx, agent, session)),
                 "memories": self._recalled(question, MEMORIES, MEMORY_HITS),
                 "messages": self._recalled(question, ("message",), MESSAGE_HITS),
             }
@@ -131,7 +130,7 @@ class ScopeContext(ScopeReads):
         held = {name: [memory.id for memory in found.get(name, ())] for name in ("corrections", "profile", "summaries")}
         held |= {name: [hit.id for hit in hits.get(name, ())] for name in ("memories", "messages")}
         wanted = [one for ids in held.values() for one in ids]
-        current, unsure = await self._side_by_side({"current": self._slot(lambda tx: gather.confirm(tx, wanted))})
+        current, unsure = await self._side_by_side({"current": self._read(lambda tx: gather.confirm(tx, wanted))})
         confirmed: gather.Confirmed = current.get("current", gather.Confirmed())
         degraded += [name for name, ids in held.items() if unsure and ids]
         memories = {name: _in_order(ids, confirmed.memories) for name, ids in held.items()}
@@ -146,32 +145,47 @@ class ScopeContext(ScopeReads):
             degraded=tuple(dict.fromkeys([*degraded, *arms])),
         )
 
-    async def _slot(self, work: Callable[[ReadTx], T]) -> T:
-        async with asyncio.timeout(self._runtime.settings.context_slot_timeout):
-            return await self._read(work)
-
     async def _recalled(
         self, question: Callable[[], Awaitable[str]], kinds: tuple[HitKind, ...], limit: int
     ) -> tuple[list[Hit], tuple[str, ...]]:
-        async with asyncio.timeout(self._runtime.settings.context_slot_timeout):
-            asked = (await question())[:MAX_QUERY]
-            if not asked.strip():
-                return [], ()
-            roles = ("user", "assistant") if kinds == ("message",) else None
-            answer = await self.recall(asked, kinds=kinds, roles=roles, limit=limit)
-            return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
+        asked = (await question())[:MAX_QUERY]
+        if not asked.strip():
+            return [], ()
+        roles = ("user", "assistant") if kinds == ("message",) else None
+        answer = await self.recall(asked, kinds=kinds, roles=roles, limit=limit)
+        return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
 
-    @staticmethod
-    async def _side_by_side(slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
-        """What each slot gave, and the names of those that failed or were late."""
-        tasks = {name: asyncio.ensure_future(slot) for name, slot in slots.items()}
+    async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
+        """What each slot gave, and the names of those that failed or were late by this store's clock."""
+        tasks = {name: _named(name, slot) for name, slot in slots.items()}
+        late = asyncio.ensure_future(self._runtime.clock.sleep(self._runtime.settings.context_slot_timeout))
+        waiting = set(tasks.values())
         try:
-            await asyncio.wait(tasks.values())
+            while waiting and not late.done():
+                await asyncio.wait({*waiting, late}, return_when=asyncio.FIRST_COMPLETED)
+                waiting = {task for task in waiting if not task.done()}
         finally:
-            for task in tasks.values():
+            late.cancel()
+            for task in waiting:
                 task.cancel()
-        failed = [name for name, task in tasks.items() if task.cancelled() or task.exception() is not None]
+                task.add_done_callback(_heard)
+        failed = [
+            name for name, task in tasks.items() if task in waiting or task.cancelled() or task.exception() is not None
+        ]
         return {name: task.result() for name, task in tasks.items() if name not in failed}, failed
+
+
+def _named(name: str, slot: Awaitable[Any]) -> asyncio.Future[Any]:
+    task = asyncio.ensure_future(slot)
+    if isinstance(task, asyncio.Task):
+        task.set_name(f"context-{name}")
+    return task
+
+
+def _heard(task: asyncio.Future[Any]) -> None:
+    """What a slot says after its deadline is of no more use."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _request(*, budget: int, reserve: int | None, strategy: str, shape: Shape, threshold: int, tail: int) -> Request:

@@ -51,7 +51,7 @@ def with_neighbours(tx: ReadTx, hit: Hit, item: Message | Memory, count: int) ->
 
 
 def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
-    """The hit of a candidate and its row. A message's text is what it says itself: what it quotes may hold no longer."""
+    """The hit of a candidate and its row. A message's text is without what it quotes, which may hold no longer."""
     if isinstance(item, Message):
         return Hit(
             id=item.id,
