@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -282,12 +283,44 @@ async def test_two_hundred_turns_with_tools_are_never_refused(strategy):
         assert used == ({"full_history", "memory_first"} if strategy == "adaptive" else {strategy})
 
 
-async def test_the_server_refuses_what_the_old_cut_sends():
+async def test_the_orphan_case_exactly_the_old_cut_is_refused_and_ours_passes(holdfast):
+    """Four turns with a tool call each, threshold 5, keep 2: the fifth request crosses."""
+    alice = holdfast.scope(user="alice", session="s")
+    await alice.remember(attribute="favorite color", value="green", importance="high")
+    system = {"role": "system", "content": "be nice"}
     async with ChaosServer() as server, httpx2.AsyncClient(timeout=10, trust_env=False) as client:
-        recalled = {"role": "system", "content": "recalled"}
-        body = {"model": "m", "messages": [recalled, *turn(4)[-2:], {"role": "user", "content": "and?"}]}
-        answer = await client.post(server.url + "/v1/chat/completions", json=body)
-        assert answer.status_code == 400
+
+        async def answer(messages):
+            path = "/v1/chat/completions"
+            return await client.post(server.url + path, json={"model": "m", "messages": list(messages)})
+
+        for number in range(1, 6):
+            said = turn(number)
+            context = await alice.context([system, said[0]], crossover_turn_threshold=5, tail=2)
+            assert context.strategy == ("memory_first" if number == 5 else "full_history")
+            assert (await answer(context.messages)).status_code == 200
+            if number < 5:
+                await alice.add(said)
+        recalled = next(one for one in context.messages if one["role"] == "system" and one != system)
+        old = await answer([system, recalled, *turn(4)[-2:], turn(5)[0]])
+        assert old.status_code == 400
+        assert "must be a response to a preceeding message with 'tool_calls'" in old.json()["error"]["message"]
+        tail = [one for one in context.messages if one["role"] != "system"]
+        assert tail == [*turn(4)[1:], turn(5)[0]], "it begins with the assistant's call"
+
+
+async def test_a_handle_in_a_shortened_message_reads_it_whole(holdfast):
+    alice = holdfast.scope(user="alice", session="s")
+    long = "\n".join(f"line {number}: 지난주에 rain" for number in range(9_000))
+    said = [turn(1)[0], turn(1)[1], {**turn(1)[2], "content": long}, turn(1)[3]]
+    await alice.add(said)
+    context = await alice.context([{"role": "user", "content": "and?"}], budget=3000)
+    [result] = [one["content"] for one in context.messages if one["role"] == "tool"]
+    [handle] = re.findall(r'read_message\("(msg_[0-9a-f]+)"\)', result)
+    read = ""
+    while part := await alice.read_message(handle, offset=len(read)):
+        read += part
+    assert read == long
 
 
 async def test_an_empty_scope_still_gives_a_window_that_can_be_sent(holdfast):

@@ -177,7 +177,8 @@ class Erasure:
 
     `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them ("reader":
     an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
-    to do so), and the scrub is due work. `quotations` are messages that stay and lose a quotation of it. No surface returns any of it from the moment of the acknowledgement.
+    to do so), and the scrub is due work. `quotations` are messages that stay and lose a quotation of what goes. No
+    surface returns any of it from the moment of the acknowledgement.
     """
 
     messages: tuple[str, ...] = ()
