@@ -342,6 +342,17 @@ def test_an_anthropic_window_ends_with_a_user_unless_the_caller_prefills():
     assert build(Gathered(given=prefill), request, secret=SECRET).messages[-1] == prefill[-1]
 
 
+@pytest.mark.parametrize("content", [None, "", " ", []])
+def test_instructions_that_say_nothing_are_not_sent(content):
+    given_ = [{"role": "system", "content": content}, {"role": "user", "content": "hi"}]
+    for shape in SHAPES:
+        request = Request(budget=8000, reserve=0, strategy="adaptive", shape=shape, threshold=20)
+        context = build(Gathered(given=given_), request, secret=SECRET)
+        assert context.system is None
+        assert list(context.messages) == given_[1:]
+        assert faults(list(context.messages), context.system, shape) == []
+
+
 def test_instructions_are_not_repeated_and_old_fences_do_not_come_back():
     first = build(
         Gathered(given=[{"role": "system", "content": "be nice"}], profile=[memory(1, "likes tea")]),

@@ -305,7 +305,8 @@ def _made(plan: _Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> _
     if ends is None or (anthropic and ends["role"] == "assistant" and not prefilled):
         spoken.append({"role": "user", "content": CONTINUES})
     final = repair_window(spoken if anthropic else [*lead, *spoken], shape)
-    system = "\n\n".join(_text(body) for body in lead) if anthropic and lead else None
+    said = [text for body in lead if (text := _text(body)).strip()] if anthropic else []
+    system = "\n\n".join(said) or None
     used = sum(plan.cost(body) for body in final.messages) + (plan.cost(_as_system(system)) if system else 0)
     dropped = (
         LeftOut(slot="window", id=plan.pieces[one.index].id, reason=one.reason)
