@@ -42,6 +42,8 @@ class RuntimeSettings:
     crossover_turn_threshold: int = 20
     context_tail: int = 2
     context_slot_timeout: float = 5.0
+    context_consolidate_share: float = 0.0
+    context_model: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +64,7 @@ class Runtime:
     close_models: Callable[[], Awaitable[None]] | None = None
     embedding: Embedding | None = None
     keeper: Keeper | None = None
+    tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 

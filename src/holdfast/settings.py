@@ -22,7 +22,7 @@ PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
-_MAY_BE_ZERO = {"unload_retry_count", "unload_retry_delay_ms"}
+_MAY_BE_ZERO = {"context_consolidate_share", "unload_retry_count", "unload_retry_delay_ms"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,10 @@ class Settings:
         crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first.
         context_tail: messages before the newest user's that `memory_first` keeps.
         context_slot_timeout: seconds that each slot of a context may take before it is left out.
+        context_consolidate_share: share of a context's tokens from which on its window is consolidated, but its last
+            turns, before it falls out; 0 for never.
+        context_model: the model that contexts are sent to, whose tokenizer counts where it is installed; empty for the
+            estimate.
         worker: whether due work is done in the background while the store is open.
         embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
@@ -77,6 +81,8 @@ class Settings:
     crossover_turn_threshold: int = 20
     context_tail: int = 2
     context_slot_timeout: float = 5.0
+    context_consolidate_share: float = 0.0
+    context_model: str = ""
     worker: bool = True
     embedding: str = "builtin"
     recall_timeout: float = 2.0

@@ -23,7 +23,16 @@ from holdfast.system import SystemClock, TimeOrderedIds
 from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
-from holdfast.wiring.models import HeldModels, catalog, chain_parts, embedding_of, key_embedding, models_of, models_view
+from holdfast.wiring.models import (
+    HeldModels,
+    catalog,
+    chain_parts,
+    embedding_of,
+    key_embedding,
+    models_of,
+    models_view,
+    tokenizer,
+)
 
 if TYPE_CHECKING:
     from holdfast.answers import Residue
@@ -232,6 +241,7 @@ def assemble(
         mirror=mirror,
         close_models=None if held is None else held.close,
         keeper=keeper,
+        tokenizer=tokenizer,
     )
 
 
@@ -246,6 +256,8 @@ def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
         crossover_turn_threshold=settings.crossover_turn_threshold,
         context_tail=settings.context_tail,
         context_slot_timeout=settings.context_slot_timeout,
+        context_consolidate_share=settings.context_consolidate_share,
+        context_model=settings.context_model,
     )
 
 

@@ -16,6 +16,7 @@ from holdfast.settings import FILE_NAME, Settings, load_settings
 from holdfast.system import SystemClock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import date
 
     from holdfast.chains import ChainParts
@@ -33,6 +34,7 @@ __all__ = [
     "key_embedding",
     "models_of",
     "models_view",
+    "tokenizer",
 ]
 
 
@@ -53,6 +55,13 @@ def _patience(settings: Settings) -> ChainSettings:
 
     backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
     return ChainSettings(backoff=backoff, deadline=settings.chain_seconds)
+
+
+def tokenizer(model: str) -> tuple[str, Callable[[str], int]] | None:
+    """The tokenizer of a model's family, where it is known and installed."""
+    from holdfast.providers.vocabularies import tokenizer_of
+
+    return tokenizer_of(model)
 
 
 class HeldModels:

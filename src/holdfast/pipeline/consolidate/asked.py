@@ -11,7 +11,7 @@ from holdfast.pipeline.consolidate.snapshot import FRONT, is_kept, waiting_raw
 from holdfast.pipeline.consolidate.window import When, open_calls, skipped, units
 from holdfast.transaction import Listing, ReadTx, WriteTx
 
-__all__ = ["ask_for", "consolidated", "end", "reason_of"]
+__all__ = ["ask_ahead", "ask_for", "consolidated", "end", "reason_of"]
 
 EVERY = 2**62
 """No limit, as a count."""
@@ -48,6 +48,15 @@ def ask_for(tx: WriteTx, sessions: Sequence[Session], when: When) -> int:
     if waiting_raw(tx):
         tx.put_due("redo", FRONT, tx.now)
     return tx.take_numbers(0)
+
+
+def ask_ahead(tx: WriteTx, name: str, last: int) -> None:
+    """Make a session due now up to a message, where it waits for more than that; the prompt keeps what it shows."""
+    session = tx.session(name)
+    if session is None or not max(session.cursor, session.asked) < last <= session.last_seq:
+        return
+    tx.put_session(replace(session, asked=last))
+    tx.put_due("consolidate", session.id, tx.now)
 
 
 def _closed(waiting: Sequence[Message]) -> int:
