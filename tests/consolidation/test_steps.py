@@ -19,6 +19,7 @@ import pytest_asyncio
 
 from holdfast import AsyncHoldfast, Holdfast
 from holdfast.errors import ModelError, UndoConflict
+from holdfast.pipeline.consolidate.asked import make_due
 from holdfast.pipeline.consolidate.rules import RulesModel
 from holdfast.pipeline.fences import fence
 from holdfast.testing import FakeClock
@@ -736,3 +737,22 @@ async def test_why_something_waits_is_said(opened: Opened) -> None:
     await alice.add(turn("I live in Oslo."))
     made = await alice.consolidate()
     assert made.last_error == "retry: m did not call save_memory"
+
+
+async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect(opened: Opened) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    call = {"id": "call_0", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    await alice.add(
+        [*turn("I live in Oslo."), user("List it."), {"role": "assistant", "content": None, "tool_calls": [call]}]
+    )
+    when, store = hf._runtime.settings.when, hf._runtime.store
+    before = await alice._read(lambda tx: tx.session("s1"))
+    for _ in range(2):
+        assert await store.write(alice.scope, lambda tx: make_due(tx, tx.session("s1"), when)) == 3
+    after = await alice._read(lambda tx: tx.session("s1"))
+    assert (after.window_start, after.cursor, after.ended_at) == (before.window_start, before.cursor, before.ended_at)
+    assert (await alice.status()).due["consolidate"] == 1
+    assert await hf.settle()
+    assert (await alice.status()).pending == 1, "the open call waits for its result"
