@@ -18,7 +18,7 @@ from holdfast.answers import Residue
 from holdfast.errors import InvalidInput
 from holdfast.keeping import Finding, Keeper, Lost, Restoration
 from holdfast.model import Scope
-from holdfast.pipeline.consolidate.apply import Means
+from holdfast.pipeline.consolidate.hold import Means
 from holdfast.pipeline.consolidate.window import When
 from holdfast.pipeline.ingest import Limits
 from holdfast.ports import Clock, Ids, Store

@@ -9,7 +9,7 @@ from datetime import datetime
 from holdfast.model import Memory, Message, Session
 from holdfast.pipeline.analysis import analyse
 from holdfast.pipeline.archive import uncovered
-from holdfast.pipeline.consolidate.window import When, window
+from holdfast.pipeline.consolidate.window import When, units, window
 from holdfast.transaction import Listing, ReadTx
 
 __all__ = ["FRONT", "Snapshot", "is_kept", "redo_snapshot", "take", "torn_messages", "waiting_raw", "window_snapshot"]
@@ -52,6 +52,9 @@ def window_snapshot(tx: ReadTx, session_id: str, when: When) -> Snapshot | None:
     if session is None:
         return None
     waiting = tx.messages(session.name, after=session.cursor, limit=MAX_MESSAGES)
+    if len(waiting) == MAX_MESSAGES:
+        # The last unit may go on behind what was read.
+        waiting = waiting[: units(waiting)[-1] or MAX_MESSAGES]
     messages = window(waiting, session, when, tx.now)
     return None if not messages else take(tx, session, messages)
 
