@@ -46,10 +46,10 @@ class AsyncScope(ScopeContext):
     is `NotFound`, exactly as one that never was.
     """
 
-    async def _write(self, work: Callable[[WriteTx], T]) -> T:
+    async def _write(self, work: Callable[[WriteTx], T], *, memories: bool = True) -> T:
         self._runtime.guard()
         await self._runtime.asked.written()
-        return await self._runtime.store.write(self._scope, work)
+        return await self._runtime.store.write(self._scope, self._runtime.mirroring(work) if memories else work)
 
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         kept_for = timedelta(days=self._runtime.settings.idempotency_days)
@@ -88,7 +88,7 @@ class AsyncScope(ScopeContext):
 
             return run() if once is None else once.once(tx, run)
 
-        return await self._write(work)
+        return await self._write(work, memories=False)
 
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
@@ -320,17 +320,20 @@ class AsyncScope(ScopeContext):
         """
         from holdfast.moving import import_from
 
-        return await import_from(
-            self._runtime,
-            self._scope,
-            path,
-            format_name=format,
-            zone=zone,
-            session_prefix=session_prefix,
-            on_error=on_error,
-            batch=batch,
-            progress=progress,
-        )
+        try:
+            return await import_from(
+                self._runtime,
+                self._scope,
+                path,
+                format_name=format,
+                zone=zone,
+                session_prefix=session_prefix,
+                on_error=on_error,
+                batch=batch,
+                progress=progress,
+            )
+        finally:
+            await self._write(lambda _: None)
 
     async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
         """Write what this scope holds at one moment, beside readers and writers.

@@ -689,6 +689,87 @@ async def test_the_mirror_is_rewritten_and_forgotten_text_leaves_it(opened: Open
     assert not any("Oslo" in path.read_text() for path in folder.rglob("*") if path.is_file())
 
 
+def mirrored(folder: Path) -> str:
+    return (folder / "default" / "alice" / "MEMORY.md").read_text()
+
+
+async def test_the_mirror_follows_what_is_told_corrected_undone_and_expires(
+    opened: Opened, tmp_path: Path, clock: FakeClock
+) -> None:
+    folder = tmp_path / "mirror"
+    hf = await opened(ScriptedChat(name="m"), mirror=str(folder))
+    alice = hf.scope(user="alice")
+    await alice.remember(attribute="home", value="Oslo")
+    assert await hf.settle()
+    assert "Oslo" in mirrored(folder)
+    clock.advance(60)
+    moved = await alice.remember(attribute="home", value="Paris")
+    assert (await alice.status()).due["mirror"] == 1, "behind the acknowledgement"
+    assert "As of 20" in mirrored(folder), "until then it says of when it is"
+    assert await hf.settle()
+    assert "Paris" in mirrored(folder)
+    assert "Oslo" not in mirrored(folder)
+    await alice.correct(moved.memory.id, "Lyon")
+    assert await hf.settle()
+    assert "Lyon" in mirrored(folder)
+    assert "Paris" not in mirrored(folder)
+    await alice.undo((await alice.history(moved.memory.id))[-1].id)
+    assert await hf.settle()
+    assert "Paris" in mirrored(folder)
+    clock.advance(60)
+    soon = (await alice.messages() or [None]) and clock.now() + timedelta(hours=1)
+    await alice.remember("The door code is 7", expires_at=soon)
+    assert await hf.settle()
+    assert "door code" in mirrored(folder)
+    clock.advance(3700)
+    assert await hf.settle()
+    assert "door code" not in mirrored(folder)
+    await alice.add(turn("Hello."))
+    assert "mirror" not in (await alice.status()).due, "a message alone changes no file"
+
+
+async def test_the_mirror_is_there_when_a_process_without_a_worker_ends(tmp_path: Path, clock: FakeClock) -> None:
+    folder, path = tmp_path / "mirror", str(tmp_path / "m.db")
+    async with AsyncHoldfast.open(path, clock=clock, worker=False, mirror=str(folder)) as hf:
+        await hf.scope(user="alice").remember(attribute="home", value="Oslo")
+    assert "Oslo" in mirrored(folder)
+    # Another process has no mirror: what it changes reaches the files when somebody with one looks.
+    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+        alice = hf.scope(user="alice")
+        await alice.forget((await alice.list()).items[0].id, wait=0)
+    assert "Oslo" in mirrored(folder)
+    async with AsyncHoldfast.open(path, clock=clock, worker=False, mirror=str(folder)) as hf:
+        assert await hf.settle()
+    assert "Oslo" not in mirrored(folder)
+
+
+async def test_an_older_state_never_takes_the_place_of_a_newer_file(opened: Opened, tmp_path: Path) -> None:
+    folder = tmp_path / "mirror"
+    hf = await opened(ScriptedChat(name="m"), mirror=str(folder))
+    alice = hf.scope(user="alice")
+    told = await alice.remember(attribute="home", value="Oslo")
+    runtime = hf._runtime
+    read, begun, go = runtime.store.read, asyncio.Event(), asyncio.Event()
+
+    async def slow(scope, work):
+        found = await read(scope, work)
+        if not begun.is_set():
+            begun.set()
+            await go.wait()
+        return found
+
+    runtime.store.read = slow
+    first = asyncio.create_task(runtime.mirror(alice.scope))
+    await begun.wait()
+    # The first writer has read the value and sleeps; the value is forgotten meanwhile.
+    forgetting = asyncio.create_task(alice.forget(told.memory.id, wait=0))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(first, forgetting)
+    assert "Oslo" not in mirrored(folder)
+
+
 async def test_log_lines_tell_the_story_without_content(opened: Opened, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="holdfast")
     first = ScriptedChat(["Zanzibar is nice"], name="first")

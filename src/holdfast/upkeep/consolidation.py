@@ -13,7 +13,7 @@ from holdfast.inference import ModelChain, TaskFailed, UsageBook
 from holdfast.model import Author, Change, Scope, Session
 from holdfast.pipeline.archive import archive
 from holdfast.pipeline.consolidate.apply import Result, apply_answers, apply_redone
-from holdfast.pipeline.consolidate.hold import Hold, Means, Verdict
+from holdfast.pipeline.consolidate.hold import Hold, Means, Verdict, mirrored
 from holdfast.pipeline.consolidate.raw import apply_raw, set_aside
 from holdfast.pipeline.consolidate.snapshot import (
     FRONT,
@@ -200,6 +200,7 @@ class Consolidation:
         )
         tx.add_change(change)
         tx.put_due("redo", FRONT, tx.now)
+        mirrored(tx, means)
 
     def _later(self, tx: WriteTx, session_id: str) -> None:
         """Nothing is due now: say when it will be."""

@@ -12,6 +12,7 @@ from holdfast.upkeep.worker import Step
 
 if TYPE_CHECKING:
     from holdfast.pipeline.embedding import Embedding
+    from holdfast.transaction import WriteTx
     from holdfast.upkeep.consolidation import Consolidation
 
 __all__ = ["SLOW", "steps"]
@@ -33,16 +34,25 @@ def steps(
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
 
+    def mirroring(work: Callable[[WriteTx], None]) -> Callable[[WriteTx], None]:
+        def both(tx: WriteTx) -> None:
+            work(tx)
+            if mirror is not None:
+                tx.put_due("mirror", "files", tx.now)
+
+        return both
+
     async def expired(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import expire
 
-        await store.write(_scope(lease), lambda tx: expire(tx, lease.due.ref, ids), priority=Priority.WORKER)
+        work = mirroring(lambda tx: expire(tx, lease.due.ref, ids))
+        await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
     async def consolidate(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import keep_raw
 
-        work = lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars)  # noqa: E731 - bound to this lease
+        work = mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars))
         await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
