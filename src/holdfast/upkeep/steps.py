@@ -34,25 +34,17 @@ def steps(
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
 
-    def mirroring(work: Callable[[WriteTx], None]) -> Callable[[WriteTx], None]:
-        def both(tx: WriteTx) -> None:
-            work(tx)
-            if mirror is not None:
-                tx.put_due("mirror", "files", tx.now)
-
-        return both
-
     async def expired(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import expire
 
-        work = mirroring(lambda tx: expire(tx, lease.due.ref, ids))
+        work = _mirroring(lambda tx: expire(tx, lease.due.ref, ids), mirror)
         await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
     async def consolidate(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import keep_raw
 
-        work = mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars))
+        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars), mirror)
         await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
@@ -92,3 +84,13 @@ def steps(
 
 def _scope(lease: Lease) -> Scope:
     return Scope(namespace=lease.due.namespace, user=lease.due.user)
+
+
+def _mirroring(work: Callable[[WriteTx], None], mirror: object) -> Callable[[WriteTx], None]:
+    """The same unit of work; where files mirror the scope, they are due to be written again with it."""
+
+    def both(tx: WriteTx) -> None:
+        work(tx)
+        tx.put_due("mirror", "files", tx.now)
+
+    return work if mirror is None else both
