@@ -530,7 +530,7 @@ async def test_a_request_that_proves_too_long_is_asked_in_smaller_parts(opened: 
 
 
 def saved(*facts: dict[str, Any], notes: tuple[dict[str, Any], ...] = (), **more: Any) -> dict[str, Any]:
-    return {"history_entry": "They talked. It was fine.", "facts": list(facts), "notes": list(notes), **more}
+    return {"history_entry": "They talked. It was fine.", "facts": list(facts), "notes": list(notes)} | more
 
 
 def fact(attribute: str, value: str, *sources: str, **more: Any) -> dict[str, Any]:
@@ -576,6 +576,111 @@ async def test_an_assistants_supposition_does_not_displace_what_the_user_told(op
     await alice.add(user("I moved to Rome."))
     await alice.consolidate()
     assert (await alice.get(told.memory.id)).state == "superseded", "the user's own later words"
+
+
+async def test_what_a_model_ascribes_to_the_user_ends_nothing_that_was_told(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat([saved(fact("home", "Paris", "m1")), saved(fact("home", "Rome", "m1"))], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    told = await alice.remember(attribute="home", value="Oslo")
+    clock.advance(60)
+    # The words are the assistant's, the source that the model names is the user's.
+    await alice.add([user("Where is that?"), {"role": "assistant", "content": "In Paris, where you live."}])
+    await alice.consolidate()
+    assert (await alice.get(told.memory.id)).state == "active"
+    assert [doubt.memory.value for doubt in await alice.suspicions()] == ["Paris"]
+    await alice.add(user("I live in Rome now."))
+    await alice.consolidate()
+    assert (await alice.get(told.memory.id)).state == "superseded"
+
+
+async def test_a_person_ends_a_value_without_naming_it(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat([saved(fact("employer", "Acme", "m1", operation="remove", target="f1"))], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    told = await alice.remember(attribute="employer", value="Acme")
+    clock.advance(60)
+    await alice.add(user("I quit my job yesterday."))
+    await alice.consolidate()
+    assert (await alice.get(told.memory.id)).state == "superseded"
+
+
+async def test_of_several_values_only_the_named_one_is_replaced(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat(
+        [
+            saved(*(fact("pet", pet, operation="add") for pet in ("a cat", "a dog"))),
+            saved(fact("pet", "a parrot", target="f1")),
+            saved(fact("pet", "a snake")),
+        ],
+        name="m",
+    )
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    said = ("I have a cat and a dog.", "The cat is gone, now I keep a parrot.", "There is a snake at home.")
+    wanted = [{"a cat", "a dog"}, {"a dog", "a parrot"}, {"a dog", "a parrot", "a snake"}]
+    for text, values in zip(said, wanted, strict=True):
+        clock.advance(60)
+        await alice.add(user(text))
+        await alice.consolidate()
+        active = {m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"}
+        assert active == values, "what holds several values keeps them, unless one is named"
+
+
+async def test_what_holds_later_is_a_note_until_then(opened: Opened, clock: FakeClock) -> None:
+    later = (clock.now() + timedelta(days=30)).isoformat()
+    model = ScriptedChat([saved(fact("home", "Oslo")), saved(fact("home", "Paris", holds_from=later))], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(user("I live in Oslo."))
+    await alice.consolidate()
+    clock.advance(60)
+    await alice.add(user("Next month I move to Paris."))
+    await alice.consolidate()
+    held = await everything(alice)
+    assert [m.value for m in held if m.kind == "fact" and m.state == "active"] == ["Oslo"]
+    [note] = [m for m in held if m.kind == "note"]
+    assert "Paris" in note.text
+    assert later[:10] in note.text
+
+
+async def test_what_an_assistant_repeats_of_memory_is_no_evidence(opened: Opened, clock: FakeClock) -> None:
+    repeat = saved(fact("home", "Oslo", "m2"), fact("favorite food", "sushi", "m2"), fact("car", "a Volvo", "m2"))
+    own_tool = saved(fact("favorite drink", "tea", "m2"))
+    model = ScriptedChat([saved(fact("home", "Oslo")), repeat, own_tool], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(user("I live in Oslo."))
+    await alice.consolidate()
+    [home] = [m for m in await everything(alice) if m.kind == "fact"]
+    clock.advance(60)
+    secret = hf._runtime.store.facts.secret
+    quoted = fence("memory", ["mem_1"], ["favorite food: sushi"], secret=secret).text
+    answer = "You live in Oslo and like sushi; you drive a Volvo."
+    await alice.add([user(f"{quoted}\nWhat do you know?"), {"role": "assistant", "content": answer}])
+    await alice.consolidate()
+    facts = {m.attribute: m for m in await everything(alice) if m.kind == "fact"}
+    assert set(facts) == {"home", "car"}, "what only the assistant says is new; what it repeats is not"
+    assert facts["home"].evidence == home.evidence
+    call = {"id": "c1", "type": "function", "function": {"name": "recall", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "favorite drink: tea"}
+    await alice.add([{"role": "assistant", "content": None, "tool_calls": [call]}, result])
+    await alice.consolidate()
+    assert "favorite drink" not in {m.attribute for m in await everything(alice)}
+
+
+async def test_an_entry_of_another_form_is_kept_and_noted(opened: Opened) -> None:
+    model = ScriptedChat([saved(history_entry="They live there")], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(
+        user(
+            "\uc800\ub294 \uc11c\uc6b8\uc5d0 \uc0b4\uace0 \uac04\ud638\uc0ac\ub85c \uc77c\ud558\uace0 \uc788\uc5b4\uc694. \ub9e4\uc6b0 \ubc14\ube60\uc694."
+        )
+    )
+    made = await alice.consolidate()
+    [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
+    assert change.detail["entry"][0] == "1 sentences"
+    assert (await alice.get(made.summaries[0])).text.startswith("[20"), "the time is ours"
 
 
 async def test_nothing_to_remember_is_said_and_done_once(opened: Opened) -> None:

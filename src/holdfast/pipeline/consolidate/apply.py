@@ -14,11 +14,13 @@ from holdfast.model import Author, Change, Memory, Message, Origin, Span
 from holdfast.pipeline.archive import NOTHING
 from holdfast.pipeline.consolidate.asking import prompt
 from holdfast.pipeline.consolidate.contract import Draft
+from holdfast.pipeline.consolidate.entry import slips
 from holdfast.pipeline.consolidate.hold import Hold, Means, Verdict, mirrored, move, plain_attempts, standing, unchanged
 from holdfast.pipeline.consolidate.learning import Learner
 from holdfast.pipeline.consolidate.raw import Aside, keep_aside
 from holdfast.pipeline.consolidate.snapshot import FRONT, Snapshot
-from holdfast.pipeline.consolidate.window import Part
+from holdfast.pipeline.consolidate.window import Part, begins_turn
+from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.pipeline.undo import restore
 from holdfast.transaction import WriteTx
@@ -217,6 +219,7 @@ def _change(
     more = {
         "nothing": [answer.draft.nothing for answer in answers if answer.draft.nothing is not None],
         "set_aside": sum(len(one.numbers) for one in result.aside),
+        "entry": _slips(taken, answers),
     }
     return Change(
         id=learner.change_id,
@@ -230,6 +233,13 @@ def _change(
         effects=learner.effects,
         detail={**detail, **{name: value for name, value in more.items() if value}},
     )
+
+
+def _slips(taken: Sequence[Message], answers: Sequence[Answered]) -> list[str]:
+    """How entries differ from the form that was asked for: noted, since a form is no reason to lose one."""
+    said = [unquoted(message) for message in taken if begins_turn(message)]
+    found = [slip for answer in answers if answer.draft.nothing is None for slip in slips(answer.draft.entry, said)]
+    return list(dict.fromkeys(found))
 
 
 def _reason(summary: Memory | None, result: Result, *, again: bool) -> str:

@@ -13,7 +13,7 @@ from holdfast.pipeline.consolidate.contract import SAVE_MEMORY, Frame
 from holdfast.pipeline.consolidate.window import Part, Piece, calls_of
 from holdfast.pipeline.fences import unquoted
 
-__all__ = ["Prompt", "frame_of", "pieces_of", "prompt", "quoted_in", "request"]
+__all__ = ["Prompt", "frame_of", "only_recalled", "pieces_of", "prompt", "quoted_in", "request"]
 
 MAX_ANSWER_TOKENS = 4_096
 PURPOSE = "consolidation"
@@ -51,6 +51,12 @@ def pieces_of(messages: Sequence[Message], *, tool_chars: int) -> list[Piece]:
             text = _shortened(text, tool_chars)
         found.append(Piece(number=number, message=message, text=text))
     return found
+
+
+def only_recalled(messages: Sequence[Message]) -> frozenset[str]:
+    """The ids of messages that hold recalled text and say nothing themselves: nothing can be learnt from them."""
+    silent = {message.id for message in messages if message.quotes and not unquoted(message)}
+    return _recalled(messages) | silent
 
 
 def quoted_in(messages: Sequence[Message]) -> tuple[str, ...]:
