@@ -357,12 +357,11 @@ async def test_exceptions_that_cannot_be_pickled_stop_nobody(chain: type, clock:
         alice = hf.scope(user="alice", session="s1")
         await alice.add(turn("I live in Oslo."))
         await alice.end_session()
-        times = 1000 if chain is Broken else 200
-        for _ in range(times):
+        for _ in range(1000):
             assert not await hf.settle()
-        assert model.asked == times
+        assert model.asked == 1000
         [due] = await alice._read(lambda tx: tx.due())
-        assert due.attempts >= times - 1
+        assert due.attempts >= 999
         assert "secret words" not in str(due.last_error)
         assert due.last_error
         assert (await alice.status()).last_error == due.last_error
@@ -435,7 +434,7 @@ async def test_a_window_that_models_answer_wrongly_blocks_nobody(opened: Opened)
 
 
 def real_session(count: int, seed: int) -> list[dict[str, Any]]:
-    """Messages of a real kind: tool calls with 30 KB outputs, timestamps, code, Korean, French and English."""
+    """Messages of a real kind: tool calls with 30 KB outputs, timestamps, code, Korean, French, Japanese and English."""
     random = Random(seed)
     found: list[dict[str, Any]] = []
     said = [
@@ -444,6 +443,7 @@ def real_session(count: int, seed: int) -> list[dict[str, Any]]:
         "Ma couleur préférée est le bleu, mais pour le site on garde le vert.",
         "```python\ndef f(x: int) -> int:\n    return x * 2  # my name is not Bob\n```\nWhat does it do?",
         "I work at Acme. The deploy key is in vault path secret/prod/7f3a.",
+        "週末は京都に行きます。ホテルは駅の近くがいいです。",
     ]
     while len(found) < count:
         n = len(found)

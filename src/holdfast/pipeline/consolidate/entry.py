@@ -23,7 +23,7 @@ _TIME = re.compile(r"\A\s*\[[^\]]{1,40}\]\s*")
 
 
 def sentences(entry: str) -> int:
-    """About how many sentences a text has: full stops of all scripts count, of abbreviations and numbers they do not."""
+    """About how many sentences a text has: full stops of all scripts count, those of abbreviations do not."""
     text = _SHORT.sub(lambda found: found[0].replace(".", ""), _TIME.sub("", entry)).strip()
     pieces = [piece for piece in _END.split(text) if piece and any(c.isalnum() for c in piece)]
     return len(pieces)
