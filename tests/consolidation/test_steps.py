@@ -22,6 +22,7 @@ from holdfast.errors import ModelError, UndoConflict
 from holdfast.pipeline.consolidate.asked import make_due
 from holdfast.pipeline.consolidate.rules import RulesModel
 from holdfast.pipeline.fences import fence
+from holdfast.pipeline.tokens import estimate_tokens
 from holdfast.testing import FakeClock
 from holdfast.testing.scripted import ScriptedChat, sensible_reply
 from tests.consolidation.chains import check_facts_once, check_whole, everything
@@ -942,3 +943,30 @@ async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect
     assert (await alice.status()).due["consolidate"] == 1
     assert await hf.settle()
     assert (await alice.status()).pending == 1, "the open call waits for its result"
+
+
+async def test_a_script_that_was_kept_raw_is_not_consolidated_later(tmp_path: Path, clock: FakeClock) -> None:
+    path, model = str(tmp_path / "m.db"), ScriptedChat(name="m")
+    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+        script = hf.scope(user="alice", session="script:nightly")
+        await script.add(turn("I live in Oslo."))
+        assert (await script.end_session()).ids
+    async with AsyncHoldfast.open(path, clock=clock, worker=False, consolidation=model) as hf:
+        assert await hf.settle()
+        assert (await hf.scope(user="alice").consolidate()).last_error is None
+        assert model.asked == []
+        assert (await hf.scope(user="alice").recall("Oslo", kinds=["raw"])).hits
+
+
+async def test_known_facts_leave_room_for_the_window(opened: Opened) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    for number in range(60):
+        await alice.remember(attribute=f"rule {number}", value=f"{number} " + "가나다라 " * 60)
+    await alice.remember(attribute="home", value="Oslo")
+    await alice.add(turn("I moved from Oslo to Paris."))
+    await alice.consolidate()
+    head = model.asked[0].turns[0].text.partition("The conversation:")[0]
+    assert estimate_tokens(head) < 2_000
+    assert "home = Oslo" in head, "what is spoken of comes first"

@@ -96,7 +96,7 @@ class Consolidation:
         """
         hold, scope = _hold(lease), _scope(lease)
         for _ in range(READS):
-            snapshot = await self._store.read(scope, lambda tx: redo_snapshot(tx, hold.ref, tx.now))
+            snapshot = await self._store.read(scope, lambda tx: redo_snapshot(tx, hold.ref, tx.now, self._means.when))
             if snapshot is None:
                 return None
             asked = await self._ask(snapshot, hold.ref, redo=True)
@@ -230,7 +230,7 @@ class Consolidation:
             at = self._implied(session, tx)
             if at is not None and ("consolidate", session.id) not in there:
                 tx.put_due("consolidate", session.id, at)
-        if ("redo", FRONT) not in there and waiting_raw(tx):
+        if ("redo", FRONT) not in there and waiting_raw(tx, self._means.when):
             tx.put_due("redo", FRONT, tx.now)
 
     def _implied(self, session: Session, tx: ReadTx) -> datetime | None:
@@ -244,7 +244,7 @@ class Consolidation:
             self._implied(session, tx) is not None and ("consolidate", session.id) not in there
             for session in tx.sessions()
         )
-        return not missing and (("redo", FRONT) in there or not waiting_raw(tx))
+        return not missing and (("redo", FRONT) in there or not waiting_raw(tx, self._means.when))
 
 
 def _hold(lease: Lease) -> Hold:

@@ -52,7 +52,7 @@ def ask_for(tx: WriteTx, sessions: Sequence[Session], when: When) -> int:
     """Make everything that waits in these sessions due now; returns the first document number that is free."""
     for session in sessions:
         make_due(tx, session, when)
-    if waiting_raw(tx):
+    if waiting_raw(tx, when):
         tx.put_due("redo", FRONT, tx.now)
     return tx.take_numbers(0)
 
