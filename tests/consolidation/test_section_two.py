@@ -84,7 +84,7 @@ async def a_forget_during_the_call(stage: Stage) -> None:
 async def two_workers_on_one_session(stage: Stage) -> None:
     work = await stage.holding()
     location = stage.hf._runtime.store.facts.location
-    chain = http_chain(stage.server, "first", "second")
+    chain = http_chain(stage.server, "first", "second", seconds=20.0)
     async with AsyncHoldfast.open(location, worker=False, consolidation=chain) as other:
         # The lease is held: the other worker waits for it, and finds nothing left to do.
         second = asyncio.create_task(other.settle())
@@ -192,7 +192,7 @@ async def test_nothing_is_lost_nothing_is_twice_and_the_next_message_works(
     tmp_path: Path, line: Callable[[Stage], Awaitable[None]]
 ) -> None:
     async with ChaosServer() as server:
-        seconds = 0.3 if line is a_deadline_is_a_calls_own else 20.0
+        seconds = 0.5 if line is a_deadline_is_a_calls_own else 20.0
         chain = http_chain(server, "first", "second", seconds=seconds)
         async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
             stage = Stage(server, hf)
@@ -204,7 +204,7 @@ async def test_nothing_is_lost_nothing_is_twice_and_the_next_message_works(
             await stage.say(TEA)
             assert (await stage.alice.recall("tea")).hits
             await stage.alice.end_session()
-            assert await hf.settle()
+            assert await hf.settle(timeout=120)
             last = await stage.whole()
             assert (last["raw"], last["pending"]) == (0, 0)
             await check_facts_once(stage.alice)
@@ -238,9 +238,9 @@ async def test_while_a_call_is_held_open_nobody_waits_for_it(tmp_path: Path) -> 
             server.always(None)
             server.release()
         await chain.close()
-        chain = http_chain(server, "first")
+        chain = http_chain(server, "first", seconds=20.0)
         async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
-            assert await hf.settle()
+            assert await hf.settle(timeout=120)
             whole = await check_whole(hf.scope(user="alice", session="s1"), added)
             assert whole == {"summary": 3, "raw": 0, "pending": 0}
         await chain.close()
