@@ -35,7 +35,7 @@ def steps(
     secret = store.facts.secret
 
     async def expired(lease: Lease) -> float | None:
-        from holdfast.upkeep.chores import expire
+        from holdfast.pipeline.expiry import expire
 
         work = _mirroring(lambda tx: expire(tx, lease.due.ref, ids), mirror)
         await store.write(_scope(lease), work, priority=Priority.WORKER)
