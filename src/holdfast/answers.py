@@ -248,7 +248,7 @@ class Status:
 
     `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
-    that are not tried again by themselves, `parked` due work that failed and waits for its next try. `models` says of
+    that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
     each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
     `doubts` counts what a person should settle: contradictions, and keys that may be one concept.
     """

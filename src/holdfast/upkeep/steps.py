@@ -12,6 +12,7 @@ from holdfast.upkeep.worker import Step
 
 if TYPE_CHECKING:
     from holdfast.pipeline.embedding import Embedding
+    from holdfast.transaction import WriteTx
     from holdfast.upkeep.consolidation import Consolidation
 
 __all__ = ["SLOW", "steps"]
@@ -36,13 +37,14 @@ def steps(
     async def expired(lease: Lease) -> float | None:
         from holdfast.pipeline.expiry import expire
 
-        await store.write(_scope(lease), lambda tx: expire(tx, lease.due.ref, ids), priority=Priority.WORKER)
+        work = _mirroring(lambda tx: expire(tx, lease.due.ref, ids), mirror)
+        await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
     async def consolidate(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import keep_raw
 
-        work = lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars)  # noqa: E731 - bound to this lease
+        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars), mirror)
         await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
@@ -82,3 +84,13 @@ def steps(
 
 def _scope(lease: Lease) -> Scope:
     return Scope(namespace=lease.due.namespace, user=lease.due.user)
+
+
+def _mirroring(work: Callable[[WriteTx], None], mirror: object) -> Callable[[WriteTx], None]:
+    """The same unit of work; where files mirror the scope, they are due to be written again with it."""
+
+    def both(tx: WriteTx) -> None:
+        work(tx)
+        tx.put_due("mirror", "files", tx.now)
+
+    return work if mirror is None else both

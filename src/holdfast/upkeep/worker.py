@@ -168,7 +168,7 @@ class Worker:
             soonest = None
             leases: list[Lease] = []
             try:
-                if kinds == self._slow:
+                if kinds == (self._slow or self._quick):
                     await self._compare()
                 leases = await self._claim(kinds, slots - len(mine))
                 for lease in leases:
@@ -221,6 +221,16 @@ class Worker:
                 if await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
                     return clean and (not self._again or await self._store.upkeep.next_due(self._again) is None)
                 await self._clock.sleep(HELD_POLL_SECONDS)
+
+    async def finish(self, kind: str, seconds: float) -> None:
+        """Do what is due of one quick kind, for at most that long: before `stop`, where it should not wait."""
+        if kind not in self._quick or seconds <= 0:
+            return
+        with contextlib.suppress(TimeoutError, HoldfastError):
+            async with asyncio.timeout(seconds):
+                while leases := await self._claim((kind,), BATCH):
+                    for lease in leases:
+                        await self._do(lease)
 
     async def round(self, *, scope: Scope | None = None, settling: bool = False) -> Round:
         """Claim what is due and do it once: quick work first, one after the other, then what calls models."""

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel
     from holdfast.keeping import Finding, Keeper, Lost, Restoration
-    from holdfast.model import Scope
     from holdfast.pipeline.consolidate.window import When
     from holdfast.upkeep.consolidation import Consolidation
+    from holdfast.wiring.mirror import Mirror
 
 __all__ = [
     "assemble",
@@ -207,7 +207,7 @@ def assemble(
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids = ids or TimeOrderedIds()
     settings = settings or Settings()
-    mirror = _mirror(store, settings, clock) if settings.mirror else None
+    mirror = _mirror(store, settings, clock)
     consolidation = None
     if parts is not None:
         consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids, mirrored=mirror is not None)
@@ -223,7 +223,7 @@ def assemble(
         poll_seconds=settings.poll_seconds,
         slow=() if consolidation is None else SLOW,
         fresh=None if parts is None else parts.fresh,
-        sweep=None if consolidation is None else consolidation.sweep_all,
+        sweep=_sweeps(consolidation, mirror),
     )
     if settings.worker:
         worker.start()
@@ -275,26 +275,29 @@ def _when(settings: Settings) -> When:
     )
 
 
-def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope], Awaitable[None]]:
-    """What writes a scope's two files."""
-    from holdfast.transaction import Listing
-    from holdfast.transfer.mirror import write_mirror
+def _mirror(store: Store, settings: Settings, clock: Clock) -> Mirror | None:
+    if not settings.mirror:
+        return None
+    from holdfast.wiring.mirror import Mirror
 
-    folder = Path(settings.mirror).expanduser()
+    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock, summaries=settings.mirror_summaries)
 
-    async def write(scope: Scope) -> None:
-        every = Listing(limit=2**62)
-        held = await store.read(scope, lambda tx: tx.list_memories(every))
-        newest = settings.mirror_summaries
-        await asyncio.to_thread(write_mirror, folder, scope, held, now=clock.now(), summaries=newest)
 
-    return write
+def _sweeps(consolidation: Consolidation | None, mirror: Mirror | None) -> Callable[[], Awaitable[None]] | None:
+    """What compares state with due work, one after the other."""
+    wanted = [one.sweep_all for one in (consolidation, mirror) if one is not None]
+
+    async def sweep() -> None:
+        for one in wanted:
+            await one()
+
+    return sweep if wanted else None
 
 
 def _consolidation(
     store: Store, parts: ChainParts, settings: Settings, *, clock: Clock, ids: Ids, mirrored: bool
 ) -> Consolidation:
-    from holdfast.pipeline.consolidate.apply import Means
+    from holdfast.pipeline.consolidate.hold import Means
     from holdfast.upkeep.consolidation import Consolidation
 
     means = Means(
