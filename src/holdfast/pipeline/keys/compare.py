@@ -15,7 +15,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
-from holdfast.pipeline.keys.lexicon import LANGUAGES, guard_words, small_words
+from holdfast.pipeline.keys.lexicon import LANGUAGES, guard_words, lexicon, small_words
 from holdfast.pipeline.keys.reading import Reading, Token, read
 from holdfast.pipeline.keys.text import apart, lex, script
 
@@ -191,6 +191,21 @@ def _articles_clash(a: Reading, b: Reading) -> bool:
     )
 
 
+def _units_clash(a: Reading, b: Reading) -> bool:
+    """Whether each names a unit of its own ("weight in kg", "weight in lbs")."""
+    units = lexicon(a.language).units
+    left, right = ({word for word in r.dropped if word in units} for r in (a, b))
+    return bool(left and right) and left != right
+
+
+def _names_clash(a: Reading, b: Reading) -> bool:
+    """Whether a plural of the one is a name of the other ("jeans size", "Jean's size")."""
+    return any(
+        s.kind == t.kind == "unknown" and s.literal != t.literal and bool(s.link) != bool(t.link)
+        for s, t in zip(a.tokens, b.tokens, strict=True)
+    )
+
+
 def _left(a: Reading, b: Reading) -> tuple[list[Token], list[Token]]:
     """The tokens of each without a counterpart in the other, counted."""
 
@@ -270,6 +285,10 @@ def _in_language(a: Key, b: Key, language: str) -> Verdict:
             return Verdict(same="unsure", rule="article", reason="the articles name two genders", language=language)
         if _accents_apart(a, b):
             return Verdict(same="unsure", rule="accents", reason="a word has other accents in each", language=language)
+        if _units_clash(left, right):
+            return Verdict(same="unsure", rule="unit", reason="they are in different units", language=language)
+        if _names_clash(left, right):
+            return Verdict(same="unsure", rule="name", reason="one is a plural, the other a name", language=language)
         literal = [t.literal for t in left.tokens] == [t.literal for t in right.tokens]
         if literal:
             return Verdict(
