@@ -14,7 +14,7 @@ from typing import Any, Literal
 from holdfast.model import Effect, Evidence, Memory, Suspicion
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.journal import ensure_session
-from holdfast.pipeline.keying import Resolution, aliases, resolve
+from holdfast.pipeline.keying import ALIKE, Resolution, aliases, resolve
 from holdfast.pipeline.keys import Decision, cardinality, decide, wording
 from holdfast.pipeline.remember import Teller, fact_text, memory_digest, mind_expiry, relabelled, revise
 from holdfast.pipeline.stated import Stated, Statement, Told
@@ -369,6 +369,8 @@ def _raise(work: _Work, kind: Literal["key", "contradiction"], memory_id: str, o
         change_id=work.change_id,
     )
     work.tx.put_suspicion(suspicion)
+    if kind == "key":
+        work.tx.put_due(*ALIKE, work.tx.now)
     return suspicion
 
 

@@ -15,7 +15,7 @@ from holdfast.pipeline.sight import sees
 from holdfast.pipeline.timeline import Word, place, same_value
 from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["doubts", "merged_timeline", "settle_suspicion"]
+__all__ = ["doubts", "is_open", "merged_timeline", "settle_suspicion"]
 
 Verdict = Literal["same", "different"]
 
@@ -30,13 +30,13 @@ def doubts(tx: ReadTx, *, settled: bool = False) -> tuple[Doubt, ...]:
         pair = tx.find_memories([one.memory_id, one.other_id])
         if len(pair) < 2 or not all(sees(tx.scope, memory) for memory in pair):
             continue
-        if (one.settled is not None and not settled) or (one.settled is None and not _open(one, pair)):
+        if (one.settled is not None and not settled) or (one.settled is None and not is_open(one, pair)):
             continue
         found.append(Doubt(suspicion=one, memory=pair[0], other=pair[1]))
     return tuple(found)
 
 
-def _open(one: Suspicion, pair: Sequence[Memory]) -> bool:
+def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
     """Whether there is still something to settle: keys apart and both said, or a statement still kept apart."""
     if one.kind == "contradiction":
         return pair[0].state == "retracted"
@@ -44,8 +44,10 @@ def _open(one: Suspicion, pair: Sequence[Memory]) -> bool:
     return apart and all(memory.state not in {"retracted", "merged"} for memory in pair)
 
 
-def settle_suspicion(tx: WriteTx, suspicion_id: str, verdict: Verdict, *, teller: Teller) -> Receipt:
-    """Settle a suspicion as one change, which can be undone.
+def settle_suspicion(
+    tx: WriteTx, suspicion_id: str, verdict: Verdict, *, teller: Teller, reason: str = "settled by the user"
+) -> Receipt:
+    """Settle a suspicion as one change, which can be undone. Nobody but a person looks at it again.
 
     Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
     takes the statement as the user's own word, and it supersedes; `different` leaves what the user told.
@@ -69,13 +71,13 @@ def settle_suspicion(tx: WriteTx, suspicion_id: str, verdict: Verdict, *, teller
         id=teller.ids.new("chg"),
         seq=0,
         verb="settle",
-        reason=f"settled by the user: {verdict} ({suspicion.kind})",
+        reason=f"{reason}: {verdict} ({suspicion.kind})",
         by=teller.author,
         at=tx.now,
         effects=tuple(effects),
     )
     tx.add_change(change)
-    tx.put_suspicion(replace(suspicion, settled=verdict, settled_by=change.id))
+    tx.put_suspicion(replace(suspicion, settled=verdict, settled_by=change.id, looked="decided"))
     ids = tuple(effect.memory_id for effect in effects) or (found.memory.id,)
     return Receipt(ids=ids, change_ids=(change.id,))
 

@@ -16,9 +16,10 @@ from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import WriteTx
 from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.embedding import index_step
+from holdfast.upkeep.likeness import Likeness
 from holdfast.upkeep.worker import Step
 
-__all__ = ["SLOW", "steps"]
+__all__ = ["EMBEDDING", "SLOW", "steps"]
 
 READER_RETRY_SECONDS = 1.0
 RULES = Author(origin="rules", name="upkeep")
@@ -26,6 +27,8 @@ RULES = Author(origin="rules", name="upkeep")
 
 SLOW = ("consolidate", "redo")
 """Kinds of due work that call models."""
+EMBEDDING = ("alike", "index")
+"""Kinds of due work that call an embedding, which may hang: they keep nothing else waiting."""
 
 
 def steps(
@@ -36,6 +39,7 @@ def steps(
     consolidation: Consolidation | None = None,
     mirror: Callable[[Scope], Awaitable[None]] | None = None,
     embedding: Embedding | None = None,
+    likeness: Likeness | None = None,
 ) -> Mapping[str, Step]:
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
@@ -58,6 +62,7 @@ def steps(
 
     found: dict[str, Step] = {"consolidate": consolidate, "expire": expire, "keys": keys, "scrub": scrub}
     found["index"] = index_step(store, embedding)
+    found["alike"] = (likeness or Likeness(store, ids=ids)).step
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
     if mirror is not None:
