@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
-from holdfast.inference import Accepted, ModelChain, UsageBook
+from holdfast.inference import Accepted, ModelChain, TaskFailed, UsageBook
 from holdfast.model import Author, Scope
 from holdfast.pipeline.consolidate.asking import prompt
 from holdfast.pipeline.embedding import Embedding
@@ -19,6 +19,8 @@ from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import ReadTx
 
 __all__ = ["Likeness"]
+
+Same = Literal["same", "different"]
 
 log = logging.getLogger("holdfast.upkeep")
 
@@ -106,7 +108,7 @@ class Likeness:
             if verdict.same == "unsure":
                 left.append(one)
                 continue
-            same: Literal["same", "different"] = "same" if verdict.same == "same" else "different"
+            same: Same = "same" if verdict.same == "same" else "different"
             reason = f"settled by {verdict.rule}"
             if verdict.similarity is not None:
                 reason += f" (similarity {verdict.similarity:.2f})"
@@ -136,7 +138,7 @@ class Likeness:
     async def _asked(self, scope: Scope, one: Doubted, chain: ModelChain) -> None:
         """Let the chain decide one suspicion."""
         asked = prompt("adjudicate")
-        outcome = await chain.ask(question(one, asked.text), judged)
+        outcome: Accepted[Same] | TaskFailed = await chain.ask(question(one, asked.text), judged)
         if self._spent is not None:
             await self._spent(self._store.usage)
         if not isinstance(outcome, Accepted):
@@ -149,9 +151,7 @@ class Likeness:
         by = Author(origin="model", name=name, version=asked.version)
         await self._settle(scope, one, outcome.value, by, "settled by adjudication")
 
-    async def _settle(
-        self, scope: Scope, one: Doubted, verdict: Literal["same", "different"], by: Author, reason: str
-    ) -> None:
+    async def _settle(self, scope: Scope, one: Doubted, verdict: Same, by: Author, reason: str) -> None:
         teller = Teller(ids=self._ids, secret=self._store.facts.secret, author=by)
         work = lambda tx: settle(tx, one, verdict, teller=teller, reason=reason)  # noqa: E731 - bound to these
         await self._store.write(scope, work, priority=Priority.WORKER)
