@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar, get_args
 
-from holdfast.answers import Hit
+from holdfast.answers import Hit, Query
 from holdfast.errors import InvalidInput
 from holdfast.model import HitKind, Message, Shape
 from holdfast.pipeline.context import gather
@@ -15,6 +15,7 @@ from holdfast.pipeline.context.build import Gathered, Request, build
 from holdfast.pipeline.context.pieces import is_person, words_of
 from holdfast.pipeline.context.strategies import check_strategy
 from holdfast.pipeline.fences import unquoted
+from holdfast.pipeline.recall import checked
 from holdfast.pipeline.window import entries_of
 from holdfast.scope_reads import ScopeReads
 from holdfast.transaction import ReadTx
@@ -139,7 +140,7 @@ class ScopeContext(ScopeReads):
             if not asked.strip():
                 return [], ()
             roles = ("user", "assistant") if kinds == ("message",) else None
-            answer = await self.recall(asked, kinds=kinds, roles=roles, limit=limit)
+            answer = await self._answer(checked(Query(text=asked, kinds=kinds, roles=roles, limit=limit)))
             return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
 
     @staticmethod

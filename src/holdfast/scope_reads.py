@@ -101,12 +101,16 @@ class ScopeReads:
                 snapshot=snapshot,
             )
         asked = checked(query)
+        answer = await self._answer(asked)
+        self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
+        return answer
+
+    async def _answer(self, asked: Query) -> Recall:
+        """A recall that is evidence of nothing: what is put into a prompt was not asked for."""
         meaning = await self._meaning(asked.text)
         caches = self._runtime.caches
         self._runtime.guard()
-        answer = await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, caches, meaning))
-        self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
-        return answer
+        return await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, caches, meaning))
 
     async def summaries(
         self,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from holdfast.model import Memory, Message, Tier
 from holdfast.pipeline.context.strategies import Crossing, check_strategy
 from holdfast.pipeline.tokens import estimate_message
+from holdfast.pipeline.truth import rested
 from holdfast.transaction import ReadTx
 
 __all__ = ["Confirmed", "WindowPlan", "WindowRead", "confirm", "corrections", "profile", "read_window", "summaries"]
@@ -106,13 +107,15 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
-    """The newest summaries of this session, newest first."""
+    """The newest summaries of this session, newest first; not those that rest on superseded values alone."""
     found = [
         memory
         for tier in _TIERS
         for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
     ]
-    return sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    newest = sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    spent = rested(tx, newest)
+    return [memory for memory in newest if memory.id not in spent]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
