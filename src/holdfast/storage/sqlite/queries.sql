@@ -189,11 +189,11 @@ ON CONFLICT (namespace, user_id, id) DO UPDATE SET settled = excluded.settled, s
 -- name: read_suspicions
 SELECT s.id, s.kind, s.memory_id, s.other_id, s.rule, s.at, s.change_id, s.settled, s.settled_by, s.looked
 FROM suspicion AS s
-JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id
-  AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL
-JOIN memory AS o ON o.namespace = s.namespace AND o.user_id = s.user_id AND o.id = s.other_id
-  AND o.unrecorded_at IS NULL AND o.hidden_by IS NULL
 WHERE s.namespace = :namespace AND s.user_id = :user_id
+  AND EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.id = s.memory_id
+              AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL)
+  AND EXISTS (SELECT 1 FROM memory AS o WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.id = s.other_id
+              AND o.unrecorded_at IS NULL AND o.hidden_by IS NULL)
 ORDER BY s.at, s.id
 
 -- name: read_undone
