@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import UnreadableImport
+from holdfast.interfaces.cli_keys import judged
 from holdfast.pipeline.keys import LANGUAGES, canonical, compare, lowest_safe_threshold, measure, pair_of, pairs_from
+from holdfast.providers.local.builtin import BuiltinEmbedding
 
 PAIRS = pairs_from((Path(__file__).parent / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
 
@@ -91,3 +93,10 @@ def test_a_subject_is_part_of_the_key() -> None:
     assert compare(canonical("wife", "birthday"), canonical("user", "birthday")).same == "different"
     assert compare(canonical("chat", "nom"), canonical(None, "nom du chat")).same == "same"
     assert compare(canonical("Nabi", "age"), canonical("Choco", "age")).same != "same"
+
+
+def test_the_builtin_embedding_at_its_threshold_merges_nothing_false() -> None:
+    report = judged(PAIRS, BuiltinEmbedding(), None)
+    assert report["false_merges"] == []
+    assert report["threshold"] is not None
+    assert report["recognised_share"] >= 0.75
