@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
-from holdfast.answers import Hit
+from holdfast.answers import Hit, Query
 from holdfast.errors import InvalidInput
 from holdfast.model import HitKind, Message, Shape
 from holdfast.pipeline.consolidate.asked import ask_ahead
@@ -17,6 +17,7 @@ from holdfast.pipeline.context.build import Gathered, Request, build
 from holdfast.pipeline.context.pieces import is_person, words_of
 from holdfast.pipeline.context.strategies import check_strategy
 from holdfast.pipeline.fences import unquoted
+from holdfast.pipeline.recall import checked
 from holdfast.pipeline.window import entries_of
 from holdfast.scope_reads import ScopeReads
 
@@ -152,7 +153,7 @@ class ScopeContext(ScopeReads):
         if not asked.strip():
             return [], ()
         roles = ("user", "assistant") if kinds == ("message",) else None
-        answer = await self.recall(asked, kinds=kinds, roles=roles, limit=limit)
+        answer = await self._answer(checked(Query(text=asked, kinds=kinds, roles=roles, limit=limit)))
         return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
 
     async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:

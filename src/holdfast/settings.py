@@ -22,7 +22,7 @@ PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
-_MAY_BE_ZERO = {"context_consolidate_share", "unload_retry_count", "unload_retry_delay_ms"}
+_MAY_BE_ZERO = {"context_consolidate_share", "key_threshold", "unload_retry_count", "unload_retry_delay_ms"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,8 @@ class Settings:
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
         consolidation: the chain or model of the catalog that consolidates; empty for none.
+        adjudication: the chain or model of the catalog that says whether two keys of facts are one; empty for none.
+        key_threshold: the similarity at which two keys are one, measured for your embedding; 0 for what is shipped.
         models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `holdfast.toml`.
         consolidate_messages: how many messages make a session's window due at once.
         consolidate_tokens: how many tokens, by estimate, do.
@@ -94,6 +96,8 @@ class Settings:
     unload_retry_delay_ms: int = 500
     drain_seconds: float = 5.0
     consolidation: str = ""
+    adjudication: str = ""
+    key_threshold: float = 0.0
     models: str = ""
     consolidate_messages: int = 20
     consolidate_tokens: int = 8_000

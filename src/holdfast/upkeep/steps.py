@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from holdfast.pipeline.embedding import Embedding
     from holdfast.transaction import WriteTx
     from holdfast.upkeep.consolidation import Consolidation
+    from holdfast.upkeep.likeness import Likeness
 
-__all__ = ["SLOW", "steps"]
+__all__ = ["EMBEDDING", "SLOW", "steps"]
 
 READER_RETRY_SECONDS = 1.0
 SLOW = ("consolidate", "redo")
 """Kinds of due work that call models."""
+EMBEDDING = ("alike", "index")
+"""Kinds of due work that call an embedding, which may hang: they keep nothing else waiting."""
 
 
 def steps(
@@ -30,6 +33,7 @@ def steps(
     consolidation: Consolidation | None = None,
     mirror: Callable[[Scope], Awaitable[None]] | None = None,
     embedding: Embedding | None = None,
+    likeness: Callable[[], Likeness] | None = None,
 ) -> Mapping[str, Step]:
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
@@ -62,13 +66,11 @@ def steps(
 
         return await index_step(store, embedding)(lease)
 
-    found: dict[str, Step] = {
-        "consolidate": consolidate,
-        "expire": expired,
-        "index": index,
-        "keys": keys,
-        "scrub": scrub,
-    }
+    async def alike(lease: Lease) -> float | None:
+        return None if likeness is None else await likeness().step(lease)
+
+    found: dict[str, Step] = {"alike": alike, "consolidate": consolidate, "expire": expired}
+    found |= {"index": index, "keys": keys, "scrub": scrub}
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
     if mirror is not None:

@@ -38,15 +38,18 @@ __all__ = [
 ]
 
 
-def chain_parts(model: object, held: HeldModels, settings: Settings, clock: Clock) -> ChainParts | None:
-    """The consolidation chain: of an object, else of the name in the settings, else none."""
-    if model is None and not settings.consolidation:
+def chain_parts(
+    model: object, held: HeldModels, settings: Settings, clock: Clock, purpose: str = "consolidation"
+) -> ChainParts | None:
+    """The chain of a purpose (`consolidation`, `adjudication`): of an object, else of the name in its setting."""
+    name: str = getattr(settings, purpose)
+    if model is None and not name:
         return None
     from holdfast.chains import chain_of, chain_of_objects
 
     if model is not None:
-        return chain_of_objects(model, clock=clock, settings=_patience(settings))
-    return chain_of(settings.consolidation, held.models)
+        return chain_of_objects(model, clock=clock, settings=_patience(settings), purpose=purpose)
+    return chain_of(name, held.models)
 
 
 def _patience(settings: Settings) -> ChainSettings:

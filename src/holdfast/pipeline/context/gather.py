@@ -9,6 +9,7 @@ from holdfast.model import Memory, Message, Session, Tier
 from holdfast.pipeline.consolidate.window import When, kept_from, skipped
 from holdfast.pipeline.context.strategies import Crossing, check_strategy
 from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
+from holdfast.pipeline.truth import rested
 from holdfast.transaction import ReadTx
 
 __all__ = ["Confirmed", "WindowPlan", "WindowRead", "confirm", "corrections", "profile", "read_window", "summaries"]
@@ -129,13 +130,15 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
-    """The newest summaries of this session, newest first."""
+    """The newest summaries of this session, newest first; not those that rest on superseded values alone."""
     found = [
         memory
         for tier in _TIERS
         for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
     ]
-    return sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    newest = sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    spent = rested(tx, newest)
+    return [memory for memory in newest if memory.id not in spent]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
