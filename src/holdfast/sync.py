@@ -8,22 +8,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import StoreClosed
-from holdfast.memory import OpenStore
-from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
-from holdfast.pipeline.context.answer import Context
-from holdfast.pipeline.forget import Sources
 from holdfast.portal import Portal
-from holdfast.scope import AsyncScope
 
 if TYPE_CHECKING:
     from holdfast.admin import Admin, Progress
+    from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
     from holdfast.inference import Tally
     from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.memory import OpenStore
+    from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
     from holdfast.moving import Exported, ExportFormat, Report
     from holdfast.moving import Progress as ImportProgress
-from holdfast.vectors import Generation
+    from holdfast.pipeline.context.answer import Context
+    from holdfast.pipeline.forget import Sources
+    from holdfast.scope import AsyncScope
+    from holdfast.vectors import Generation
 
 __all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
@@ -299,6 +299,7 @@ class SyncScope:
         sources: Sources = "erase",
         dry_run: bool = False,
         wait: float = 1.0,
+        idempotency_key: str | None = None,
     ) -> Erasure:
         """See `AsyncScope.forget`."""
         return self._portal.run(
@@ -315,6 +316,7 @@ class SyncScope:
                 sources=sources,
                 dry_run=dry_run,
                 wait=wait,
+                idempotency_key=idempotency_key,
             )
         )
 
@@ -379,9 +381,11 @@ class SyncScope:
         """See `AsyncScope.suspicions`."""
         return self._portal.run(self._core.suspicions(settled=settled))
 
-    def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+    def settle_suspicion(
+        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
+    ) -> Receipt:
         """See `AsyncScope.settle_suspicion`."""
-        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict))
+        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict, idempotency_key=idempotency_key))
 
     def status(self) -> Status:
         """See `AsyncScope.status`."""
