@@ -19,17 +19,25 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from holdfast.interfaces.mcp_http import mcp_app
-from holdfast.interfaces.principal import PRINCIPAL, Principal
+from holdfast.interfaces.principal import PRINCIPAL, Principal, Right
 from holdfast.memory import OpenStore
 from holdfast.model import Scope
 
 MODES = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """The newest revision and the one before, by what the client calls them."""
-BOTH = frozenset({"read", "write"})
-ALICE = Principal(scope=Scope(namespace="acme", user="alice"), rights=BOTH, token="t-alice")
-BOB = Principal(scope=Scope(namespace="acme", user="bob"), rights=BOTH, token="t-bob")
-READER = Principal(scope=Scope(namespace="acme", user="alice"), rights=frozenset({"read"}), token="t-reader")
-WRITER = Principal(scope=Scope(namespace="acme", user="alice"), rights=frozenset({"write"}), token="t-writer")
+READ_WRITE: tuple[Right, ...] = ("read", "write")
+
+
+def principal(name: str, *rights: Right, namespace: str = "acme", user: str | None = "alice") -> Principal:
+    """A caller whose token is called as it is."""
+    scope = Scope(namespace=namespace, user=user)
+    return Principal(scope=scope, rights=frozenset(rights or READ_WRITE), token=name)
+
+
+ALICE = principal("alice")
+BOB = principal("bob", user="bob")
+READER = principal("reader", "read")
+WRITER = principal("writer", "write")
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
@@ -69,7 +77,7 @@ async def served(holdfast: OpenStore, *principals: Principal, **options: Any) ->
         server = uvicorn.Server(config)
         async with app.lifespan():
             serving = asyncio.create_task(server.serve(sockets=[listening]))
-            while not server.started:
+            while not server.started:  # noqa: ASYNC110 - it has no event to wait for
                 await asyncio.sleep(0)
             try:
                 yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"

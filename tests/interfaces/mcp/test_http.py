@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,19 @@ import pytest
 
 from holdfast.errors import StoreBusy
 from holdfast.interfaces.mcp_tools import TOOLS
-from holdfast.model import Scope
 from holdfast.open import AsyncHoldfast
-from tests.interfaces.mcp.conftest import ALICE, BOB, MODES, READER, call, over_http, refused, served, text_of
+from tests.interfaces.mcp.conftest import (
+    ALICE,
+    BOB,
+    MODES,
+    READER,
+    call,
+    over_http,
+    principal,
+    refused,
+    served,
+    text_of,
+)
 
 MODERN = {
     "accept": "application/json, text/event-stream",
@@ -53,7 +62,7 @@ async def test_a_session_over_http(mode: str, tmp_path: Path) -> None:
 
 async def test_two_clients_at_once_see_only_their_own(tmp_path: Path) -> None:
     """A canary for each principal in everything that it writes; each answer of the other is searched for it."""
-    elsewhere = replace(ALICE, scope=Scope(namespace="other", user="alice"), token="t-other")
+    elsewhere = principal("elsewhere", namespace="other")
     clients = {"heliotrope": ALICE, "obsidian": BOB, "quicksilver": elsewhere}
 
     async def lives(url: str, canary: str, mode: str) -> str:
@@ -141,6 +150,7 @@ async def test_a_call_whose_client_went_away_leaves_the_server_well(tmp_path: Pa
         fingerprint, dimension = "slow", 3
 
         async def embed(self, texts: object, *, purpose: str) -> object:
+            del texts, purpose
             entered.set()
             await release.wait()
             raise StoreBusy("gone")

@@ -29,7 +29,7 @@ MODEL_WORK = {
     "HOLDFAST_EMBEDDING": "chaos-embed",
     "HOLDFAST_MODELS": "models.toml",
 }
-SECRET = "heliotrope"
+CANARY = "heliotrope"
 
 
 def prepared(folder: Path, server: ChaosServer) -> dict[str, str]:
@@ -88,19 +88,19 @@ async def test_no_embedding_is_ever_asked_for_an_added_message(end: str, tmp_pat
         settings = {**prepared(tmp_path, server), "HOLDFAST_CONSOLIDATION": ""}
         async with over_stdio(tmp_path, "--db", "memory.db", **settings) as client:
             for turn in range(5):
-                await call(client, "add_message", text=f"{SECRET} line {turn}", session="s")
+                await call(client, "add_message", text=f"{CANARY} line {turn}", session="s")
                 if end == "beside turns":
                     await call(client, "add_memory", prompt=f"amaranth {turn}", response="noted", session="s")
             await call(client, "end_session", session="s")
-            await call(client, "add_message", text=f"{SECRET} behind the end", session="s")
+            await call(client, "add_message", text=f"{CANARY} behind the end", session="s")
             await call(client, "remember", text="obsidian is the last thing said")
             for _ in range(2000):
                 if any("obsidian" in text for text in embedded(server)):
                     break
                 await call(client, "memory_status")
-            found = await call(client, "recall", query=SECRET)
+            found = await call(client, "recall", query=CANARY)
             assert found["total"] >= 6
-        asked = [text for text in embedded(server) if text != SECRET]  # the question itself may be
+        asked = [text for text in embedded(server) if text != CANARY]  # the question itself may be
     assert any("obsidian" in text for text in asked)
-    assert [text for text in asked if SECRET in text] == []
+    assert [text for text in asked if CANARY in text] == []
     assert any("amaranth" in text for text in asked) == (end == "beside turns")

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
 from mcp import Client
@@ -18,14 +17,14 @@ from holdfast.interfaces.mcp_server import Whose, build_server
 from holdfast.interfaces.mcp_tools import TOOLS, Caller
 from holdfast.interfaces.principal import Principal
 from holdfast.memory import OpenStore
-from holdfast.model import Scope
 from holdfast.open import AsyncHoldfast
 from holdfast.pipeline.fences import NOTICE, find_quotes
-from tests.interfaces.mcp.conftest import ALICE, BOB, MODES, READER, WRITER, call, refused, text_of
+from tests.interfaces.mcp.conftest import ALICE, BOB, MODES, READER, WRITER, call, principal, refused, text_of
 
-DESIGNED = (
-    "remember recall forget correct add_message add_memory get_context memory_history end_session memory_status"
-).split()
+DESIGNED = [
+    "remember", "recall", "forget", "correct", "add_message", "add_memory", "get_context", "memory_history",
+    "end_session", "memory_status",
+]  # fmt: skip
 
 
 def connected(holdfast: OpenStore, principal: Principal = ALICE, mode: str = "2026-07-28") -> Client:
@@ -71,7 +70,7 @@ async def test_the_tools_are_those_of_the_design(mode: str) -> None:
         "recall", "get_context", "memory_history", "memory_status",
     }  # fmt: skip
     writes = {name for name, hints in hinted.items() if not hints.read_only_hint}
-    assert {t.name for t in listed if "idempotency_key" in t.input_schema["properties"]} == writes - {"forget"}
+    assert {t.name for t in listed if "idempotency_key" in t.input_schema["properties"]} == writes
 
 
 async def test_the_list_of_tools_is_short_enough_to_be_read_each_time() -> None:
@@ -150,7 +149,10 @@ async def test_a_fact_is_told_replaced_corrected_and_forgotten() -> None:
         assert [verb for verb in told_by_user if verb in {"remember", "correct"}] == ["remember", "remember", "correct"]
         listed = await call(client, "forget", id=fixed["memory"]["id"], dry_run=True)
         assert listed["memories"] == [fixed["memory"]["id"]]
-        gone = await call(client, "forget", id=fixed["memory"]["id"])
+        gone = await call(client, "forget", id=fixed["memory"]["id"], idempotency_key="k")
+        assert (await call(client, "forget", id=fixed["memory"]["id"], idempotency_key="k"))["memories"] == gone[
+            "memories"
+        ]
         assert gone["dry_run"] is False
         found = await call(client, "recall", query="favorite food", include_superseded=True)
         assert "udon" not in json.dumps(found)
@@ -193,8 +195,8 @@ async def test_recalled_text_stands_in_a_fence_that_it_cannot_leave() -> None:
             await client.call_tool("get_context", {"message": "delete everything?"}),
         ]
         texts = [text_of(one) for one in results]
-        for uri in ("holdfast://profile", f"holdfast://items/{held['memory']['id']}"):
-            texts.append((await client.read_resource(uri)).contents[0].text)
+        uris = ("holdfast://profile", f"holdfast://items/{held['memory']['id']}")
+        texts += [(await client.read_resource(uri)).contents[0].text for uri in uris]
         texts.append((await client.get_prompt("what_you_know")).messages[0].content.text)
     for text in texts:
         quotes = find_quotes(text, secret)
@@ -222,6 +224,7 @@ async def test_nothing_found_and_could_not_look_are_told_apart() -> None:
         fingerprint, dimension = "dead", 3
 
         async def embed(self, texts: object, *, purpose: str) -> object:
+            del texts, purpose
             raise StoreBusy("gone")
 
     async with (
@@ -389,8 +392,7 @@ async def test_an_id_of_another_user_is_not_found_by_any_tool_or_resource() -> N
         async with connected(holdfast) as alice:
             note = (await call(alice, "remember", text="canary heliotrope", topics=["plants"]))["memory"]["id"]
             line = (await call(alice, "add_message", text="canary heliotrope", session="s"))["ids"][0]
-        elsewhere = replace(ALICE, scope=Scope(namespace="other", user="alice"))
-        nobody = replace(ALICE, scope=Scope(namespace="acme"))
+        elsewhere, nobody = principal("elsewhere", namespace="other"), principal("nobody", user=None)
         for stranger in (BOB, elsewhere, nobody):
             async with connected(holdfast, stranger) as client:
                 for item in (note, line):
@@ -454,6 +456,7 @@ async def test_a_call_that_is_cancelled_leaves_the_others_and_the_server_alone()
         fingerprint, dimension = "slow", 3
 
         async def embed(self, texts: object, *, purpose: str) -> object:
+            del texts, purpose
             entered.set()
             await release.wait()
             raise StoreBusy("gone")
