@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import time
 from pathlib import Path
@@ -84,7 +85,9 @@ async def test_saving_is_as_fast_with_every_model_dead_or_hanging(trouble: str, 
 @pytest.mark.parametrize("end", ["add_message alone", "beside turns"])
 async def test_no_embedding_is_ever_asked_for_an_added_message(end: str, tmp_path: Path) -> None:
     """Not when it comes, not when its session is closed and kept raw, not when all is indexed anew."""
+    last = asyncio.Event()
     async with ChaosServer() as server:
+        server.watch(lambda one: last.set() if "obsidian" in str(one.body) else None)
         settings = {**prepared(tmp_path, server), "HOLDFAST_CONSOLIDATION": ""}
         async with over_stdio(tmp_path, "--db", "memory.db", **settings) as client:
             for turn in range(5):
@@ -94,10 +97,7 @@ async def test_no_embedding_is_ever_asked_for_an_added_message(end: str, tmp_pat
             await call(client, "end_session", session="s")
             await call(client, "add_message", text=f"{CANARY} behind the end", session="s")
             await call(client, "remember", text="obsidian is the last thing said")
-            for _ in range(2000):
-                if any("obsidian" in text for text in embedded(server)):
-                    break
-                await call(client, "memory_status")
+            await asyncio.wait_for(last.wait(), 120)
             found = await call(client, "recall", query=CANARY)
             assert found["total"] >= 6
         asked = [text for text in embedded(server) if text != CANARY]  # the question itself may be
