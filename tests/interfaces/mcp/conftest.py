@@ -71,9 +71,11 @@ async def served(holdfast: OpenStore, *principals: Principal, **options: Any) ->
         token = dict(scope["headers"]).get(b"authorization", b"").decode().removeprefix("Bearer ")
         await app({**scope, PRINCIPAL: known[token or principals[0].token]}, receive, send)
 
+    # A machine that is busy must not let a connection fall idle: the client would meet its end in the middle.
+    quiet = {"lifespan": "off", "log_level": "error", "ws": "none", "timeout_graceful_shutdown": 1}
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(guard, lifespan="off", log_level="error", ws="none", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(guard, timeout_keep_alive=120, **quiet)
         server = uvicorn.Server(config)
         async with app.lifespan():
             serving = asyncio.create_task(server.serve(sockets=[listening]))
