@@ -78,8 +78,8 @@ async def test_saving_is_as_fast_with_every_model_dead_or_hanging(trouble: str, 
             ill.always("hang")
         settled = await timed(tmp_path / "ill", ill)
     for tool, seconds in settled.items():
-        # Twice and 20 ms: the medians of two processes on a shared machine; a model's time-out is 30 s.
-        assert seconds < 2 * fine[tool] + 0.02, (fine, settled)
+        # Twice and 50 ms: the medians of two processes on a shared machine; a model's time-out is 30 s.
+        assert seconds < 2 * fine[tool] + 0.05, (fine, settled)
 
 
 @pytest.mark.parametrize("end", ["add_message alone", "beside turns"])
