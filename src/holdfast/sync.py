@@ -211,6 +211,7 @@ class SyncScope:
         query: str | None = None,
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
+        model: str | None = None,
     ) -> Context:
         """See `ScopeContext.context`."""
         return self._portal.run(
@@ -223,6 +224,7 @@ class SyncScope:
                 query=query,
                 tail=tail,
                 crossover_turn_threshold=crossover_turn_threshold,
+                model=model,
             )
         )
 

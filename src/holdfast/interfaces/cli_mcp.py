@@ -15,7 +15,7 @@ from holdfast.interfaces.mcp_install import CLIENTS, install, launcher, place_of
 __all__ = ["mcp_command"]
 
 
-@click.group("mcp", invoke_without_command=True, epilog="Example: holdfast mcp --user alice")
+@click.group("mcp", invoke_without_command=True, epilog="\b\nExample:\n  holdfast mcp --user alice")
 @common_options
 @click.option("--read-only", is_flag=True, help="Offer the tools that read, and no others.")
 @click.option("--consolidation", metavar="NAME", help="The chain or model that consolidates. [default: setting]")

@@ -121,6 +121,7 @@ class Forget(Arguments):
     hide: bool = Field(default=False, description="Hide instead of erase; a person can undo that.")
     keep_sources: bool = Field(default=False, description="Keep the messages that it came from.")
     dry_run: bool = Field(default=False, description="Only list what would go.")
+    idempotency_key: str | None = Field(None, min_length=1, max_length=256, description=KEY)
 
     @model_validator(mode="after")
     def _a_target(self) -> Self:
@@ -193,11 +194,17 @@ class MemoryStatus(Arguments):
     """Nothing."""
 
 
+_SHARED = ("session", "idempotency_key")
+
+
 def input_schema(model: type[Arguments]) -> dict[str, Any]:
     """The JSON schema of a tool's arguments: titles left out, and what may be absent is optional instead of null."""
     made: dict[str, Any] = _plain(model.model_json_schema())
     made.pop("description", None)
-    return {**made, "type": "object", "properties": made.get("properties", {})}
+    properties = made.get("properties", {})
+    # What every tool takes stands behind what is this tool's own.
+    shared = {name: properties.pop(name) for name in _SHARED if name in properties}
+    return {**made, "type": "object", "properties": properties | shared}
 
 
 def _plain(node: Any) -> Any:
@@ -208,7 +215,7 @@ def _plain(node: Any) -> Any:
     found = {name: _plain(item) for name, item in node.items() if name not in {"title", "default", "properties"}}
     if "properties" in node:
         found["properties"] = {name: _plain(item) for name, item in node["properties"].items()}
-    if node.get("default") not in (None, [], False):
+    if node.get("default") not in (None, [], False, ""):
         found["default"] = node["default"]
     options = [option for option in found.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == 1:

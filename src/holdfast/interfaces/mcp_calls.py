@@ -96,6 +96,7 @@ async def _forget(caller: Caller, given: takes.Forget) -> Answer:
         hard=not given.hide,
         sources="keep" if given.keep_sources else "erase",
         dry_run=given.dry_run,
+        idempotency_key=given.idempotency_key,
     )
     return erasure_answer(done)
 

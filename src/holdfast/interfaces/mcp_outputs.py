@@ -182,6 +182,7 @@ ERASURE = _object(
         "dry_run": _flag(),
         "erased": _flag("No byte of it is left in the store's files."),
         "waiting_for": _maybe(_text("What still holds the bytes.")),
+        "replayed": _flag("The same key came before: nothing was forgotten now."),
     },
     ["messages", "memories", "hidden", "hard", "dry_run", "erased"],
 )

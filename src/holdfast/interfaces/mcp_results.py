@@ -156,6 +156,8 @@ def erasure_answer(done: Erasure) -> Answer:
     """What was forgotten, or would be, and how far the bytes are gone."""
     items = f"{counted(len(done.messages), 'message')} and {counted(len(done.memories), 'memory')}"
     data = to_plain(done)
+    if done.replayed:
+        return Answer(text=f"This was forgotten before with the same key: {items}.", data=data)
     if done.dry_run:
         listed = " ".join((*done.memories[:50], *done.messages[:50]))
         return Answer(text=f"This would forget {items}: {listed or 'nothing'}. Nothing was changed.", data=data)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.stdio import stdio_server
 
 from holdfast.errors import HoldfastError
+from holdfast.interfaces.mcp_drain import Asked, Incoming, Outgoing
 from holdfast.interfaces.mcp_server import Context, Whose, build_server
 from holdfast.interfaces.mcp_tools import Caller, Refused
 
@@ -109,7 +110,10 @@ async def serve_stdio(location: str, principal: Principal, settings: Mapping[str
             loop.add_signal_handler(number, stop)
     try:
         async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            asked = Asked()
+            await server.run(
+                Incoming(incoming, asked), Outgoing(outgoing, asked), server.create_initialization_options()
+            )
     finally:
         await opening.close()
 

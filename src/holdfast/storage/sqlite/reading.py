@@ -187,6 +187,11 @@ class SqliteRead:
         found = [rows.to_suspicion(row) for row in self._run("read_suspicions").fetchall()]
         return [one for one in map(self._standing, found) if one is not None]
 
+    def key_vectors(self, fingerprint: str) -> Mapping[bytes, bytes]:
+        found = self._run("read_key_vectors", fingerprint=fingerprint).fetchall()
+        held: dict[bytes, bytes] = dict(found)  # type: ignore[arg-type]  # two BLOB columns
+        return held
+
     def _standing(self, suspicion: Suspicion) -> Suspicion | None:
         """The suspicion as the changes that stand leave it; None where what raised it was undone."""
         if self._first("read_undone", id=suspicion.change_id) is not None:

@@ -149,6 +149,11 @@ class SqliteWrite(SqliteRead):
     def put_suspicion(self, suspicion: Suspicion) -> None:
         self._run("put_suspicion", **rows.suspicion_params(suspicion))
 
+    def put_key_vectors(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
+        self._run("delete_other_key_vectors", fingerprint=fingerprint)
+        for digest, vector in vectors.items():
+            self._run("put_key_vector", digest=digest, fingerprint=fingerprint, vector=vector)
+
     def mark_undone(self, change_id: str, by: str | None) -> None:
         self._run("mark_undone", id=change_id, undone_by=by)
 
@@ -258,6 +263,8 @@ class SqliteWrite(SqliteRead):
                 self._run("forget_detail_of_source", id=item)
 
     def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+        if ids:
+            self._run("delete_key_vectors")
         for item in ids:
             self._run("delete_memory", id=item)
             if self._connection.changes():
