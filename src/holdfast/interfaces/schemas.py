@@ -106,6 +106,7 @@ class ContextBody(_Body):
     query: str | None = None
     tail: int | None = None
     crossover_turn_threshold: int | None = None
+    model: str | None = None
 
 
 class ForgetBody(_Body):

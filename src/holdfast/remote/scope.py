@@ -255,6 +255,7 @@ class RemoteScope(AsyncScope):
         query: str | None = None,
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
+        model: str | None = None,
     ) -> Context:
         """See `ScopeContext.context`."""
         body = {
@@ -266,6 +267,7 @@ class RemoteScope(AsyncScope):
             "query": query,
             "tail": tail,
             "crossover_turn_threshold": crossover_turn_threshold,
+            "model": model,
         }
         return from_plain(Context, await self._post("/v1/context", json_copy(body), again=True, query=self._session))
 
