@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -236,7 +237,8 @@ class ScopeReads:
         """What the scope's user has here, and what is still to be done for it."""
         facts = self._runtime.store.facts
         models = self._runtime.health()
-        return await self._read(lambda tx: status(tx, facts, models=models))
+        found = await self._read(lambda tx: status(tx, facts, models=models))
+        return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
 
 
 def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:

@@ -62,6 +62,7 @@ class Settings:
         consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
         mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
         mirror_summaries: how many windows `HISTORY.md` shows, the newest.
+        redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
     """
 
     busy_timeout: float = 10.0
@@ -96,6 +97,7 @@ class Settings:
     consolidate_skip: str = "holdfast:*,script:*,cron:*"
     mirror: str = ""
     mirror_summaries: int = 100
+    redaction: str = "off"
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -105,6 +107,8 @@ class Settings:
                     "embedding is empty; pass none, builtin, a model directory or an entry of the catalog",
                     name=field.name,
                 )
+            if field.name == "redaction" and value not in {"off", "on", "refuse"}:
+                raise InvalidSetting(f"redaction is {value!r:.40}; it must be off, on or refuse", name=field.name)
             if isinstance(value, bool | str) or (field.name in _MAY_BE_ZERO and value == 0):
                 continue
             if not 0 < value < math.inf:

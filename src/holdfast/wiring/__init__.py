@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast._version import __version__
 from holdfast.errors import InvalidInput
 from holdfast.pipeline.limits import Limits
-from holdfast.ports import Clock, Ids, Store
+from holdfast.ports import Clock, Ids, Redactor, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
@@ -151,6 +151,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
     own = rest.pop("embedding") if not isinstance(rest.get("embedding", ""), str) else None
     settings = load_settings(rest)
+    redactor = _redactor(settings)
     table = None if model is not None or not settings.consolidation else catalog(settings.models)
     if table is not None:
         # A name that is not there is said before the store is opened.
@@ -168,7 +169,16 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         parts=parts,
         model=own,
         held=held,
+        redactor=redactor,
     )
+
+
+def _redactor(settings: Settings) -> Redactor | None:
+    if settings.redaction == "off":
+        return None
+    from holdfast.redaction import SecretRedactor
+
+    return SecretRedactor("refuse" if settings.redaction == "refuse" else "on")
 
 
 def assemble(
@@ -182,6 +192,7 @@ def assemble(
     model: EmbeddingModel | None = None,
     keeper: Keeper | None = None,
     held: HeldModels | None = None,
+    redactor: Redactor | None = None,
 ) -> Runtime:
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids = ids or TimeOrderedIds()
@@ -220,6 +231,7 @@ def assemble(
         mirror=mirror,
         close_models=None if held is None else held.close,
         keeper=keeper,
+        redactor=redactor,
     )
 
 
