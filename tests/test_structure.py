@@ -57,11 +57,12 @@ ALLOWED: dict[str, set[str]] = {
     | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
     | {"chains", "transfer", "redaction"},
     "chains": CORE | {"pipeline", "providers"},
-    "open": CORE | {"memory", "sync", "wiring"},
+    "open": CORE | {"memory", "sync", "wiring", "remote"},
     "testing": CORE | {"pipeline", "system", "open"},
+    "remote": CORE | {"memory", "scope", "admin", "moving", "pipeline", "transfer"},
     "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
-    | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
+    | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer", "remote"}
     | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs"},
 }
 # Stores know nothing of each other.

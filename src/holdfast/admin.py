@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from holdfast.errors import InvalidInput
+from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.inference import Tally
-from holdfast.keeping import Finding, Keeper, Manifest, Rebuilt, Usage, given_path
+from holdfast.keeping import Finding, Keeper, Manifest, Readiness, Rebuilt, Usage, given_path
 from holdfast.model import Scope
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
@@ -93,6 +94,23 @@ class Admin:
                 progress(done, len(scopes))
         return tuple(found)
 
+    async def ready(self) -> Readiness:
+        """Whether a write is durable now: a small one is made and taken back. Never waits for a model."""
+        self._runtime.guard()
+        store, models = self._runtime.store, self._runtime.health()
+
+        def probe(tx: WriteTx) -> None:
+            tx.put_due(_PROBE, _PROBE, tx.now)
+            tx.clear_due(_PROBE, _PROBE)
+
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                await store.write(Scope(), probe)
+                due = await store.upkeep.pending(self._runtime.worker.kinds)
+        except (HoldfastError, TimeoutError) as error:
+            return Readiness(writes=False, error=type(error).__name__, models=models)
+        return Readiness(writes=True, due=due, models=models)
+
     async def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
         """Build the words index of every scope anew, and make due what state implies and is not due.
 
@@ -168,4 +186,6 @@ def _look(tx: ReadTx) -> list[Finding]:
     return found
 
 
+_PROBE = "ready"
+_PROBE_SECONDS = 5.0
 _FAILING = 3

@@ -32,7 +32,7 @@ from holdfast.transfer.items import BATCH_MESSAGES, Batch, Restored
 from holdfast.transfer.markdown import history_markdown, memory_markdown
 from holdfast.transfer.source import OnError
 
-__all__ = ["BATCH_MESSAGES", "ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from"]
+__all__ = ["BATCH_MESSAGES", "ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from", "replacing"]
 
 Item = TypeVar("Item", Message, Memory)
 ExportFormat = Literal["jsonl", "markdown"]
@@ -140,7 +140,7 @@ def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
         for change in _changes(tx)
         if not narrowed or change.id in seen or any(effect.memory_id in seen for effect in change.effects)
     )
-    with _replacing(target) as out:
+    with replacing(target) as out:
         counts = write_export(
             out,
             scope=scope,
@@ -165,7 +165,7 @@ def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
     except OSError as error:
         raise StoreReadOnly(f"{target} is no folder that can be written: {error.strerror}") from error
     for name, text in pages.items():
-        with _replacing(target / name) as out:
+        with replacing(target / name) as out:
             out.write(text.encode("utf-8", "replace"))
     return Exported(files=tuple(str(target / name) for name in pages), counts={"memory": len(held)})
 
@@ -208,7 +208,7 @@ def _memories(tx: ReadTx, scope: Scope) -> Iterator[Memory]:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of `path` in one step, mode 0600, once all of it is durable; else nothing changes.
 
     Raises:

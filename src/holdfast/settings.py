@@ -12,11 +12,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.errors import InvalidSetting
 
-__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_settings"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_group", "load_settings"]
 
 PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
@@ -116,7 +119,7 @@ class Settings:
                 raise InvalidSetting(f"{field.name} is {value}; it must be {least}, and finite", name=field.name)
 
 
-_TYPES: Mapping[str, type] = {field.name: type(field.default) for field in fields(Settings)}
+G = TypeVar("G", bound="DataclassInstance")
 
 
 def load_settings(
@@ -128,17 +131,34 @@ def load_settings(
         InvalidSetting: a name is unknown, or a value is of the wrong type or out of range; the message names where it
         stood.
     """
+    return load_group(Settings(), given, environment=environment, folder=folder)
+
+
+def load_group(
+    defaults: G,
+    given: Mapping[str, Any],
+    *,
+    table: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> G:
+    """A frozen dataclass of settings like `defaults`, by the same rules; `table` is theirs in `holdfast.toml`.
+
+    Raises:
+        InvalidSetting: as `load_settings`.
+    """
     environment = os.environ if environment is None else environment
     path = (folder or Path()) / FILE_NAME
-    merged = _checked(_from_file(path), str(path))
-    names = {PREFIX + name.upper(): name for name in _TYPES}
+    types = {field.name: type(getattr(defaults, field.name)) for field in fields(defaults)}
+    merged = _checked(_from_file(path, table), str(path), types)
+    names = {PREFIX + name.upper(): name for name in types}
     from_environment = {names[key]: value for key, value in environment.items() if key in names}
-    merged |= _checked(from_environment, "the environment")
-    merged |= _checked(given, "the arguments")
-    return replace(Settings(), **merged)
+    merged |= _checked(from_environment, "the environment", types)
+    merged |= _checked(given, "the arguments", types)
+    return replace(defaults, **merged)
 
 
-def _from_file(path: Path) -> Mapping[str, Any]:
+def _from_file(path: Path, table: str | None) -> Mapping[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -151,22 +171,25 @@ def _from_file(path: Path) -> Mapping[str, Any]:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"{path} cannot be read: {error}", name=FILE_NAME) from error
+    if table is not None:
+        data = data.get(table, {})
+        if not isinstance(data, dict):
+            raise InvalidSetting(f"{path}: {table} must be a table", name=table)
     # Tables belong to others: [models.*] is the catalog's.
     return {name: value for name, value in data.items() if not isinstance(value, dict)}
 
 
-def _checked(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _checked(values: Mapping[str, Any], where: str, types: Mapping[str, type]) -> dict[str, Any]:
     found = {}
     for name, value in values.items():
-        if name not in _TYPES:
-            known = ", ".join(sorted(_TYPES))
+        if name not in types:
+            known = ", ".join(sorted(types))
             raise InvalidSetting(f"{where}: unknown setting {name!r}; known are {known}", name=name)
-        found[name] = _converted(name, value, where)
+        found[name] = _converted(name, value, types[name], where)
     return found
 
 
-def _converted(name: str, value: Any, where: str) -> Any:
-    wanted = _TYPES[name]
+def _converted(name: str, value: Any, wanted: type, where: str) -> Any:
     if isinstance(value, str) and wanted is not str:
         text = value.strip().lower()
         if wanted is bool and text in _TRUE | _FALSE:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from holdfast.access import AccessToken, NewToken, Right
     from holdfast.admin import Admin, Progress
     from holdfast.inference import Tally
-    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.keeping import Finding, Manifest, Readiness, Rebuilt, Usage
     from holdfast.portal import Portal
     from holdfast.token_verbs import TokenVerbs
     from holdfast.vectors import Generation
@@ -83,6 +83,10 @@ class SyncAdmin:
     def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
         """See `Admin.doctor`; `progress` is called on another thread."""
         return self._portal.run(self._core.doctor(progress=progress))
+
+    def ready(self) -> Readiness:
+        """See `Admin.ready`."""
+        return self._portal.run(self._core.ready())
 
     def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
         """See `Admin.reindex`; `progress` is called on another thread."""

@@ -57,6 +57,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "token": ("cli_tokens", "Make, list and revoke tokens for a server."),
         "residue": ("cli_forget", "Look for a text's bytes in the store's files."),
     },
+    "Serving": {
+        "serve": ("cli_serve", "Serve REST and MCP over HTTP, on one port."),
+        "mcp": ("cli_mcp", "Serve memory to an agent over MCP, on standard input and output."),
+    },
     "Models": {
         "models": ("cli_wired", "List the models of the catalog."),
         "chaos": ("cli_wired", "Serve models that fail like real ones."),

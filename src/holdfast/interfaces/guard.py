@@ -75,6 +75,7 @@ class GuardRules:
         hosts: names that a `Host` header may have (`allowed_hosts`).
         origins: origins of browsers that are served beside the server's own, such as `https://app.example`.
         max_body_bytes: largest body of a request, whole or in chunks.
+        large_bodies: limits of paths that take more, such as an import.
         timeout: seconds until the answer must begin; a stream may then go on.
         rate: how much one token may ask.
         tls: whether the server itself speaks TLS.
@@ -86,6 +87,7 @@ class GuardRules:
     hosts: frozenset[str]
     origins: frozenset[str] = frozenset()
     max_body_bytes: int = 16 * 1024 * 1024
+    large_bodies: Mapping[str, int] = field(default_factory=dict)
     timeout: float = 60.0
     rate: Rate = field(default_factory=Rate)
     tls: bool = False
@@ -160,8 +162,8 @@ class Guard:
         lengths = _header(scope, b"content-length")
         if any(not length.isascii() or not length.isdigit() for length in lengths) or len(set(lengths)) > 1:
             return _problem("BadRequest", 400, "The request is malformed.", "Content-Length is not one number")
-        if lengths and int(lengths[0]) > self._rules.max_body_bytes:
-            return self._too_large()
+        if lengths and int(lengths[0]) > self._most(scope["path"]):
+            return self._too_large(scope["path"], int(lengths[0]))
         return None
 
     async def _admit(self, scope: MutableMapping[str, Any]) -> Problem | None:
@@ -222,10 +224,11 @@ class Guard:
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
     async def _pass_on(self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer) -> None:
-        body = _Body(receive, self._rules.max_body_bytes)
+        body = _Body(receive, self._most(scope["path"]))
+        too_large = self._too_large(scope["path"])
         try:
             async with asyncio.timeout(self._rules.timeout) as deadline:
-                await self._app(scope, body.receive, answer.until(deadline, body, self._too_large()))
+                await self._app(scope, body.receive, answer.until(deadline, body, too_large))
         except TimeoutError:
             if answer.started:
                 raise
@@ -236,17 +239,22 @@ class Guard:
             if answer.started:
                 raise
             if body.over:
-                return await answer.refuse(self._too_large())
+                return await answer.refuse(too_large)
             log.exception("request %s failed: %s", answer.request_id, type(error).__name__, exc_info=_shape(error))
             await answer.refuse(_problem("HoldfastError", 500, "The server failed.", "The server failed."))
         else:
             if body.over and not answer.started:
-                await answer.refuse(self._too_large())
+                await answer.refuse(too_large)
 
-    def _too_large(self) -> Problem:
-        limit = self._rules.max_body_bytes
+    def _most(self, path: str) -> int:
+        return self._rules.large_bodies.get(path, self._rules.max_body_bytes)
+
+    def _too_large(self, path: str, size: int | None = None) -> Problem:
+        """`size` is what was announced; of a body in chunks only that it is more is known."""
+        limit = self._most(path)
+        size = limit + 1 if size is None else size
         detail = f"the body is over the limit of {limit:,} bytes; send it in several requests"
-        return _problem("TooLarge", 413, "Something is over a documented limit.", detail, limit=limit)
+        return _problem("TooLarge", 413, "Something is over a documented limit.", detail, size=size, limit=limit)
 
 
 class _Body:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +51,7 @@ class Door:
     oauth: OAuth | None = None
     rate: Rate = field(default_factory=Rate)
     max_body_bytes: int = 16 * 1024 * 1024
+    large_bodies: Mapping[str, int] = field(default_factory=dict)
     timeout: float = 60.0
 
 
@@ -79,6 +80,7 @@ async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> G
         hosts=allowed_hosts(door.host, _names(door)),
         origins=frozenset(origin.lower().rstrip("/") for origin in door.allow_origins),
         max_body_bytes=door.max_body_bytes,
+        large_bodies=door.large_bodies,
         timeout=door.timeout,
         rate=door.rate,
         tls=door.tls,
@@ -86,7 +88,7 @@ async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> G
         resource=resource,
         local=Principal(scope=door.local, rights=frozenset(RIGHTS)) if open_door else None,
     )
-    return Guard(app, rules=rules, authenticate=_authenticate(store.admin.tokens, door.oauth, resource))
+    return Guard(app, rules=rules, authenticate=_authenticate(store, door.oauth, resource))
 
 
 def oauth_of_file(folder: Path) -> OAuth | None:
@@ -125,8 +127,11 @@ class TokenAuthenticate:
         return Principal(scope=token.scope, rights=frozenset(token.rights), token=token.id)
 
 
-def _authenticate(tokens: TokenVerbs, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
-    own = TokenAuthenticate(tokens)
+def _authenticate(store: OpenStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
+    async def own(bearer: str) -> Principal | None:
+        # The store may have been opened anew meanwhile.
+        return await TokenAuthenticate(store.admin.tokens)(bearer)
+
     if oauth is None or resource is None:
         return own
     from holdfast.interfaces.jwks import KeySet

@@ -19,12 +19,13 @@ from starlette.exceptions import HTTPException
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.interfaces.problems import PREFIX, Problem, problem_of, send_problem
-from holdfast.interfaces.rest_changes import Streams, changes_router
-from holdfast.interfaces.rest_data import data_router
-from holdfast.interfaces.rest_memories import memories_router
-from holdfast.interfaces.rest_messages import messages_router
-from holdfast.interfaces.rest_read import read_router
-from holdfast.open import AsyncHoldfast
+from holdfast.interfaces.rest_changes import Streams, changes_routes
+from holdfast.interfaces.rest_data import data_routes
+from holdfast.interfaces.rest_frame import Routes, openapi_of
+from holdfast.interfaces.rest_memories import memories_routes
+from holdfast.interfaces.rest_messages import messages_routes
+from holdfast.interfaces.rest_read import read_routes
+from holdfast.memory import OpenStore
 
 __all__ = ["RestOptions", "rest_app"]
 
@@ -53,7 +54,7 @@ class RestOptions:
     streams: Streams = field(default_factory=Streams)
 
 
-def rest_app(holdfast: AsyncHoldfast, options: RestOptions | None = None) -> FastAPI:
+def rest_app(holdfast: OpenStore, options: RestOptions | None = None) -> FastAPI:
     """The application with every route under `/v1`, and its OpenAPI at `/openapi.json`.
 
     It serves on the event loop that opened the store.
@@ -67,19 +68,29 @@ def rest_app(holdfast: AsyncHoldfast, options: RestOptions | None = None) -> Fas
         redoc_url=None,
         openapi_tags=[{"name": name, "description": line} for name, line in _TAGS.items()],
     )
-    for router in (
-        messages_router(holdfast),
-        memories_router(holdfast),
-        read_router(holdfast),
-        changes_router(holdfast, chosen.streams),
-        data_router(holdfast, chosen.scratch),
-    ):
-        app.include_router(router)
+    routes = Routes(app, "messages")
+    messages_routes(routes, holdfast)
+    memories_routes(routes.tagged("memories"), holdfast)
+    read_routes(routes.tagged("recall"), holdfast)
+    changes_routes(routes.tagged("changes"), holdfast, chosen.streams)
+    data_routes(routes.tagged("data"), holdfast, chosen.scratch)
+    app.openapi = _once(lambda: openapi_of(routes))  # type: ignore[method-assign]
     app.add_exception_handler(HoldfastError, _failed)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _not_here)
     app.add_middleware(_LastResort)
     return app
+
+
+def _once(make: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+
+    def get() -> dict[str, Any]:
+        if not made:
+            made.append(make())
+        return made[0]
+
+    return get
 
 
 _TAGS = {

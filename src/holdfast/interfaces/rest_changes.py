@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, Query, Request, Response
+from fastapi import Body, Header, Query, Request, Response
 from starlette.responses import StreamingResponse
 
 from holdfast.answers import Changes, Receipt
 from holdfast.errors import InvalidInput, RateLimited
-from holdfast.interfaces.rest_frame import IdempotencyKey, example, given_key, json_response, router_for, scope_for
+from holdfast.interfaces.rest_frame import IdempotencyKey, Routes, example, given_key, json_response, scope_for
 from holdfast.interfaces.schemas import UndoBody
-from holdfast.open import AsyncHoldfast
+from holdfast.memory import OpenStore
 from holdfast.plain import body_json, to_plain
 from holdfast.scope import AsyncScope
 
-__all__ = ["Streams", "changes_router"]
+__all__ = ["Streams", "changes_routes"]
 
 _PAGE = 100
 _RETRY_MS = 2000
@@ -55,17 +55,15 @@ class Streams:
             return
 
 
-def changes_router(holdfast: AsyncHoldfast, streams: Streams) -> APIRouter:
+def changes_routes(routes: Routes, holdfast: OpenStore, streams: Streams) -> None:
     """The routes under `/v1/changes`."""
-    router = router_for("changes")
-    _pages(router, holdfast)
-    _stream(router, holdfast, streams)
-    _undo(router, holdfast)
-    return router
+    _pages(routes, holdfast)
+    _stream(routes, holdfast, streams)
+    _undo(routes, holdfast)
 
 
-def _pages(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.get("/changes", response_model=Changes, summary="What changed")
+def _pages(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.get("/changes", answer=Changes, summary="What changed")
     async def changes(
         request: Request,
         after: Annotated[int, Query(ge=0, le=2**53, description="The `seq` to begin behind.")] = 0,
@@ -83,8 +81,8 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _stream(router: APIRouter, holdfast: AsyncHoldfast, streams: Streams) -> None:
-    @router.get("/changes/stream", response_class=StreamingResponse, responses=_EVENTS, summary="Changes as they come")
+def _stream(routes: Routes, holdfast: OpenStore, streams: Streams) -> None:
+    @routes.get("/changes/stream", answer=None, responses=_EVENTS, summary="Changes as they come")
     async def stream(
         request: Request,
         after: Annotated[int | None, Query(ge=0, le=2**53, description="Begin behind this `seq`; 0 for all.")] = None,
@@ -138,8 +136,8 @@ async def _events(scope: AsyncScope, cursor: int, streams: Streams) -> AsyncIter
         streams.open -= 1
 
 
-def _undo(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.post("/changes/{change_id}/undo", response_model=Receipt, summary="Undo a change")
+def _undo(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.post("/changes/{change_id}/undo", answer=Receipt, summary="Undo a change")
     async def undo(
         request: Request,
         change_id: str,

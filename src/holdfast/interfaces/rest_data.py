@@ -9,21 +9,22 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import Body, Query, Request, Response
 from pydantic import BaseModel
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
-from holdfast.errors import InvalidInput
-from holdfast.interfaces.rest_frame import caller, example, json_response, router_for, scope_for
+from holdfast.errors import UnreadableImport
+from holdfast.interfaces.rest_frame import Routes, caller, example, json_response, scope_for
+from holdfast.interfaces.rest_messages import LONGEST_WAIT
 from holdfast.interfaces.schemas import SettleBody
-from holdfast.keeping import Finding, Rebuilt, Usage
+from holdfast.keeping import Finding, Readiness, Rebuilt, Usage
+from holdfast.memory import OpenStore
 from holdfast.moving import BATCH_MESSAGES, Report
-from holdfast.open import AsyncHoldfast
+from holdfast.remote.wire import UPLOAD, zone_of
 
-__all__ = ["data_router"]
+__all__ = ["data_routes"]
 
 _COUNTS = "holdfast-counts"
 
@@ -41,15 +42,11 @@ class Settled(BaseModel):
     settled: bool
 
 
-def data_router(holdfast: AsyncHoldfast, scratch: Path | None) -> APIRouter:
+def data_routes(routes: Routes, holdfast: OpenStore, scratch: Path | None) -> None:
     """The routes `/v1/import`, `/v1/export` and those under `/v1/admin`."""
-    router = router_for("data")
-    _import(router, holdfast, scratch)
-    _export(router, holdfast, scratch)
-    admin = router_for("admin")
-    _admin(admin, holdfast)
-    router.routes.extend(admin.routes)
-    return router
+    _import(routes, holdfast, scratch)
+    _export(routes, holdfast, scratch)
+    _admin(routes.tagged("admin"), holdfast)
 
 
 @asynccontextmanager
@@ -70,8 +67,8 @@ _UPLOAD = {
 }
 
 
-def _import(router: APIRouter, holdfast: AsyncHoldfast, scratch: Path | None) -> None:
-    @router.post("/import", response_model=Report, openapi_extra=_UPLOAD, summary="Import a file")
+def _import(routes: Routes, holdfast: OpenStore, scratch: Path | None) -> None:
+    @routes.post("/import", answer=Report, openapi_extra=_UPLOAD, summary="Import a file")
     async def import_file(
         request: Request,
         format: Annotated[str | None, Query(description="Found out where it is not named.")] = None,
@@ -82,18 +79,20 @@ def _import(router: APIRouter, holdfast: AsyncHoldfast, scratch: Path | None) ->
     ) -> Response:
         """Bring a file of messages, or an export, into the scope: its bytes are the body. Twice adds nothing."""
         scope = scope_for(holdfast, request, "write")
-        try:
-            where = ZoneInfo(zone)
-        except (ValueError, OSError):
-            raise InvalidInput(f"the zone {zone!r:.60} is unknown; name one such as Europe/Lisbon") from None
+        where = zone_of(zone)
         async with _folder(scratch) as folder:
             file = folder / "upload"
             with await asyncio.to_thread(file.open, "xb") as out:
                 async for piece in request.stream():
                     await asyncio.to_thread(out.write, piece)
-            report = await scope.import_file(
-                file, format=format, zone=where, session_prefix=session_prefix, on_error=on_error, batch=batch
-            )
+            try:
+                report = await scope.import_file(
+                    file, format=format, zone=where, session_prefix=session_prefix, on_error=on_error, batch=batch
+                )
+            except UnreadableImport as error:
+                # Where it stood here is nobody's business there.
+                said = str(error).replace(str(file), UPLOAD)
+                raise UnreadableImport(said, **{**error.values, "path": UPLOAD}) from None
         return json_response(report)
 
 
@@ -105,8 +104,8 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _export(router: APIRouter, holdfast: AsyncHoldfast, scratch: Path | None) -> None:
-    @router.get("/export", response_model=Pages, responses=_EXPORTED, summary="Export the scope")
+def _export(routes: Routes, holdfast: OpenStore, scratch: Path | None) -> None:
+    @routes.get("/export", answer=Pages, responses=_EXPORTED, summary="Export the scope")
     async def export(
         request: Request, format: Literal["jsonl", "markdown"] = "jsonl", session: str | None = None
     ) -> Response:
@@ -129,30 +128,36 @@ def _texts(files: Sequence[str]) -> dict[str, str]:
     return {Path(file).name: Path(file).read_text(encoding="utf-8") for file in files}
 
 
-def _admin(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.post("/admin/settle", response_model=Settled, summary="Do due work now")
+def _admin(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.post("/admin/settle", answer=Settled, summary="Do due work now")
     async def settle(
         request: Request,
         body: Annotated[SettleBody | None, Body(openapi_examples=example(a_minute={"timeout": 60.0}))] = None,
     ) -> Response:
-        """Do due work until nothing is due, or time runs out."""
+        """Do due work until nothing is due, or time runs out: after 45 seconds at the latest."""
         caller(request, "admin")
-        return json_response({"settled": await holdfast.settle((body or SettleBody()).timeout)})
+        return json_response({"settled": await holdfast.settle(min((body or SettleBody()).timeout, LONGEST_WAIT))})
 
-    @router.get("/admin/usage", response_model=list[Usage], summary="What the namespace holds")
+    @routes.get("/admin/usage", answer=list[Usage], summary="What the namespace holds")
     async def usage(request: Request) -> Response:
         """Counts and bytes of the caller's namespace."""
         own = caller(request, "admin").scope.namespace
         return json_response([one for one in await holdfast.admin.usage() if one.namespace == own])
 
-    @router.get("/admin/doctor", response_model=list[Finding], summary="Look for damage")
+    @routes.get("/admin/doctor", answer=list[Finding], summary="Look for damage")
     async def doctor(request: Request) -> Response:
         """What is wrong or worth a note: with the store's files, and in the caller's namespace."""
         own = f"namespace {caller(request, 'admin').scope.namespace!r},"
         found = await holdfast.admin.doctor()
         return json_response([one for one in found if not one.where or one.where.startswith(own)])
 
-    @router.post("/admin/reindex", response_model=Rebuilt, summary="Build the words index anew")
+    @routes.get("/admin/ready", answer=Readiness, summary="Whether the store takes writes")
+    async def ready(request: Request) -> Response:
+        """Make a small write and take it back; how much work is due, and how the models are."""
+        caller(request, "admin")
+        return json_response(await holdfast.admin.ready())
+
+    @routes.post("/admin/reindex", answer=Rebuilt, summary="Build the words index anew")
     async def reindex(request: Request) -> Response:
         """Build the words index anew and make due what state implies; nothing is ever missing from an answer."""
         caller(request, "admin")

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import FastAPI, Header, Query, Request, Response
 
 from holdfast.errors import InvalidInput, RevisionConflict, ScopeDenied
 from holdfast.interfaces.principal import Principal, Right, principal_of
 from holdfast.interfaces.problems import MEDIA_TYPE
-from holdfast.open import AsyncHoldfast
+from holdfast.memory import OpenStore
 from holdfast.plain import body_json, parse_time, to_plain
 from holdfast.scope import AsyncScope
 
 __all__ = [
     "IdempotencyKey",
     "IfMatch",
+    "Routes",
     "SessionName",
     "caller",
     "etag",
@@ -27,7 +29,7 @@ __all__ = [
     "json_response",
     "listed",
     "moment",
-    "router_for",
+    "openapi_of",
     "scope_for",
 ]
 
@@ -58,8 +60,11 @@ _SAYS = {
     507: "No room on the disk.",
 }
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": line, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}} for status, line in _SAYS.items()
+    status: {"description": line, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+    for status, line in _SAYS.items()
 }
+_SUCCESS = {200: "It was there already, or nothing was new.", 201: "Written, and durable."}
+F = TypeVar("F", bound=Callable[..., Any])
 
 SessionName = Annotated[
     str | None, Query(description="Where writes go, and whose window is continued; absent: the unnamed session.")
@@ -72,9 +77,73 @@ IfMatch = Annotated[
 ]
 
 
-def router_for(tag: str) -> APIRouter:
-    """A router whose operations are documented with the problems that any of them may answer."""
-    return APIRouter(prefix="/v1", tags=[tag], responses=_PROBLEMS)
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """Where operations are added to an application, under `/v1`, with the problems that any of them may answer.
+
+    What an operation answers is only said here, and read when somebody asks for the OpenAPI: the answers are the
+    library's own values, written by `json_response`, and building a model of each would triple the time to start.
+    """
+
+    app: FastAPI
+    tag: str
+    answers: dict[tuple[str, str], tuple[Any, int]] = field(default_factory=dict)
+
+    def tagged(self, tag: str) -> Routes:
+        """The same application, under another tag."""
+        return Routes(self.app, tag, self.answers)
+
+    def get(self, path: str, *, answer: Any, **said: Any) -> Callable[[F], F]:
+        """An operation that reads; `answer` is the type of the value that it gives."""
+        return self._route("GET", path, answer, said)
+
+    def post(self, path: str, *, answer: Any, **said: Any) -> Callable[[F], F]:
+        """An operation with a body, or that changes something."""
+        return self._route("POST", path, answer, said)
+
+    def delete(self, path: str, *, answer: Any, **said: Any) -> Callable[[F], F]:
+        """An operation that forgets."""
+        return self._route("DELETE", path, answer, said)
+
+    def _route(self, method: str, path: str, answer: Any, said: dict[str, Any]) -> Callable[[F], F]:
+        status = said.get("status_code", 200)
+        where = f"/v1{path}"
+        if answer is not None:
+            self.answers[where, method.lower()] = (answer, status)
+        responses = {**_PROBLEMS, **said.pop("responses", {})}
+
+        def added(run: F) -> F:
+            self.app.add_api_route(
+                where, run, methods=[method], tags=[self.tag], responses=responses, response_model=None, **said
+            )
+            return run
+
+        return added
+
+
+def openapi_of(routes: Routes) -> dict[str, Any]:
+    """The OpenAPI of the application, with the answers as JSON Schema."""
+    from fastapi.openapi.utils import get_openapi
+    from pydantic import TypeAdapter
+
+    app = routes.app
+    made: dict[str, Any] = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
+    )
+    adapters = [(place, "serialization", TypeAdapter(answer)) for place, (answer, _) in routes.answers.items()]
+    refs, shared = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
+    parts = made.setdefault("components", {}).setdefault("schemas", {})
+    parts |= shared.get("$defs", {}) | {"Problem": _PROBLEM}
+    for (path, method), (_, status) in routes.answers.items():
+        operation = made["paths"][path][method]
+        content = {"application/json": {"schema": refs[(path, method), "serialization"]}}
+        for code in {status, 200} if status == 201 else {status}:
+            spoken = operation["responses"].setdefault(str(code), {"description": _SUCCESS[code]})
+            spoken["content"] = {
+                **content,
+                **{k: v for k, v in spoken.get("content", {}).items() if k != "application/json"},
+            }
+    return made
 
 
 def caller(request: Request, right: Right) -> Principal:
@@ -89,7 +158,7 @@ def caller(request: Request, right: Right) -> Principal:
     return principal
 
 
-def scope_for(holdfast: AsyncHoldfast, request: Request, right: Right, session: str | None = None) -> AsyncScope:
+def scope_for(holdfast: OpenStore, request: Request, right: Right, session: str | None = None) -> AsyncScope:
     """The verbs of the caller's scope, where it has the right.
 
     Raises:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, get_args
 
-from fastapi import APIRouter, Body, Header, Query, Request, Response
+from fastapi import Body, Header, Query, Request, Response
 
 from holdfast.answers import Doubt, Erasure, Page, Receipt, Remembered
 from holdfast.errors import RevisionConflict
 from holdfast.interfaces.rest_frame import (
     IdempotencyKey,
     IfMatch,
+    Routes,
     SessionName,
     etag,
     example,
@@ -19,17 +20,16 @@ from holdfast.interfaces.rest_frame import (
     json_response,
     listed,
     moment,
-    router_for,
     scope_for,
 )
 from holdfast.interfaces.rest_messages import forget_one, only
 from holdfast.interfaces.schemas import CorrectBody, ForgetBody, RememberBody, VerdictBody
+from holdfast.memory import OpenStore
 from holdfast.model import KINDS, STATES, Change, Kind, Memory, State
-from holdfast.open import AsyncHoldfast
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
 
-__all__ = ["memories_router"]
+__all__ = ["memories_routes"]
 
 _REMEMBER = example(
     a_note={"text": "Prefers window seats", "topics": ["travel"]},
@@ -51,23 +51,21 @@ def _names(of: Any) -> str:
     return f"^(({one})(,({one}))*)?$"
 
 
-def memories_router(holdfast: AsyncHoldfast) -> APIRouter:
+def memories_routes(routes: Routes, holdfast: OpenStore) -> None:
     """The routes under `/v1/memories`, `/v1/forget` and `/v1/suspicions`."""
-    router = router_for("memories")
-    _tell(router, holdfast)
-    _read(router, holdfast)
-    _change(router, holdfast)
-    _forget(router, holdfast)
-    _doubt(router, holdfast)
-    return router
+    _tell(routes, holdfast)
+    _read(routes, holdfast)
+    _change(routes, holdfast)
+    _forget(routes, holdfast)
+    _doubt(routes, holdfast)
 
 
 def _told(told: Remembered, status: int = 200) -> Response:
     return json_response(told, status, None if told.memory is None else etag(told.memory.rev))
 
 
-def _tell(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.post("/memories", status_code=201, response_model=Remembered, responses=_TAGGED, summary="Remember")
+def _tell(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.post("/memories", status_code=201, answer=Remembered, responses=_TAGGED, summary="Remember")
     async def remember(
         request: Request,
         body: Annotated[RememberBody, Body(openapi_examples=_REMEMBER)],
@@ -86,8 +84,8 @@ def _tell(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         return _told(told, 201 if told.receipt.change_ids and not told.receipt.replayed else 200)
 
 
-def _read(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.get("/memories", response_model=Page, summary="List memories")
+def _read(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.get("/memories", answer=Page, summary="List memories")
     async def memories(
         request: Request,
         kinds: Annotated[str | None, Query(pattern=_names(Kind), description="With commas between.")] = None,
@@ -104,7 +102,7 @@ def _read(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         wanted_states: Any = None if states == "any" else listed(states, STATES, "states")
         return json_response(await scope.list(wanted_kinds, wanted_states, session=session, limit=limit, cursor=cursor))
 
-    @router.get("/memories/{memory_id}", response_model=Memory, responses={**_TAGGED, 304: {}}, summary="Get a memory")
+    @routes.get("/memories/{memory_id}", answer=Memory, responses={**_TAGGED, 304: {}}, summary="Get a memory")
     async def get(request: Request, memory_id: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
         """The memory of that id; its ETag is its revision."""
         scope = scope_for(holdfast, request, "read")
@@ -116,45 +114,54 @@ def _read(router: APIRouter, holdfast: AsyncHoldfast) -> None:
             return Response(status_code=304, headers=tag)
         return json_response(found, headers=tag)
 
-    @router.get("/memories/{memory_id}/history", response_model=list[Change], summary="What changed a memory")
+    @routes.get("/memories/{memory_id}/history", answer=list[Change], summary="What changed a memory")
     async def history(request: Request, memory_id: str) -> Response:
         """Every change that touched it, oldest first, with before and after; of a fact, the story of its attribute."""
         return json_response(await scope_for(holdfast, request, "read").history(memory_id))
 
 
-def _change(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.post("/memories/{memory_id}/correct", response_model=Remembered, responses=_TAGGED, summary="Correct")
+def _change(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.post("/memories/{memory_id}/correct", answer=Remembered, responses=_TAGGED, summary="Correct")
     async def correct(
         request: Request,
         memory_id: str,
         body: Annotated[CorrectBody, Body(openapi_examples=example(a_value={"value": "Lisbon"}))],
+        session: SessionName = None,
         if_match: IfMatch = None,
         idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """Replace a value or text that was never true; the answer is the memory that stands in its place."""
-        scope = scope_for(holdfast, request, "write")
+        scope = scope_for(holdfast, request, "write", session)
         rev, key = given_rev(if_match), given_key(idempotency_key)
         return _told(await scope.correct(memory_id, body.value, rev=rev, idempotency_key=key))
 
-    @router.post("/memories/{memory_id}/pin", response_model=Remembered, responses=_TAGGED, summary="Pin")
+    @routes.post("/memories/{memory_id}/pin", answer=Remembered, responses=_TAGGED, summary="Pin")
     async def pin(
-        request: Request, memory_id: str, if_match: IfMatch = None, idempotency_key: IdempotencyKey = None
+        request: Request,
+        memory_id: str,
+        session: SessionName = None,
+        if_match: IfMatch = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """Pin it: long-term, never expires, never merged away."""
-        scope = scope_for(holdfast, request, "write")
+        scope = scope_for(holdfast, request, "write", session)
         return _told(await scope.pin(memory_id, rev=given_rev(if_match), idempotency_key=given_key(idempotency_key)))
 
-    @router.post("/memories/{memory_id}/unpin", response_model=Remembered, responses=_TAGGED, summary="Unpin")
+    @routes.post("/memories/{memory_id}/unpin", answer=Remembered, responses=_TAGGED, summary="Unpin")
     async def unpin(
-        request: Request, memory_id: str, if_match: IfMatch = None, idempotency_key: IdempotencyKey = None
+        request: Request,
+        memory_id: str,
+        session: SessionName = None,
+        if_match: IfMatch = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """Take the pin away; it stays in its tier."""
-        scope = scope_for(holdfast, request, "write")
+        scope = scope_for(holdfast, request, "write", session)
         return _told(await scope.unpin(memory_id, rev=given_rev(if_match), idempotency_key=given_key(idempotency_key)))
 
 
-def _forget(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.delete("/memories/{memory_id}", response_model=Erasure, summary="Forget a memory")
+def _forget(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.delete("/memories/{memory_id}", answer=Erasure, summary="Forget a memory")
     async def forget_memory(
         request: Request,
         memory_id: str,
@@ -173,7 +180,7 @@ def _forget(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         await _still(scope, memory_id, given_rev(if_match))
         return await forget_one(scope, memory_id, hard=hard, sources=sources, dry_run=dry_run)
 
-    @router.post("/forget", response_model=Erasure, summary="Forget by id, by filters, a session, or everything")
+    @routes.post("/forget", answer=Erasure, summary="Forget by id, by filters, a session, or everything")
     async def forget(request: Request, body: Annotated[ForgetBody, Body(openapi_examples=_FORGET)]) -> Response:
         """Forget one item, what passes filters, a session, or everything of the user; `dry_run` only lists."""
         scope = scope_for(holdfast, request, "write")
@@ -191,18 +198,19 @@ async def _still(scope: AsyncScope, memory_id: str, rev: int | None) -> None:
         )
 
 
-def _doubt(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.get("/suspicions", response_model=list[Doubt], summary="What a person should settle")
+def _doubt(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.get("/suspicions", answer=list[Doubt], summary="What a person should settle")
     async def suspicions(request: Request, *, settled: bool = False) -> Response:
         """Keys that may be one concept, and statements against the user's own word; oldest first."""
         return json_response(await scope_for(holdfast, request, "read").suspicions(settled=settled))
 
-    @router.post("/suspicions/{suspicion_id}/settle", response_model=Receipt, summary="Settle a suspicion")
+    @routes.post("/suspicions/{suspicion_id}/settle", answer=Receipt, summary="Settle a suspicion")
     async def settle(
         request: Request,
         suspicion_id: str,
         body: Annotated[VerdictBody, Body(openapi_examples=example(one_concept={"verdict": "same"}))],
+        session: SessionName = None,
     ) -> Response:
         """Settle it, as one change that can be undone."""
-        scope = scope_for(holdfast, request, "write")
+        scope = scope_for(holdfast, request, "write", session)
         return json_response(await scope.settle_suspicion(suspicion_id, body.verdict))

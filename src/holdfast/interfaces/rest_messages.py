@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import Body, Query, Request, Response
 from pydantic import BaseModel
 
 from holdfast.answers import Consolidated, Erasure, Receipt
 from holdfast.errors import WrongKind
 from holdfast.interfaces.rest_frame import (
     IdempotencyKey,
+    Routes,
     SessionName,
     example,
     given_key,
     json_response,
-    router_for,
     scope_for,
 )
 from holdfast.interfaces.schemas import AddBody
+from holdfast.memory import OpenStore
 from holdfast.model import Change, Message
-from holdfast.open import AsyncHoldfast
 from holdfast.pipeline.forget import Sources
 from holdfast.scope import AsyncScope
 
-__all__ = ["forget_one", "messages_router", "only"]
+__all__ = ["LONGEST_WAIT", "forget_one", "messages_routes", "only"]
+
+LONGEST_WAIT = 45.0
+"""How many seconds an answer may wait for work that is done behind it: less than any proxy does."""
 
 _PAGE = 100
 _PAGE_CHARS = 16_000_000
@@ -56,17 +60,15 @@ class Text(BaseModel):
     text: str
 
 
-def messages_router(holdfast: AsyncHoldfast) -> APIRouter:
+def messages_routes(routes: Routes, holdfast: OpenStore) -> None:
     """The routes under `/v1/messages` and `/v1/sessions`."""
-    router = router_for("messages")
-    _writes(router, holdfast)
-    _reads(router, holdfast)
-    _sessions(router, holdfast)
-    return router
+    _writes(routes, holdfast)
+    _reads(routes, holdfast)
+    _sessions(routes, holdfast)
 
 
-def _writes(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.post("/messages", status_code=201, response_model=Receipt, summary="Append messages")
+def _writes(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.post("/messages", status_code=201, answer=Receipt, summary="Append messages")
     async def add(
         request: Request,
         body: Annotated[AddBody, Body(openapi_examples=_ADD)],
@@ -78,7 +80,7 @@ def _writes(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         receipt = await scope.add(body.messages, idempotency_key=given_key(idempotency_key))
         return json_response(receipt, 200 if receipt.replayed else 201)
 
-    @router.delete("/messages/{message_id}", response_model=Erasure, summary="Forget a message")
+    @routes.delete("/messages/{message_id}", answer=Erasure, summary="Forget a message")
     async def forget(
         request: Request,
         message_id: str,
@@ -93,8 +95,8 @@ def _writes(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         return await forget_one(scope, message_id, hard=hard, sources=sources, dry_run=dry_run)
 
 
-def _reads(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.get("/messages", response_model=MessagePage, summary="List a session's messages")
+def _reads(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.get("/messages", answer=MessagePage, summary="List a session's messages")
     async def messages(
         request: Request,
         session: SessionName = None,
@@ -114,14 +116,14 @@ def _reads(router: APIRouter, holdfast: AsyncHoldfast) -> None:
                 return json_response({"items": found, "cursor": None})
         return json_response({"items": found, "cursor": found[-1].seq})
 
-    @router.get("/messages/{message_id}", response_model=Message, summary="Get a message")
+    @routes.get("/messages/{message_id}", answer=Message, summary="Get a message")
     async def get(request: Request, message_id: str) -> Response:
         """The message of that id."""
         scope = scope_for(holdfast, request, "read")
         only("msg_", message_id)
         return json_response(await scope.get(message_id))
 
-    @router.get("/messages/{message_id}/text", response_model=Text, summary="Read part of a message's text")
+    @routes.get("/messages/{message_id}/text", answer=Text, summary="Read part of a message's text")
     async def text(
         request: Request,
         message_id: str,
@@ -132,14 +134,14 @@ def _reads(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         scope = scope_for(holdfast, request, "read")
         return json_response({"text": await scope.read_message(message_id, offset=offset, limit=limit)})
 
-    @router.get("/messages/{message_id}/history", response_model=list[Change], summary="What touched a message")
+    @routes.get("/messages/{message_id}/history", answer=list[Change], summary="What touched a message")
     async def history(request: Request, message_id: str) -> Response:
         """Every change that touched it, oldest first, with before and after."""
         return json_response(await scope_for(holdfast, request, "read").history(message_id))
 
 
-def _sessions(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.post("/sessions/end", response_model=Receipt, summary="End a session")
+def _sessions(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.post("/sessions/end", answer=Receipt, summary="End a session")
     async def end_session(
         request: Request, session: SessionName = None, idempotency_key: IdempotencyKey = None
     ) -> Response:
@@ -147,10 +149,20 @@ def _sessions(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         scope = scope_for(holdfast, request, "write", session)
         return json_response(await scope.end_session(idempotency_key=given_key(idempotency_key)))
 
-    @router.post("/sessions/consolidate", response_model=Consolidated, summary="Consolidate now")
+    @routes.post("/sessions/consolidate", answer=Consolidated, summary="Consolidate now")
     async def consolidate(request: Request, session: SessionName = None) -> Response:
-        """Read what waits with a model, now: of the session, or without one of all sessions. Waits for the models."""
-        return json_response(await scope_for(holdfast, request, "write", session).consolidate())
+        """Read what waits with a model, now: of the session, or without one of all sessions.
+
+        It waits for the models, but not for ever: 202 says that they are still at work.
+        """
+        scope = scope_for(holdfast, request, "write", session)
+        try:
+            async with asyncio.timeout(LONGEST_WAIT):
+                return json_response(await scope.consolidate())
+        except TimeoutError:
+            waiting = (await scope.status()).pending
+            said = "the models are still at work; what waits is due, and is done behind"
+            return json_response(Consolidated(waiting=waiting, last_error=said), 202)
 
 
 def only(prefix: str, item_id: str) -> None:

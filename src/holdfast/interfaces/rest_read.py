@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import Body, Query, Request, Response
 from pydantic import BaseModel
 
 from holdfast._version import __version__
 from holdfast.answers import Query as Question
 from holdfast.answers import Recall, Status
 from holdfast.interfaces.principal import principal_of
-from holdfast.interfaces.rest_frame import SessionName, example, json_response, moment, router_for, scope_for
+from holdfast.interfaces.rest_frame import Routes, SessionName, example, json_response, moment, scope_for
 from holdfast.interfaces.schemas import ContextBody, RecallBody
-from holdfast.open import AsyncHoldfast
+from holdfast.memory import OpenStore
 from holdfast.pipeline.context.answer import Context
+from holdfast.pipeline.remember import labels
 
-__all__ = ["read_router"]
+__all__ = ["read_routes"]
 
 _TIMES = ("since", "until", "as_of", "known_at")
-_LISTS = ("kinds", "states", "tiers", "roles", "arms", "topics", "entities")
+_LISTS = ("kinds", "states", "tiers", "roles", "arms")
 _RECALL = example(
     a_question={"text": "what does she eat"},
     only_facts_as_of_then={"text": "city", "kinds": ["fact"], "as_of": "2025-01-01T00:00:00Z"},
@@ -39,17 +40,15 @@ class WhoAsks(BaseModel):
     holdfast: str
 
 
-def read_router(holdfast: AsyncHoldfast) -> APIRouter:
+def read_routes(routes: Routes, holdfast: OpenStore) -> None:
     """The routes `/v1/recall`, `/v1/summaries`, `/v1/context`, `/v1/status` and `/v1/scope`."""
-    router = router_for("recall")
-    _recall(router, holdfast)
-    _context(router, holdfast)
-    _about(router, holdfast)
-    return router
+    _recall(routes, holdfast)
+    _context(routes, holdfast)
+    _about(routes, holdfast)
 
 
-def _recall(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.post("/recall", response_model=Recall, summary="Find messages and current memories")
+def _recall(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.post("/recall", answer=Recall, summary="Find messages and current memories")
     async def recall(
         request: Request,
         body: Annotated[RecallBody, Body(openapi_examples=_RECALL)],
@@ -64,9 +63,10 @@ def _recall(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         given: dict[str, Any] = body.model_dump()
         given |= {name: moment(given[name]) for name in _TIMES}
         given |= {name: tuple(given[name]) for name in _LISTS if given[name] is not None}
+        given |= {name: labels(name, given[name]) for name in ("topics", "entities")}
         return json_response(await scope.recall(Question(**given)))
 
-    @router.get("/summaries", response_model=Recall, summary="The history, window by window")
+    @routes.get("/summaries", answer=Recall, summary="The history, window by window")
     async def summaries(
         request: Request,
         query: str | None = None,
@@ -85,8 +85,8 @@ def _recall(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         return json_response(found)
 
 
-def _context(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.post("/context", response_model=Context, summary="The messages to send, within a budget")
+def _context(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.post("/context", answer=Context, summary="The messages to send, within a budget")
     async def context(
         request: Request,
         body: Annotated[ContextBody, Body(openapi_examples=_CONTEXT)],
@@ -97,13 +97,13 @@ def _context(router: APIRouter, holdfast: AsyncHoldfast) -> None:
         return json_response(await scope.context(**body.model_dump()))
 
 
-def _about(router: APIRouter, holdfast: AsyncHoldfast) -> None:
-    @router.get("/status", response_model=Status, summary="What is here and what is due")
+def _about(routes: Routes, holdfast: OpenStore) -> None:
+    @routes.get("/status", answer=Status, summary="What is here and what is due")
     async def status(request: Request) -> Response:
         """Counts of the scope's messages and memories, and its due work."""
         return json_response(await scope_for(holdfast, request, "read").status())
 
-    @router.get("/scope", response_model=WhoAsks, summary="Whose memory this token is bound to")
+    @routes.get("/scope", answer=WhoAsks, summary="Whose memory this token is bound to")
     async def who(request: Request) -> Response:
         """Namespace, user, agent and rights of the caller."""
         principal = principal_of(request.scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.answers import Changes
-from holdfast.model import Change
+from holdfast.model import Change, Memory, Message, Span
 from holdfast.pipeline.sight import seen, sees
 from holdfast.transaction import ReadTx
 
@@ -32,15 +32,20 @@ def _seen(tx: ReadTx, change: Change) -> Change | None:
     effects = tuple(effect for effect in change.effects if effect.memory_id not in hidden)
     if hidden and not effects:
         return None
-    for span in change.spans if not effects else ():
-        rows = tx.messages(span.session, after=span.first - 1, until=span.last)
-        if rows and not seen(tx, rows):
-            return None
-    sources = _sources(tx, change)
-    return replace(change, effects=effects, sources=sources, detail={} if hidden else change.detail)
+    said = [row for span in change.spans for row in _rows(tx, span)]
+    heard = seen(tx, said)
+    if said and not heard and not effects:
+        return None
+    partly = bool(hidden) or len(heard) < len(said)
+    return replace(change, effects=effects, sources=_sources(tx, change), detail={} if partly else change.detail)
+
+
+def _rows(tx: ReadTx, span: Span) -> list[Message]:
+    session = tx.find_session(span.session)
+    return [] if session is None else tx.messages(session.name, after=span.first - 1, until=span.last)
 
 
 def _sources(tx: ReadTx, change: Change) -> tuple[str, ...]:
-    rows = [*tx.find_messages(change.sources), *tx.find_memories(change.sources)]
+    rows: list[Message | Memory] = [*tx.find_messages(change.sources), *tx.find_memories(change.sources)]
     others = {row.id for row in rows if not sees(tx.scope, row)}
     return tuple(one for one in change.sources if one not in others)
