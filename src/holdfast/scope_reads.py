@@ -22,7 +22,7 @@ from holdfast.pipeline.suspicions import doubts
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx
 
-__all__ = ["ScopeReads", "as_tuple"]
+__all__ = ["ScopeReads", "as_tuple", "session_names"]
 
 T = TypeVar("T")
 MAX_MESSAGES = 10_000
@@ -239,6 +239,11 @@ class ScopeReads:
         models = self._runtime.health()
         found = await self._read(lambda tx: status(tx, facts, models=models))
         return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
+
+
+async def session_names(scope: ScopeReads) -> tuple[str, ...]:
+    """The names of the sessions of a scope's user, in order of creation; the unnamed one is ""."""
+    return tuple(session.name for session in await scope._read(lambda tx: tx.sessions()))  # noqa: SLF001 - its own module
 
 
 def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
