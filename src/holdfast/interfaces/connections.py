@@ -20,6 +20,11 @@ def patient_protocol(seconds: float) -> type[HttpToolsProtocol]:
     class Patient(HttpToolsProtocol):
         _ending: asyncio.TimerHandle | None = None
 
+        def __init__(self, *args: Any, **named: Any) -> None:
+            super().__init__(*args, **named)
+            # Its lines hold what was asked for; ours hold the route.
+            self.access_log = False
+
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._wait()

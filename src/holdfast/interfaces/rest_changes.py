@@ -90,12 +90,27 @@ def _stream(routes: Routes, holdfast: OpenStore, streams: Streams) -> None:
     ) -> Response:
         """Server-sent events, one for each change, from now on or from where the last stream broke off: none twice."""
         scope = scope_for(holdfast, request, "read")
-        if streams.open >= streams.most:
-            raise RateLimited(f"{streams.most} streams are open; try again", retry_after=10.0)
         begin = _begin(last_event_id, after)
         cursor = await _newest(scope) if begin is None else begin
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(_events(scope, cursor, streams), media_type="text/event-stream", headers=headers)
+        return _Stream(streams, _events(scope, cursor, streams), media_type="text/event-stream", headers=headers)
+
+
+class _Stream(StreamingResponse):
+    """A stream that is counted from when it is answered until it has ended, however it ends."""
+
+    def __init__(self, streams: Streams, content: AsyncIterator[bytes], **options: Any) -> None:
+        if streams.open >= streams.most:
+            raise RateLimited(f"{streams.most} streams are open; try again", retry_after=10.0)
+        super().__init__(content, **options)
+        self._streams = streams
+        streams.open += 1
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._streams.open -= 1
 
 
 def _begin(last_event_id: str | None, after: int | None) -> int | None:
@@ -117,23 +132,19 @@ async def _newest(scope: AsyncScope) -> int:
 
 
 async def _events(scope: AsyncScope, cursor: int, streams: Streams) -> AsyncIterator[bytes]:
-    streams.open += 1
-    try:
-        yield f"retry: {_RETRY_MS}\n\n".encode()
-        silent = 0.0
-        while not streams.ended:
-            page = await scope.changes(after=cursor, limit=_PAGE)
-            for change in page.items:
-                yield f"id: {change.seq}\nevent: change\ndata: {body_json(to_plain(change))}\n\n".encode()
-            silent = 0.0 if page.items else silent + streams.poll_seconds
-            cursor = page.cursor
-            if silent >= streams.beat_seconds:
-                yield b": still here\n\n"
-                silent = 0.0
-            if not page.more:
-                await streams.pause()
-    finally:
-        streams.open -= 1
+    yield f"retry: {_RETRY_MS}\n\n".encode()
+    silent = 0.0
+    while not streams.ended:
+        page = await scope.changes(after=cursor, limit=_PAGE)
+        for change in page.items:
+            yield f"id: {change.seq}\nevent: change\ndata: {body_json(to_plain(change))}\n\n".encode()
+        silent = 0.0 if page.items else silent + streams.poll_seconds
+        cursor = page.cursor
+        if silent >= streams.beat_seconds:
+            yield b": still here\n\n"
+            silent = 0.0
+        if not page.more:
+            await streams.pause()
 
 
 def _undo(routes: Routes, holdfast: OpenStore) -> None:
