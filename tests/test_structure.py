@@ -63,7 +63,7 @@ ALLOWED: dict[str, set[str]] = {
     "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer", "remote"}
-    | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs"},
+    | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs", "scope_reads"},
 }
 # Stores know nothing of each other.
 SIBLINGS = {"storage": {"sql", "residue"}}
