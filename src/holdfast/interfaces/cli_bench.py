@@ -81,6 +81,7 @@ _SPEED = {
     "context": "Measure context, and check made-up histories against the providers' rules.",
     "consolidation": "Measure what is lost, and what it costs, when models fail.",
     "facts": "Score keys of facts: exact, the old rule, ours.",
+    "server": "Measure the server: requests a second and start-up, beside a bare endpoint.",
     "models": "Measure what a call through a chain costs over a bare one.",
 }
 """The tables that need no data: each is a module of `holdfast.bench`."""

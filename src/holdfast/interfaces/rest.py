@@ -15,6 +15,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError, InvalidInput
@@ -122,14 +123,20 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
-async def _not_here(_: Request, error: Exception) -> Response:
+async def _not_here(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for these
     if error.status_code == 400:
         problem = problem_of(InvalidInput("the body cannot be read as JSON; send UTF-8 JSON of moderate depth"))
         return _answer(problem)
     title = str(error.detail)
     problem = Problem(type="about:blank", title=title, status=error.status_code, detail=title)
-    return _answer(problem, dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        # One path may be several routes; together they say what it allows.
+        there = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+        headers["allow"] = ", ".join(sorted({method for route in there for method in getattr(route, "methods", ())}))
+        headers.pop("Allow", None)
+    return _answer(problem, headers)
 
 
 def _answer(problem: Problem, headers: dict[str, str] | None = None) -> Response:

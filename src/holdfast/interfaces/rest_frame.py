@@ -13,6 +13,7 @@ from holdfast.errors import InvalidInput, RevisionConflict, ScopeDenied
 from holdfast.interfaces.principal import Principal, Right, principal_of
 from holdfast.interfaces.problems import MEDIA_TYPE
 from holdfast.memory import OpenStore
+from holdfast.model import MAX_NAME
 from holdfast.plain import body_json, parse_time, to_plain
 from holdfast.scope import AsyncScope
 
@@ -63,11 +64,32 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": line, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     for status, line in _SAYS.items()
 }
+_MEMORY = tuple(
+    (f"{verb} /v1/memories/{{memory_id}}{rest}", "memory_id", "/memory/id")
+    for verb, rest in (("get", ""), ("delete", ""), ("get", "/history"), ("post", "/correct"), ("post", "/pin"))
+)
+_MESSAGE = tuple(
+    (f"{verb} /v1/messages/{{message_id}}{rest}", "message_id", "/ids/0")
+    for verb, rest in (("get", ""), ("delete", ""), ("get", "/history"), ("get", "/text"))
+)
+_UNDO = "post /v1/changes/{change_id}/undo"
+_LINKS = (
+    ("/v1/memories", "post", (*_MEMORY, (_UNDO, "change_id", "/receipt/change_ids/0"))),
+    ("/v1/messages", "post", (*_MESSAGE, (_UNDO, "change_id", "/change_ids/0"))),
+    ("/v1/forget", "post", ((_UNDO, "change_id", "/change_id"),)),
+    (_UNDO.split(" ")[1], "post", ((_UNDO, "change_id", "/change_ids/0"),)),
+)
+"""Which part of an answer is which parameter of which operation."""
 _SUCCESS = {200: "It was there already, or nothing was new.", 201: "Written, and durable."}
 F = TypeVar("F", bound=Callable[..., Any])
 
 SessionName = Annotated[
-    str | None, Query(description="Where writes go, and whose window is continued; absent: the unnamed session.")
+    str | None,
+    Query(
+        min_length=1,
+        max_length=MAX_NAME,
+        description="Where writes go, and whose window is continued; absent: the unnamed session.",
+    ),
 ]
 IdempotencyKey = Annotated[
     str | None, Header(description="The same write sent twice with one key is one write.", max_length=2048)
@@ -143,7 +165,26 @@ def openapi_of(routes: Routes) -> dict[str, Any]:
                 **content,
                 **{k: v for k, v in spoken.get("content", {}).items() if k != "application/json"},
             }
+    made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    made["security"] = [{"token": []}]
+    _link(made["paths"])
     return made
+
+
+def _link(paths: dict[str, Any]) -> None:
+    """Say which ids of an answer other operations take."""
+    for path, method, taken in _LINKS:
+        for code in ("200", "201"):
+            answer = paths[path][method]["responses"].get(code)
+            if answer is None:
+                continue
+            for target, name, expression in taken:
+                verb, place = target.split(" ")
+                operation = paths[place][verb]["operationId"]
+                answer.setdefault("links", {})[operation] = {
+                    "operationId": operation,
+                    "parameters": {name: f"$response.body#{expression}"},
+                }
 
 
 def caller(request: Request, right: Right) -> Principal:
