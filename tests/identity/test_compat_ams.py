@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import warnings
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,13 +11,12 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-import uvicorn
 
 from holdfast import AsyncHoldfast
-from holdfast.interfaces.compat_ams import compat_router
-from holdfast.interfaces.guarding import Door, guarded
-from holdfast.interfaces.rest import rest_app
-from holdfast.model import Scope
+from holdfast.errors import InvalidSetting
+from holdfast.interfaces.compat_ams import COMPAT
+from holdfast.interfaces.serve_settings import ServeSettings
+from tests.rest.serving import Live, live
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -32,35 +29,22 @@ with warnings.catch_warnings():
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-@asynccontextmanager
-async def served(holdfast: AsyncHoldfast) -> AsyncIterator[str]:
-    app = rest_app(holdfast)
-    app.include_router(compat_router(holdfast))
-    guard = await guarded(app, holdfast, Door(local=Scope(user="alice")), now=datetime.now(UTC))
-    config = uvicorn.Config(guard, host="127.0.0.1", port=0, lifespan="off", log_config=None, ws="none")
-    server = uvicorn.Server(config)
-    with server.capture_signals():
-        running = asyncio.create_task(server._serve())
-        while not server.started:  # noqa: ASYNC110 - it tells nobody
-            await asyncio.sleep(0)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        try:
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.should_exit = True
-            await running
-
-
 @pytest_asyncio.fixture
-async def holdfast(tmp_path: Path) -> AsyncIterator[AsyncHoldfast]:
-    async with AsyncHoldfast.open(tmp_path / "memory.db", worker=False) as opened:
-        yield opened
+async def server(tmp_path: Path) -> AsyncIterator[Live]:
+    """What `holdfast serve --compat agent-memory-server` serves, for the local user."""
+    async with live(str(tmp_path / "memory.db"), settings={"tokens": False, "compat": COMPAT}) as made:
+        made.clock.advance((datetime.now(UTC) - made.clock.now()).total_seconds())
+        yield made
 
 
-@pytest_asyncio.fixture
-async def url(holdfast: AsyncHoldfast) -> AsyncIterator[str]:
-    async with served(holdfast) as address:
-        yield address
+@pytest.fixture
+def holdfast(server: Live) -> AsyncHoldfast:
+    return server.holdfast
+
+
+@pytest.fixture
+def url(server: Live) -> str:
+    return server.url
 
 
 @pytest_asyncio.fixture
@@ -87,14 +71,14 @@ async def test_health(client: MemoryAPIClient) -> None:
 async def test_a_working_memory_is_made_grown_listed_and_deleted(
     client: MemoryAPIClient, holdfast: AsyncHoldfast
 ) -> None:
-    created, empty = await client.get_or_create_working_memory("chat 1", user_id="alice")
+    created, empty = await client.get_or_create_working_memory("chat 1", user_id="local")
     assert created
     assert empty.messages == []
     put = await client.put_working_memory(
         "chat 1", WorkingMemory(session_id="chat 1", messages=[said("user", "I live in Porto", id="m1")])
     )
     assert [(one.id, one.role, one.content) for one in put.messages] == [("m1", "user", "I live in Porto")]
-    assert (put.user_id, put.namespace, put.session_id) == ("alice", "default", "chat 1")
+    assert (put.user_id, put.namespace, put.session_id) == ("local", "default", "chat 1")
     grown = await client.append_messages_to_working_memory("chat 1", [{"role": "assistant", "content": "Noted."}])
     assert [one.content for one in grown.messages] == ["I live in Porto", "Noted."]
     # Sent again, as after a lost answer, it is there once.
@@ -105,11 +89,11 @@ async def test_a_working_memory_is_made_grown_listed_and_deleted(
     assert [one.content for one in found.messages] == ["I live in Porto", "Noted."]
     assert found.messages[0].created_at == put.messages[0].created_at
     await client.append_messages_to_working_memory("chat 2", [{"role": "user", "content": "hello"}])
-    listed = await client.list_sessions(limit=1, user_id="alice")
+    listed = await client.list_sessions(limit=1, user_id="local")
     assert (listed.sessions, listed.total) == (["chat 1"], 2)
     assert (await client.list_sessions(offset=1)).sessions == ["chat 2"]
     # What is read through Holdfast is the same.
-    alice = holdfast.scope(user="alice", session="chat 1")
+    alice = holdfast.scope(user="local", session="chat 1")
     assert [message.text for message in await alice.messages()] == ["I live in Porto", "Noted."]
     await client.create_long_term_memory([ClientMemoryRecord(text="Told in chat 1", session_id="chat 1", id="r")])
     assert (await client.delete_working_memory("chat 1")).status == "ok"
@@ -148,7 +132,7 @@ async def test_long_term_memories_are_stored_found_changed_and_deleted(client: M
         ["ui", "Preferences"],
         ["editor"],
     )
-    assert (one.user_id, one.namespace, one.memory_type.value) == ("alice", "default", "semantic")
+    assert (one.user_id, one.namespace, one.memory_type.value) == ("local", "default", "semantic")
     found = await client.search_long_term_memory("dark mode")
     assert found.memories[0].id == "r1"
     assert found.memories[0].dist == 0
@@ -269,3 +253,11 @@ async def test_another_user_needs_the_right_and_another_namespace_is_refused(
         carol.headers["authorization"] = f"Bearer {reader.secret}"
         assert (await carol.post("/v1/long-term-memory/", json={"memories": []})).status_code == 403
     assert (await holdfast.scope(user="bob").list()).items[0].text == "Bob plays chess"
+
+
+async def test_without_the_flag_there_are_no_such_routes(tmp_path: Path) -> None:
+    async with live(str(tmp_path / "memory.db"), settings={"tokens": False}) as made, made.client() as plain:
+        assert (await plain.get("/v1/health")).status_code == 404
+        assert (await plain.get("/v1/working-memory/")).status_code == 404
+    with pytest.raises(InvalidSetting, match="agent-memory-server is known"):
+        ServeSettings(compat="mem0")

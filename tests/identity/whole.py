@@ -16,7 +16,7 @@ from fastapi import APIRouter, FastAPI
 from holdfast import AsyncHoldfast
 from holdfast.access import RIGHTS
 from holdfast.interfaces.compat_ams import compat_router
-from holdfast.interfaces.front import Front
+from holdfast.interfaces.front import Front, Observed
 from holdfast.interfaces.guard_rules import Rate
 from holdfast.interfaces.guarding import Door, guarded
 from holdfast.interfaces.mcp_http import mcp_app
@@ -96,7 +96,8 @@ async def whole(location: str, *, host: str = "127.0.0.1", **opened: Any) -> Asy
         compat = compat_router(holdfast)
         rest.include_router(compat)
         mcp = mcp_app(holdfast)
-        front = Front(rest=rest, mcp=mcp, admin=lambda: holdfast.admin, metrics=Metrics(), streams=streams)
+        metrics = Metrics()
+        front = Front(rest=rest, mcp=mcp, admin=lambda: holdfast.admin, metrics=metrics, streams=streams)
         door = Door(host=host, behind_proxy=host != "127.0.0.1", rate=FAST)
         guard = await guarded(front, holdfast, door, now=datetime.now(UTC))
         begun, over = asyncio.Event(), asyncio.Event()
@@ -110,7 +111,7 @@ async def whole(location: str, *, host: str = "127.0.0.1", **opened: Any) -> Asy
         task = asyncio.create_task(run())
         await begun.wait()
         try:
-            yield Whole(guard, rest, holdfast, compat)
+            yield Whole(Observed(guard, metrics), rest, holdfast, compat)
         finally:
             over.set()
             await task

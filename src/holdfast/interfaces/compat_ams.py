@@ -7,7 +7,8 @@ that client may name a user and a namespace: the token's own are fine, another u
 
 from __future__ import annotations
 
-from time import time
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -39,23 +40,24 @@ COMPAT = "agent-memory-server"
 
 _PAGE = 1000
 _BUDGET = 8000
+Now = Callable[[], datetime]
 UserId = Annotated[str | None, Query()]
 
 
-def compat_router(holdfast: OpenStore) -> APIRouter:
+def compat_router(holdfast: OpenStore, *, now: Now = lambda: datetime.now(UTC)) -> APIRouter:
     """A router with the routes under `/v1/working-memory`, `/v1/long-term-memory`, `/v1/memory/prompt`, `/v1/health`.
 
     Include it in the application of `rest_app`, whose error handlers answer with problems (`detail` is what the client
     shows). It is left out of the OpenAPI: its contract is that of the client.
     """
     router = APIRouter(prefix="/v1", include_in_schema=False)
-    _working(router, holdfast)
-    _long_term(router, holdfast)
-    _others(router, holdfast)
+    _working(router, holdfast, now)
+    _long_term(router, holdfast, now)
+    _others(router, holdfast, now)
     return router
 
 
-def _working(router: APIRouter, holdfast: OpenStore) -> None:
+def _working(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
     @router.get("/working-memory/")
     async def sessions(
         request: Request,
@@ -95,7 +97,7 @@ def _working(router: APIRouter, holdfast: OpenStore) -> None:
                 raise not_mapped(f"message {one.id!r:.80} is there with other content; the journal only grows")
         fresh = [one.message() for one in body.messages if one.id not in there]
         for record in body.memories:
-            await store_record(scope, record)
+            await store_record(scope, record, now=now())
         if fresh:
             names = "\n".join(one.id for one in body.messages if one.id not in there)
             await scope.add(fresh, idempotency_key=_key("put", session_id, names))
@@ -113,7 +115,7 @@ def _working(router: APIRouter, holdfast: OpenStore) -> None:
         return json_response({"status": "ok"})
 
 
-def _long_term(router: APIRouter, holdfast: OpenStore) -> None:
+def _long_term(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
     @router.post("/long-term-memory/")
     async def create(request: Request, body: RecordsBody) -> Response:
         """Each record is stored by itself, under its id: the same request again writes nothing twice."""
@@ -123,7 +125,7 @@ def _long_term(router: APIRouter, holdfast: OpenStore) -> None:
             for one in body.memories
         ]
         for scope, record in placed:
-            await store_record(scope, record)
+            await store_record(scope, record, now=now())
         return json_response({"status": "ok"})
 
     @router.post("/long-term-memory/search")
@@ -144,7 +146,7 @@ def _long_term(router: APIRouter, holdfast: OpenStore) -> None:
         body = await request.json()
         if not isinstance(body, dict):
             raise InvalidInput("the body must be an object with a policy")
-        done = await forget_by_policy(scope, body, session=session_id, limit=limit, dry_run=dry_run)
+        done = await forget_by_policy(scope, body, session=session_id, limit=limit, dry_run=dry_run, now=now())
         return json_response(done)
 
     @router.delete("/long-term-memory")
@@ -173,11 +175,11 @@ def _long_term(router: APIRouter, holdfast: OpenStore) -> None:
         return json_response(record_out(changed, scope.scope, principal))
 
 
-def _others(router: APIRouter, holdfast: OpenStore) -> None:
+def _others(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
     @router.get("/health")
     async def health(request: Request) -> Response:
         caller(request, "read")
-        return json_response({"now": time()})
+        return json_response({"now": now().timestamp()})
 
     @router.post("/memory/prompt")
     async def prompt(request: Request, body: PromptBody) -> Response:

@@ -39,7 +39,7 @@ _TIMES: Final[Mapping[str, Callable[[datetime, datetime], bool]]] = {
 }
 
 
-async def store_record(scope: AsyncScope, record: RecordIn) -> Memory | None:
+async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) -> Memory | None:
     """Store a record under its id; the same again changes nothing, other text under the same id corrects it."""
     held = await _by_client_id(scope, record.id)
     if held is not None and held.text != record.text:
@@ -50,7 +50,7 @@ async def store_record(scope: AsyncScope, record: RecordIn) -> Memory | None:
         moment = record.event_date if record.event_date.tzinfo else record.event_date.replace(tzinfo=UTC)
         marks["ams:event_date"] = iso(moment)
         # What is planned did not become true yet: its date is kept, and no more.
-        at = moment if moment <= datetime.now(UTC) else None
+        at = moment if moment <= now else None
     told = await scope.remember(
         record.text, topics=record.topics or (), entities=record.entities or (), metadata=marks, event_time=at
     )
@@ -216,7 +216,7 @@ def _timed(given: Mapping[str, Any] | None) -> Sequence[Callable[[Hit], bool]]:
 
 
 async def forget_by_policy(
-    scope: AsyncScope, body: Mapping[str, Any], *, session: str | None, limit: int, dry_run: bool
+    scope: AsyncScope, body: Mapping[str, Any], *, session: str | None, limit: int, dry_run: bool, now: datetime
 ) -> dict[str, Any]:
     """Forget memories over an age, or the oldest over a number; pinned ones and those named stay.
 
@@ -235,7 +235,7 @@ async def forget_by_policy(
     spared = set(body.get("pinned_ids") or ())
     held = [memory for memory in await _every(scope, session) if not types or _type(memory) in types][:limit]
     free = [memory for memory in held if not memory.pinned and not spared & _ids(memory)]
-    before = datetime.now(UTC) - timedelta(days=age) if age is not None else None
+    before = now - timedelta(days=age) if age is not None else None
     gone = [memory for memory in free if before is not None and memory.created_at < before]
     if budget is not None:
         rest = [memory for memory in free if memory not in gone]
