@@ -90,9 +90,17 @@ def _store(
         busy_timeout=settings.busy_timeout,
         read_timeout=settings.read_timeout,
         close_timeout=settings.close_timeout,
+        key=settings.key,
     )
     schema = store.facts.schema
-    keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
+    keeper = SqliteKeeper(
+        path,
+        clock=clock,
+        schema=schema,
+        release=__version__,
+        busy_timeout=settings.busy_timeout,
+        key=settings.key,
+    )
     return store, partial(_residue, path), keeper
 
 
@@ -108,18 +116,21 @@ def examine_file(location: str) -> tuple[Finding, ...]:
     """What is wrong with a store's file, without opening it as a store: it may be damaged, or not be there."""
     from holdfast.storage.sqlite.doctor import examine
 
-    return examine(sqlite_path(location), now=SystemClock().now(), busy_timeout=Settings().busy_timeout)
+    settings = load_settings({})
+    now = SystemClock().now()
+    return examine(sqlite_path(location), now=now, busy_timeout=settings.busy_timeout, key=settings.key)
 
 
-def restore(backup: str | Path, target: str, *, force: bool = False) -> Restoration:
+def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
     """Put a backup in the place of a store; see `Holdfast.restore`."""
+    secret = load_settings({}).key if key is None else key
     from holdfast.pipeline.reforget import forget_again
     from holdfast.storage.sqlite.ledger import ledger_path
     from holdfast.storage.sqlite.restore import restore_backup
     from holdfast.storage.sqlite.store import SqliteStore
 
     async def forgotten(copy: str, lost: tuple[Lost, ...]) -> int:
-        store = SqliteStore(copy, clock=SystemClock())
+        store = SqliteStore(copy, clock=SystemClock(), key=secret)
         try:
             done = 0
             for each in lost:
@@ -136,6 +147,7 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
         sqlite_path(target),
         force=force,
         forget_again=lambda copy, lost: asyncio.run(forgotten(copy, lost)),
+        key=secret,
     )
 
 

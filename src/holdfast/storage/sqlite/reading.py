@@ -135,9 +135,9 @@ class SqliteRead:
                 found.append(self._memory(row))
         return found
 
-    def hidden(self) -> list[Message | Memory]:
-        messages = [rows.to_message(row) for row in self._run("read_hidden_messages").fetchall()]
-        memories = [self._memory(row) for row in self._run("read_hidden_memories").fetchall()]
+    def hidden(self, by: str | None = None) -> list[Message | Memory]:
+        messages = [rows.to_message(row) for row in self._run("read_hidden_messages", by=by).fetchall()]
+        memories = [self._memory(row) for row in self._run("read_hidden_memories", by=by).fetchall()]
         return sorted([*messages, *memories], key=lambda item: item.number)
 
     def list_memories(self, listing: Listing) -> list[Memory]:
@@ -281,6 +281,9 @@ class SqliteRead:
 
     def due(self) -> list[Due]:
         return [rows.to_due(row) for row in self._run("read_due")]
+
+    def overdue(self, kind: str) -> list[str]:
+        return [str(ref) for (ref,) in self._run("read_overdue", kind=kind, now=micros(self._now))]
 
     def leased(self) -> int:
         return int(self._run("count_leased", now=micros(self._now)).get)

@@ -18,7 +18,7 @@ import apsw
 from holdfast.errors import ForkedProcess, StoreClosed, StoreError
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
-from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
+from holdfast.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
 from holdfast.storage.sqlite.ledger import reconcile
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.storage.sqlite.tokens import SqliteTokens
@@ -52,6 +52,7 @@ class SqliteStore:
         read_timeout: float = 5.0,
         close_timeout: float = 10.0,
         vfs: str | None = None,
+        key: str = "",
     ) -> None:
         self._path = path
         self._clock = clock
@@ -59,21 +60,25 @@ class SqliteStore:
         self._read_timeout = read_timeout
         self._close_timeout = close_timeout
         self._vfs = vfs
+        self._key = key
         self._pid = os.getpid()
         self._closed = False
         self._wakes: list[Callable[[], None]] = []
         self._local = threading.local()
         self._open_readers: list[apsw.Connection] = []
-        schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs)
+        schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs, key=key)
+        self._file = file_at(path) if vfs is None else None
         with translated(path):
-            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake)
+            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake, begin=self._refuse_moved)
             reader = self._connect()
             secret = reader.execute("SELECT value FROM store WHERE name = 'secret'").get
             self._note_at_open(reader)
             reader.close()
         self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="holdfast-reader")
-        self._upkeep = SqliteUpkeep(write=self.write, read=self._look, call=self._writer.call, note=self._note)
+        self._upkeep = SqliteUpkeep(
+            write=self.write, read=self._look, call=self._writer.call, note=self._note, encrypted=bool(key)
+        )
         self._usage = SqliteUsageBook(write=self.write, read=self._look)
         self._tokens = SqliteTokens(write=self.write, read=self._look)
 
@@ -114,6 +119,7 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._snapshot, work)
 
     def _snapshot(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
+        self._refuse_moved()
         with translated(self._path):
             connection = self._reader()
             until = time.monotonic() + self._read_timeout
@@ -139,7 +145,18 @@ class SqliteStore:
         return connection
 
     def _connect(self) -> apsw.Connection:
-        return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs)
+        return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs, key=self._key)
+
+    def _refuse_moved(self) -> None:
+        """Refuse to go on with a file that is no longer at its path: what is written there would be lost with it.
+
+        Raises:
+            StoreError: the file was removed, renamed or replaced while it was open.
+        """
+        if self._file is not None and file_at(self._path) != self._file:
+            raise StoreError(
+                f"{self._path} was removed or replaced while it was open; nothing was stored, open it again"
+            )
 
     def _note(self, connection: apsw.Connection) -> None:
         """Bring the ledger of what was forgotten up to date; a file system of a test has none."""
