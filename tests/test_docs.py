@@ -15,6 +15,7 @@ import holdfast
 from holdfast import Holdfast, errors
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
+from holdfast.interfaces.serve_settings import ServeSettings
 from holdfast.settings import PREFIX, Settings, load_settings
 from holdfast.transfer.formats import READERS
 from tests import reference
@@ -172,6 +173,15 @@ def test_no_page_tells_of_the_machine_that_it_was_written_on() -> None:
 def test_the_settings_are_those_of_the_code() -> None:
     told = {codes(row[0]).pop(): row[1] for row in rows(marked(DOCS / "reference" / "settings.md", "settings"))}
     assert told == {field.name: str(field.default).replace("True", "true") for field in fields(Settings)}
+
+
+def test_the_settings_of_a_server_are_those_of_the_code() -> None:
+    told = {codes(row[0]).pop(): row[1] for row in rows(marked(DOCS / "reference" / "settings.md", "serve settings"))}
+    wanted = {field.name: str(field.default).lower() or "empty" for field in fields(ServeSettings)}
+    assert told == wanted
+    folder = ROOT / "src" / "holdfast" / "interfaces"
+    read = "".join((folder / name).read_text("utf-8") for name in ("serving.py", "cli_serve.py"))
+    assert [name for name in wanted if f"settings.{name}" not in read] == []
 
 
 def test_each_setting_is_read() -> None:

@@ -59,7 +59,8 @@ ALLOWED: dict[str, set[str]] = {
     "chains": CORE | {"pipeline", "providers"},
     "open": CORE | {"memory", "sync", "wiring", "remote"},
     "testing": CORE | {"pipeline", "system", "open"},
-    "remote": CORE | {"memory", "scope", "admin", "moving", "pipeline", "transfer"},
+    "remote": CORE
+    | {"memory", "open", "scope", "scope_reads", "admin", "token_verbs", "moving", "pipeline", "transfer"},
     "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer", "remote"}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreClosed
 from holdfast.memory import OpenStore
-from holdfast.remote.store import RemoteStore, is_remote, reach
 from holdfast.sync import Portal, SyncStore
 from holdfast.wiring import build, restore
 
@@ -46,8 +45,10 @@ class AsyncHoldfast(OpenStore):
 
         async def opened() -> AsyncHoldfast:
             place = fspath(location)
-            if is_remote(place):
-                return RemoteHoldfast(*await reach(place, settings))
+            if place.lower().startswith(("http://", "https://")):
+                from holdfast.remote.face import reached
+
+                return await reached(place, settings)
             return cls(await build(place, settings))
 
         return Opening(opened)
@@ -56,10 +57,6 @@ class AsyncHoldfast(OpenStore):
     async def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
         """Put a backup in the place of a store; see `Holdfast.restore`."""
         return await asyncio.to_thread(restore, backup, target, force=force, key=key)
-
-
-class RemoteHoldfast(RemoteStore, AsyncHoldfast):
-    """A store that a server keeps, with the verbs of one that is kept here."""
 
 
 class Opening:

@@ -81,6 +81,12 @@ async def lives(kept: Kept, url: str, until: float, random: Random) -> None:
                     assert item in {hit.id for hit in answer.hits}, (text, answer.total)
 
 
+def settings(folder: Path) -> dict[str, str]:
+    """Small windows, so that there is much to consolidate."""
+    small = {"HOLDFAST_CONSOLIDATE_MESSAGES": "2", "HOLDFAST_CONSOLIDATE_KEEP_MESSAGES": "1"}
+    return {**small, "HOLDFAST_MODELS": str(folder / "models.toml")}
+
+
 async def worker_dies_and_comes_back(folder: Path, until: float, random: Random) -> int:
     """A worker process that is killed again and again, and one more that is left alive until the end."""
     deaths = 0
@@ -94,7 +100,7 @@ async def worker_dies_and_comes_back(folder: Path, until: float, random: Random)
         "--consolidation",
         "failing",
     ]
-    env = {**os.environ, "HOLDFAST_MODELS": str(folder / "models.toml"), "HOLDFAST_CONSOLIDATE_MESSAGES": "4"}
+    env = {**os.environ, **settings(folder)}
     while time.monotonic() < until or deaths < 2:
         child = await asyncio.create_subprocess_exec(*command, env=env, cwd=folder, stderr=subprocess.DEVNULL)
         await asyncio.sleep(WORKER_LIVES * random.uniform(0.8, 1.5))
@@ -124,7 +130,7 @@ async def test_nothing_acknowledged_is_lost_under_load(
             async with AsyncHoldfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
                 for kept in clients:
                     kept.token = (await hf.admin.tokens.create(user=kept.user)).secret
-            with running(tmp_path, "--workers", "0") as server:
+            with running(tmp_path, "--workers", "0", "--consolidation", "failing", **settings(tmp_path)) as server:
                 until = time.monotonic() + SECONDS
                 deaths, *_ = await asyncio.gather(
                     worker_dies_and_comes_back(tmp_path, until, Random(seed)),

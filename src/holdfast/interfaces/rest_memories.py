@@ -7,7 +7,7 @@ from typing import Annotated, Any, get_args
 from fastapi import Body, Header, Query, Request, Response
 
 from holdfast.answers import Doubt, Erasure, Page, Receipt, Remembered
-from holdfast.errors import RevisionConflict
+from holdfast.errors import NotFound, RevisionConflict
 from holdfast.interfaces.rest_frame import (
     IdempotencyKey,
     IfMatch,
@@ -170,6 +170,7 @@ def _forget(routes: Routes, holdfast: OpenStore) -> None:
         sources: Sources = "erase",
         dry_run: bool = False,
         if_match: IfMatch = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """Forget a memory and the messages it names as sources; with `hard=false` hide it, which can be undone.
 
@@ -178,20 +179,29 @@ def _forget(routes: Routes, holdfast: OpenStore) -> None:
         scope = scope_for(holdfast, request, "write")
         only("mem_", memory_id)
         await _still(scope, memory_id, given_rev(if_match))
-        return await forget_one(scope, memory_id, hard=hard, sources=sources, dry_run=dry_run)
+        key = given_key(idempotency_key)
+        return await forget_one(scope, memory_id, hard=hard, sources=sources, dry_run=dry_run, idempotency_key=key)
 
     @routes.post("/forget", answer=Erasure, summary="Forget by id, by filters, a session, or everything")
-    async def forget(request: Request, body: Annotated[ForgetBody, Body(openapi_examples=_FORGET)]) -> Response:
+    async def forget(
+        request: Request,
+        body: Annotated[ForgetBody, Body(openapi_examples=_FORGET)],
+        idempotency_key: IdempotencyKey = None,
+    ) -> Response:
         """Forget one item, what passes filters, a session, or everything of the user; `dry_run` only lists."""
         scope = scope_for(holdfast, request, "write")
         given = body.model_dump(exclude={"before", "after"})
-        return json_response(await scope.forget(**given, before=moment(body.before), after=moment(body.after)))
+        begin, end, key = moment(body.after), moment(body.before), given_key(idempotency_key)
+        return json_response(await scope.forget(**given, after=begin, before=end, idempotency_key=key))
 
 
 async def _still(scope: AsyncScope, memory_id: str, rev: int | None) -> None:
     if rev is None:
         return
-    found = await scope.get(memory_id)
+    try:
+        found = await scope.get(memory_id)
+    except NotFound:
+        return  # the verb knows better: it may be the same call again
     if isinstance(found, Memory) and found.rev != rev:
         raise RevisionConflict(
             f"{memory_id} is at revision {found.rev}, not {rev}; read it again", expected=rev, actual=found.rev
@@ -210,7 +220,9 @@ def _doubt(routes: Routes, holdfast: OpenStore) -> None:
         suspicion_id: str,
         body: Annotated[VerdictBody, Body(openapi_examples=example(one_concept={"verdict": "same"}))],
         session: SessionName = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """Settle it, as one change that can be undone."""
         scope = scope_for(holdfast, request, "write", session)
-        return json_response(await scope.settle_suspicion(suspicion_id, body.verdict))
+        key = given_key(idempotency_key)
+        return json_response(await scope.settle_suspicion(suspicion_id, body.verdict, idempotency_key=key))

@@ -88,11 +88,13 @@ def _writes(routes: Routes, holdfast: OpenStore) -> None:
         hard: bool = True,
         sources: Sources = "erase",
         dry_run: bool = False,
+        idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """Forget a message and what was derived from it; with `hard=false` hide it, which can be undone."""
         scope = scope_for(holdfast, request, "write")
         only("msg_", message_id)
-        return await forget_one(scope, message_id, hard=hard, sources=sources, dry_run=dry_run)
+        key = given_key(idempotency_key)
+        return await forget_one(scope, message_id, hard=hard, sources=sources, dry_run=dry_run, idempotency_key=key)
 
 
 def _reads(routes: Routes, holdfast: OpenStore) -> None:

@@ -57,7 +57,7 @@ class RemoteScope(AsyncScope):
         call = Call(method="POST", path=path, body=body, query=query or {}, again=again)
         return (await self._transport.send(call)).data
 
-    async def _write_once(
+    async def _once_sent(
         self, path: str, body: Any, key: str | None, *, rev: int | None = None, session: bool = True
     ) -> Answer:
         headers = {"idempotency-key": key_header(uuid4().hex if key is None else key)}
@@ -77,7 +77,7 @@ class RemoteScope(AsyncScope):
     ) -> Receipt:
         """See `AsyncScope.add`."""
         body = {"messages": sent_messages(messages)}
-        return from_plain(Receipt, (await self._write_once("/v1/messages", body, idempotency_key)).data)
+        return from_plain(Receipt, (await self._once_sent("/v1/messages", body, idempotency_key)).data)
 
     async def remember(
         self,
@@ -111,38 +111,40 @@ class RemoteScope(AsyncScope):
             "entities": entities,
             "metadata": {} if metadata is None else metadata,
         }
-        return await self._told("/v1/memories", json_copy(body), idempotency_key)
+        return await self._remembered("/v1/memories", json_copy(body), idempotency_key)
 
-    async def _told(self, path: str, body: Any, key: str | None, rev: int | None = None) -> Remembered:  # type: ignore[override]
-        return from_plain(Remembered, (await self._write_once(path, body, key, rev=rev)).data)
+    async def _remembered(self, path: str, body: Any, key: str | None, rev: int | None = None) -> Remembered:
+        return from_plain(Remembered, (await self._once_sent(path, body, key, rev=rev)).data)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
     ) -> Remembered:
         """See `AsyncScope.correct`."""
         body = json_copy({"value": value})
-        return await self._told(f"/v1/memories/{_in_path(memory_id, 'mem_')}/correct", body, idempotency_key, rev)
+        return await self._remembered(f"/v1/memories/{_in_path(memory_id, 'mem_')}/correct", body, idempotency_key, rev)
 
     async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """See `AsyncScope.pin`."""
-        return await self._told(f"/v1/memories/{_in_path(memory_id, 'mem_')}/pin", None, idempotency_key, rev)
+        return await self._remembered(f"/v1/memories/{_in_path(memory_id, 'mem_')}/pin", None, idempotency_key, rev)
 
     async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """See `AsyncScope.unpin`."""
-        return await self._told(f"/v1/memories/{_in_path(memory_id, 'mem_')}/unpin", None, idempotency_key, rev)
+        return await self._remembered(f"/v1/memories/{_in_path(memory_id, 'mem_')}/unpin", None, idempotency_key, rev)
 
-    async def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+    async def settle_suspicion(
+        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
+    ) -> Receipt:
         """See `AsyncScope.settle_suspicion`."""
         path = f"/v1/suspicions/{_in_path(suspicion_id)}/settle"
         body = json_copy({"verdict": verdict})
-        return from_plain(Receipt, await self._post(path, body, again=False, query=self._session))
+        return from_plain(Receipt, (await self._once_sent(path, body, idempotency_key)).data)
 
     async def undo(
         self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
     ) -> Receipt:
         """See `AsyncScope.undo`."""
         path, body = f"/v1/changes/{_in_path(change_id, 'chg_')}/undo", json_copy({"cascade": cascade, "redo": redo})
-        return from_plain(Receipt, (await self._write_once(path, body, idempotency_key, session=False)).data)
+        return from_plain(Receipt, (await self._once_sent(path, body, idempotency_key, session=False)).data)
 
     async def forget(
         self,
@@ -159,6 +161,7 @@ class RemoteScope(AsyncScope):
         sources: Sources = "erase",
         dry_run: bool = False,
         wait: float = 1.0,
+        idempotency_key: str | None = None,
     ) -> Erasure:
         """See `AsyncScope.forget`; a server waits for readers 30 seconds at most."""
         body = {
@@ -173,13 +176,14 @@ class RemoteScope(AsyncScope):
             "hard": hard,
             "sources": sources,
             "dry_run": dry_run,
-            "wait": min(wait, _LONGEST_WAIT),
+            "wait": _bounded(wait),
         }
-        return from_plain(Erasure, await self._post("/v1/forget", json_copy(body), again=bool(dry_run)))
+        answer = await self._once_sent("/v1/forget", json_copy(body), idempotency_key, session=False)
+        return from_plain(Erasure, answer.data)
 
     async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """See `AsyncScope.end_session`."""
-        return from_plain(Receipt, (await self._write_once("/v1/sessions/end", None, idempotency_key)).data)
+        return from_plain(Receipt, (await self._once_sent("/v1/sessions/end", None, idempotency_key)).data)
 
     async def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`; where models take longer than a server waits, it says so in `last_error`."""
@@ -360,6 +364,11 @@ class RemoteScope(AsyncScope):
         from holdfast.remote.moving import download
 
         return await download(self._transport, path, self._session, format_name=format)
+
+
+def _bounded(wait: Any) -> Any:
+    """Seconds to wait, as far as a server does; what is no number is left for it to refuse."""
+    return min(wait, _LONGEST_WAIT) if isinstance(wait, int | float) else wait
 
 
 def _in_path(item_id: str, takes: str = "") -> str:

@@ -21,15 +21,10 @@ from holdfast.remote.transport import Call, Transport
 from holdfast.token_verbs import TokenVerbs
 from holdfast.vectors import Generation
 
-__all__ = ["RemoteAdmin", "RemoteStore", "is_remote", "reach"]
+__all__ = ["RemoteAdmin", "RemoteStore", "reach"]
 
 _SLICE = 40.0
 """How many seconds of a `settle` one call asks for: servers answer within a minute."""
-
-
-def is_remote(location: str) -> bool:
-    """Whether a location is a server's address."""
-    return location.lower().startswith(("http://", "https://"))
 
 
 async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, Scope]:
