@@ -40,10 +40,12 @@ ALLOWED: dict[str, set[str]] = {
     "providers": CORE | {"plain"},
     "transfer": CORE | {"pipeline"},
     "upkeep": CORE | {"pipeline"},
+    "redaction": CORE,
     "runtime": CORE | {"pipeline", "upkeep"},
+    "scope_redaction": CORE | {"pipeline", "runtime"},
     "scope_reads": CORE | {"pipeline", "runtime"},
     "scope_context": CORE | {"pipeline", "runtime", "scope_reads"},
-    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "moving"},
+    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "scope_redaction", "moving"},
     "moving": CORE | {"pipeline", "transfer", "runtime"},
     "token_verbs": CORE | {"pipeline", "runtime"},
     "admin": CORE | {"pipeline", "runtime", "token_verbs"},
@@ -53,7 +55,7 @@ ALLOWED: dict[str, set[str]] = {
     "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving", "sync_admin"},
     "wiring": CORE
     | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
-    | {"chains", "transfer"},
+    | {"chains", "transfer", "redaction"},
     "chains": CORE | {"pipeline", "providers"},
     "open": CORE | {"memory", "sync", "wiring", "remote"},
     "testing": CORE | {"pipeline", "system", "open"},
@@ -62,7 +64,7 @@ ALLOWED: dict[str, set[str]] = {
     "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
     | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer", "remote"}
-    | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs"},
+    | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs", "scope_reads"},
 }
 # Stores know nothing of each other.
 SIBLINGS = {"storage": {"sql", "residue"}}

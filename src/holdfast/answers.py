@@ -263,7 +263,8 @@ class Status:
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
     that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
     each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
-    `doubts` counts what a person should settle: contradictions, and keys that may be one concept.
+    `doubts` counts what a person should settle: contradictions, and keys that may be one concept. `redacted` counts the
+    secrets that were replaced in this scope since this process opened the store.
     """
 
     messages: int
@@ -284,3 +285,4 @@ class Status:
     parked: int = 0
     models: Mapping[str, str] = field(default_factory=dict)
     doubts: int = 0
+    redacted: int = 0

@@ -7,6 +7,7 @@
     │   ├── TooLarge                     over a documented limit; `size`, `limit`
     │   ├── NaiveTime                    a time without a zone
     │   ├── InvalidSetting               a setting that is unknown or out of range; `name`
+    │   ├── SecretFound                  a secret, where `redaction` is `refuse`; `kind`, `place`
     │   ├── WrongKind                    the id is of another kind than the verb takes
     │   └── UnreadableImport             a file that no importer knows; `path`, `line`
     ├── NotFound (also LookupError)      no such id in this scope (ids of other scopes look the same)
@@ -75,6 +76,7 @@ __all__ = [
     "ReadTimeout",
     "RevisionConflict",
     "ScopeDenied",
+    "SecretFound",
     "ServerUnreachable",
     "StoreBusy",
     "StoreClosed",
@@ -136,6 +138,16 @@ class InvalidSetting(InvalidInput):
     """A setting that is unknown or out of range."""
 
     name: str
+
+
+class SecretFound(InvalidInput):
+    """What was to be stored holds a secret, and the setting `redaction` is `refuse`. Nothing was stored.
+
+    `kind` is that of the secret, `place` where it stands; the secret itself is nowhere in the error.
+    """
+
+    kind: str
+    place: str
 
 
 class WrongKind(InvalidInput):

@@ -22,6 +22,7 @@ from holdfast.model import Change, Memory, Message, Scope
 from holdfast.pipeline.imported import import_memory, import_messages
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, prepare
+from holdfast.pipeline.redacted import redacted_memory
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx, WriteTx
@@ -79,10 +80,12 @@ class _Arrivals:
 
     async def restore(self, restored: Restored) -> int:
         runtime = self._runtime
-        secret = runtime.store.facts.secret
+        secret, redactor, revisions = runtime.store.facts.secret, runtime.redactor, restored.revisions
+        if redactor is not None:
+            revisions = tuple(redacted_memory(revision, redactor) for revision in revisions)
 
         def work(tx: WriteTx) -> int:
-            return import_memory(tx, restored.revisions, key=restored.key, secret=secret, ids=runtime.ids)
+            return import_memory(tx, revisions, key=restored.key, secret=secret, ids=runtime.ids)
 
         return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
 

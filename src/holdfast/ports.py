@@ -61,8 +61,14 @@ class Ids(Protocol):
 class Redactor(Protocol):
     """The one stage of ingest that may change what is stored."""
 
-    def redact(self, text: str) -> tuple[str, int]:
-        """The text with its secrets replaced, and how many were."""
+    def redact(self, text: str, *, name: str = "", place: str = "") -> tuple[str, int]:
+        """The text with its secrets replaced, and how many were.
+
+        `name` is that of the field that holds the text, `place` where that stands, for the error.
+
+        Raises:
+            SecretFound: there is one, and it is to be refused.
+        """
         ...
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -68,6 +69,8 @@ class Runtime:
     embedding: Embedding | None = None
     keeper: Keeper | None = None
     tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
+    redactions: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    """How many secrets were replaced since the store was opened, by namespace and user."""
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 

@@ -27,6 +27,7 @@ from holdfast.pipeline.telling import tell_fact
 from holdfast.pipeline.undo import Undoer, undo
 from holdfast.scope_context import ScopeContext
 from holdfast.scope_reads import as_tuple
+from holdfast.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
 from holdfast.transaction import ReadTx, WriteTx
 
 if TYPE_CHECKING:
@@ -93,13 +94,13 @@ class AsyncScope(ScopeContext):
         def work(tx: WriteTx) -> Receipt:
             return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when)
 
-        return await self._write_once(once, work, memories=False)
+        return counted(runtime, self._scope, await self._write_once(once, work, memories=False))
 
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
         secret = runtime.store.facts.secret
-        if len(drafts) <= PREPARED_INLINE:
+        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
             return prepare(drafts, runtime.redactor, secret=secret)
         return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
@@ -151,11 +152,12 @@ class AsyncScope(ScopeContext):
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
         once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
         teller = self._teller()
-        if attribute is None:
-            return await self._told(lambda tx: remember(tx, told, teller=teller), once)
+        told, redacted = cleaned(self._runtime, told)
+        if told.attribute is None:
+            return await self._told(lambda tx: remember(tx, told, teller=teller), once, redacted)
         life = timedelta(days=self._runtime.settings.mid_tier_days)
-        await self._warm(subject, attribute)
-        return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once)
+        await self._warm(told.subject, told.attribute)
+        return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once, redacted)
 
     async def _warm(self, subject: str, attribute: str) -> None:
         """Compare the key with the stored ones ahead: nothing is computed under a lock."""
@@ -176,7 +178,8 @@ class AsyncScope(ScopeContext):
         """
         once = self._once("correct", idempotency_key, [memory_id, value, rev])
         teller = self._teller()
-        return await self._told(lambda tx: correct(tx, memory_id, value, rev=rev, teller=teller), once)
+        said, redacted = await cleaned_value(self._runtime, self._scope, memory_id, value)
+        return await self._told(lambda tx: correct(tx, memory_id, said, rev=rev, teller=teller), once, redacted)
 
     async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """Pin a memory: it is long-term, never expires and is never merged away."""
@@ -190,12 +193,16 @@ class AsyncScope(ScopeContext):
         once = self._once("unpin", idempotency_key, [memory_id, rev])
         return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, teller=teller), once)
 
-    async def _told(self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Remembered:
+    async def _told(
+        self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
+    ) -> Remembered:
         def work(tx: WriteTx) -> Remembered:
-            receipt = tell(tx) if once is None else once.once(tx, lambda: tell(tx))
+            receipt = noted(tell(tx), redacted) if once is None else once.once(tx, lambda: noted(tell(tx), redacted))
             return remembered(tx, receipt)
 
-        return await self._write(work)
+        done = await self._write(work)
+        counted(self._runtime, self._scope, done.receipt)
+        return done
 
     async def settle_suspicion(
         self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None

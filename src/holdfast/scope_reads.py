@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ from holdfast.pipeline.suspicions import doubts
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx
 
-__all__ = ["ScopeReads", "as_tuple"]
+__all__ = ["ScopeReads", "as_tuple", "session_names"]
 
 T = TypeVar("T")
 log = logging.getLogger("holdfast")
@@ -254,7 +255,13 @@ class ScopeReads:
         """What the scope's user has here, and what is still to be done for it."""
         facts = self._runtime.store.facts
         models = self._runtime.health()
-        return await self._read(lambda tx: status(tx, facts, models=models))
+        found = await self._read(lambda tx: status(tx, facts, models=models))
+        return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
+
+
+async def session_names(scope: ScopeReads) -> tuple[str, ...]:
+    """The names of the sessions of a scope's user, in order of creation; the unnamed one is ""."""
+    return tuple(session.name for session in await scope._read(lambda tx: tx.sessions()))  # noqa: SLF001 - its own module
 
 
 def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:

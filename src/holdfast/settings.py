@@ -72,6 +72,7 @@ class Settings:
         consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
         mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
         mirror_summaries: how many windows `HISTORY.md` shows, the newest.
+        redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
     """
 
     key: str = field(default="", repr=False)
@@ -111,6 +112,7 @@ class Settings:
     consolidate_skip: str = "holdfast:*,script:*,cron:*"
     mirror: str = ""
     mirror_summaries: int = 100
+    redaction: str = "off"
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -120,6 +122,8 @@ class Settings:
                     "embedding is empty; pass none, builtin, a model directory or an entry of the catalog",
                     name=one.name,
                 )
+            if one.name == "redaction" and value not in {"off", "on", "refuse"}:
+                raise InvalidSetting(f"redaction is {value!r:.40}; it must be off, on or refuse", name=one.name)
             if isinstance(value, bool | str) or (one.name in _MAY_BE_ZERO and value == 0):
                 continue
             if not 0 < value < math.inf:

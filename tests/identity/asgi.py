@@ -33,6 +33,7 @@ async def ask(
     host: tuple[str, str] | None = HOST,
     client: tuple[str, int] | None = ("127.0.0.1", 50000),
     hangs: bool = False,
+    query: str = "",
 ) -> Answer:
     """One request; `hangs` leaves its body unfinished for ever."""
     every = [*([host] if host else []), *headers, *([("authorization", f"Bearer {token}")] if token else [])]
@@ -41,7 +42,11 @@ async def ask(
         "method": method,
         "path": path,
         "raw_path": path.encode(),
-        "query_string": b"",
+        "query_string": query.encode(),
+        "http_version": "1.1",
+        "scheme": "http",
+        "server": ("127.0.0.1", 8377),
+        "root_path": "",
         "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in every],
         "client": client,
     }

@@ -277,7 +277,7 @@ async def test_web_sockets_are_refused_and_lifespan_passes() -> None:
 async def test_a_body_is_bounded_whole_or_in_chunks(chunks: list[bytes]) -> None:
     app = guard(local=LOCAL, max_body_bytes=10)
     answer = await ask(app, method="POST", chunks=chunks)
-    assert (answer.status, answer.json["values"]) == (413, {"limit": 10})
+    assert (answer.status, answer.json["values"]["limit"]) == (413, 10)
     assert (await ask(app, method="POST", chunks=[b"x" * 10])).json["size"] == 10
 
 

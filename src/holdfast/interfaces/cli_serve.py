@@ -30,6 +30,11 @@ __all__ = ["serve_command"]
     "--allow-origin", "allow_origins", multiple=True, metavar="ORIGIN", help="A browser's origin to serve; repeatable."
 )
 @click.option("--log-format", type=click.Choice(["text", "json"]), help="[default: setting, text]")
+@click.option(
+    "--compat",
+    type=click.Choice(["agent-memory-server"]),
+    help="Serve that server's client too.",
+)
 @click.option("--telemetry", is_flag=True, default=None, help="Send spans to OpenTelemetry.")
 @click.option("--consolidation", metavar="NAME", help="The chain or model that consolidates. [default: setting]")
 def serve_command(

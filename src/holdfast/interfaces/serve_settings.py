@@ -40,6 +40,7 @@ class ServeSettings:
         stop_seconds: that a stop waits for requests that are running.
         max_streams: streams of changes that may be open at once.
         log_format: `text` or `json`.
+        compat: `agent-memory-server` for the routes of that server's client beside its own; empty for none.
         telemetry: whether spans go to OpenTelemetry; needs `holdfast[telemetry]`.
     """
 
@@ -62,6 +63,7 @@ class ServeSettings:
     max_streams: int = 1000
     log_format: str = "text"
     telemetry: bool = False
+    compat: str = ""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -79,6 +81,8 @@ class ServeSettings:
             raise InvalidSetting("TLS needs both: give tls_cert and tls_key", name="tls_cert")
         if self.log_format not in {"text", "json"}:
             raise InvalidSetting(f"log_format is {self.log_format!r:.40}; use text or json", name="log_format")
+        if self.compat not in {"", "agent-memory-server"}:
+            raise InvalidSetting(f"compat is {self.compat!r:.40}; agent-memory-server is known", name="compat")
 
     @property
     def tls(self) -> bool:

@@ -71,8 +71,13 @@ async def serving(holdfast: OpenStore, settings: ServeSettings, *, local: Scope,
     streams = Streams(most=settings.max_streams)
     metrics = Metrics()
     mcp = mcp_app(seen)
+    rest = rest_app(seen, RestOptions(streams=streams))
+    if settings.compat:
+        from holdfast.interfaces.compat_ams import compat_router
+
+        rest.include_router(compat_router(seen))
     front = Front(
-        rest=rest_app(seen, RestOptions(streams=streams)), mcp=mcp, admin=lambda: holdfast.admin, metrics=metrics,
+        rest=rest, mcp=mcp, admin=lambda: holdfast.admin, metrics=metrics,
         streams=streams,
     )  # fmt: skip
     guard = await guarded(front, holdfast, _door(settings, local, folder), now=datetime.now(UTC))

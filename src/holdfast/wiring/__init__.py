@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast._version import __version__
 from holdfast.errors import InvalidInput
 from holdfast.pipeline.limits import Limits
-from holdfast.ports import Clock, Ids, Store
+from holdfast.ports import Clock, Ids, Redactor, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
@@ -176,6 +176,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     judge = None if isinstance(rest.get("adjudication", ""), str) else rest.pop("adjudication")
     own = rest.pop("embedding") if not isinstance(rest.get("embedding", ""), str) else None
     settings = load_settings(rest)
+    redactor = _redactor(settings)
     named = [
         name
         for name, given in ((settings.consolidation, model), (settings.adjudication, judge))
@@ -200,6 +201,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         judges=judges,
         model=own,
         held=held,
+        redactor=redactor,
     )
 
 
@@ -207,6 +209,14 @@ def _catalogued(table: Catalog | None, name: str) -> None:
     """Say that the catalog has no such chain or model, where it has none."""
     if table is not None:
         table.chain(name)
+
+
+def _redactor(settings: Settings) -> Redactor | None:
+    if settings.redaction == "off":
+        return None
+    from holdfast.redaction import SecretRedactor
+
+    return SecretRedactor("refuse" if settings.redaction == "refuse" else "on")
 
 
 def assemble(
@@ -221,6 +231,7 @@ def assemble(
     model: EmbeddingModel | None = None,
     keeper: Keeper | None = None,
     held: HeldModels | None = None,
+    redactor: Redactor | None = None,
 ) -> Runtime:
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids = ids or TimeOrderedIds()
@@ -247,6 +258,7 @@ def assemble(
         close_models=None if held is None else held.close,
         keeper=keeper,
         tokenizer=tokenizer,
+        redactor=redactor,
     )
 
 
