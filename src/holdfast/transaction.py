@@ -186,6 +186,10 @@ class ReadTx(VectorReads, Protocol):
         """One change, its effects without content."""
         ...
 
+    def progress(self, name: str) -> int:
+        """The `seq` up to which the upkeep of that name has read the scope's changes; 0 where it never did."""
+        ...
+
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
         """What this idempotency key was used for, unless it has expired."""
         ...
@@ -287,6 +291,10 @@ class WriteTx(ReadTx, VectorWrites, Protocol):
 
         Of its effects only ids and revisions are kept; content stands in the revisions they name, and in `detail`.
         """
+        ...
+
+    def put_progress(self, name: str, seq: int) -> None:
+        """Note how far the upkeep of that name has read the scope's changes."""
         ...
 
     def mark_undone(self, change_id: str, by: str | None) -> None:

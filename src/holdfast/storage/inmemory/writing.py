@@ -110,6 +110,10 @@ class InMemoryWriteTx(InMemoryReadTx):
         """Insert or replace a suspicion."""
         self._rows.suspicions.put(suspicion.id, suspicion)
 
+    def put_progress(self, name: str, seq: int) -> None:
+        """Note how far the upkeep of that name has read the scope's changes."""
+        self._rows.progress.put(name, seq)
+
     def add_change(self, change: Change) -> Change:
         """Append to the audit trail; returns the change with the next `seq` of its namespace."""
         if change.id in self._rows.changes:
