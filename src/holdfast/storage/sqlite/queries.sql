@@ -182,10 +182,10 @@ UPDATE memory SET evidence = :evidence, expires_at = :expires_at
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
 
 -- name: read_progress
-SELECT seq FROM progress WHERE namespace = :namespace AND user_id = :user_id AND name = :name
+SELECT seq FROM progress WHERE namespace = :namespace AND user_id = :user_id AND name = :upkeep
 
 -- name: put_progress
-INSERT INTO progress (namespace, user_id, name, seq) VALUES (:namespace, :user_id, :name, :seq)
+INSERT INTO progress (namespace, user_id, name, seq) VALUES (:namespace, :user_id, :upkeep, :seq)
 ON CONFLICT (namespace, user_id, name) DO UPDATE SET seq = excluded.seq
 
 -- name: put_suspicion

@@ -225,7 +225,7 @@ class SqliteRead:
         return rows.to_change(row, self._run("read_effects", change_id=row[1]).fetchall())
 
     def progress(self, name: str) -> int:
-        row = self._first("read_progress", name=name)
+        row = self._first("read_progress", upkeep=name)
         return 0 if row is None else int(row[0])
 
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:

@@ -126,7 +126,7 @@ class SqliteWrite(SqliteRead):
         self._run("put_suspicion", **rows.suspicion_params(suspicion))
 
     def put_progress(self, name: str, seq: int) -> None:
-        self._run("put_progress", name=name, seq=seq)
+        self._run("put_progress", upkeep=name, seq=seq)
 
     def mark_undone(self, change_id: str, by: str | None) -> None:
         self._run("mark_undone", id=change_id, undone_by=by)
