@@ -17,6 +17,7 @@ from holdfast.pipeline.ingest import Limits
 from holdfast.pipeline.recall import Caches
 from holdfast.ports import Clock, Ids, Redactor, Store
 from holdfast.upkeep.asked import Asked
+from holdfast.upkeep.compaction import Compaction
 from holdfast.upkeep.worker import Worker
 
 __all__ = ["Runtime", "RuntimeSettings"]
@@ -59,6 +60,7 @@ class Runtime:
     embedding: Embedding | None = None
     caches: Caches = field(default_factory=Caches)
     keeper: Keeper | None = None
+    compaction: Compaction | None = None
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 

@@ -24,7 +24,7 @@ from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remem
 from holdfast.pipeline.suspicions import settle_suspicion
 from holdfast.pipeline.telling import tell_fact
 from holdfast.pipeline.undo import Undoer, undo
-from holdfast.scope_context import ScopeContext
+from holdfast.scope_compact import ScopeCompact
 from holdfast.scope_reads import as_tuple
 from holdfast.transaction import ReadTx, WriteTx
 
@@ -39,7 +39,7 @@ PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 
 
-class AsyncScope(ScopeContext):
+class AsyncScope(ScopeCompact):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope

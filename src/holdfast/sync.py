@@ -8,7 +8,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
+from holdfast.answers import (
+    Compacted,
+    Consolidated,
+    Doubt,
+    Erasure,
+    Page,
+    Query,
+    Recall,
+    Receipt,
+    Remembered,
+    Residue,
+    Status,
+)
 from holdfast.errors import StoreClosed
 from holdfast.memory import OpenStore
 from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
@@ -353,6 +365,10 @@ class SyncScope:
     def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session(idempotency_key=idempotency_key))
+
+    def compact(self, *, dry_run: bool = False) -> Compacted:
+        """See `AsyncScope.compact`."""
+        return self._portal.run(self._core.compact(dry_run=dry_run))
 
     def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`."""

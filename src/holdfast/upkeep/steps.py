@@ -14,6 +14,7 @@ from holdfast.pipeline.remember import revise
 from holdfast.pipeline.tiers import temporary
 from holdfast.ports import Ids, Lease, Priority, Store
 from holdfast.transaction import WriteTx
+from holdfast.upkeep.compaction import Compaction
 from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.embedding import index_step
 from holdfast.upkeep.worker import Step
@@ -24,7 +25,7 @@ READER_RETRY_SECONDS = 1.0
 RULES = Author(origin="rules", name="upkeep")
 
 
-SLOW = ("consolidate", "redo")
+SLOW = ("compact", "consolidate", "redo")
 """Kinds of due work that call models."""
 
 
@@ -34,6 +35,7 @@ def steps(
     *,
     raw_chars: int = RAW_CHARS,
     consolidation: Consolidation | None = None,
+    compaction: Compaction | None = None,
     mirror: Callable[[Scope], Awaitable[None]] | None = None,
     embedding: Embedding | None = None,
 ) -> Mapping[str, Step]:
@@ -60,6 +62,8 @@ def steps(
     found["index"] = index_step(store, embedding)
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
+    if compaction is not None:
+        found["compact"] = compaction.step
     if mirror is not None:
         copy = mirror
 

@@ -18,19 +18,32 @@ from holdfast.answers import Residue
 from holdfast.errors import InvalidInput
 from holdfast.keeping import Finding, Keeper, Lost, Restoration
 from holdfast.model import Scope
+from holdfast.pipeline.compact.apply import Merger
 from holdfast.pipeline.consolidate.apply import Means
 from holdfast.pipeline.consolidate.window import When
 from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.recall import Caches
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
 from holdfast.transaction import Listing
 from holdfast.upkeep.asked import Asked
+from holdfast.upkeep.compaction import Compaction
 from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
-from holdfast.wiring.models import HeldModels, catalog, chain_parts, embedding_of, key_embedding, models_of, models_view
+from holdfast.wiring.compaction import bounds_of, judge_of
+from holdfast.wiring.models import (
+    HeldModels,
+    catalog,
+    chain_parts,
+    embedding_of,
+    judge_parts,
+    key_embedding,
+    models_of,
+    models_view,
+)
 
 if TYPE_CHECKING:
     from holdfast.chains import ChainParts
@@ -138,19 +151,23 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     """Open a store with its settings and its worker, on the running loop.
 
-    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` may be a model, or several,
-    and `embedding` an `EmbeddingModel`.
+    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` and `compaction` may be a
+    model, or several, and `embedding` an `EmbeddingModel`.
     """
     rest = dict(given)
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
+    judge = None if isinstance(rest.get("compaction", ""), str) else rest.pop("compaction")
     own = rest.pop("embedding") if not isinstance(rest.get("embedding", ""), str) else None
     settings = load_settings(rest)
-    table = None if model is not None or not settings.consolidation else catalog(settings.models)
-    if table is not None:
+    names = [settings.consolidation] if model is None else []
+    names += [settings.compaction] if judge is None and settings.compaction != "none" else []
+    table = catalog(settings.models) if any(names) else None
+    for name in filter(None, names):
         # A name that is not there is said before the store is opened.
-        table.chain(settings.consolidation)
+        if table is not None:
+            table.chain(name)
     store, residue, keeper = _store(location, settings, clock, ids)
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
@@ -162,6 +179,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         residue=residue,
         keeper=keeper,
         parts=parts,
+        judge=judge_parts(judge, held, settings, clock),
         model=own,
         held=held,
     )
@@ -175,6 +193,7 @@ def assemble(
     settings: Settings | None = None,
     residue: Callable[[str], Residue] | None = None,
     parts: ChainParts | None = None,
+    judge: ChainParts | None = None,
     model: EmbeddingModel | None = None,
     keeper: Keeper | None = None,
     held: HeldModels | None = None,
@@ -187,16 +206,34 @@ def assemble(
     if parts is not None:
         consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids, mirrored=mirror is not None)
     embedding = embedding_of(settings.embedding, model, held)
+    owner, caches = f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}", Caches()
+    compaction = Compaction(
+        store,
+        judge=judge_of(judge or (None if settings.compaction == "none" else parts)),
+        embedding=embedding,
+        caches=caches,
+        merger=Merger(ids=ids, secret=store.facts.secret, mirror=mirror is not None),
+        bounds=bounds_of(settings),
+        clock=clock,
+        random=Random(),
+        owner=f"{owner}:compact",
+    )
     worker = Worker(
         store,
         steps(
-            store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror, embedding=embedding
+            store,
+            ids,
+            raw_chars=settings.raw_chars,
+            consolidation=consolidation,
+            compaction=compaction,
+            mirror=mirror,
+            embedding=embedding,
         ),
         clock=clock,
-        owner=f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}",
+        owner=owner,
         random=Random(),
         poll_seconds=settings.poll_seconds,
-        slow=() if consolidation is None else SLOW,
+        slow=SLOW if consolidation is not None else SLOW[:1],
         fresh=None if parts is None else parts.fresh,
         sweep=None if consolidation is None else consolidation.sweep_all,
     )
@@ -216,6 +253,8 @@ def assemble(
         mirror=mirror,
         close_models=None if held is None else held.close,
         keeper=keeper,
+        compaction=compaction,
+        caches=caches,
     )
 
 
