@@ -48,7 +48,8 @@ ALLOWED: dict[str, set[str]] = {
     "admin": CORE | {"pipeline", "runtime"},
     "memory": CORE | {"pipeline", "upkeep", "runtime", "scope", "admin"},
     "portal": {"errors"},
-    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving"},
+    "sync_admin": CORE | {"portal", "admin"},
+    "sync": CORE | {"portal", "sync_admin", "pipeline", "memory", "scope", "admin", "moving"},
     "wiring": CORE
     | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
     | {"chains", "transfer"},
@@ -146,3 +147,15 @@ def test_opening_loads_no_server_and_no_provider() -> None:
     heavy = ("fastapi", "uvicorn", "mcp", "openai", "anthropic", "httpx2", "pydantic", "structlog", "rich", "numpy")
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_opening_a_file_loads_no_stage_of_the_pipeline(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    code = (
+        "import sys; from holdfast import Holdfast; Holdfast.open(sys.argv[1]).close();"
+        "print(*sorted(name for name in sys.modules if name.startswith('holdfast.pipeline.')))"
+    )
+    found = ""
+    for _ in range(2):
+        found = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True).stdout
+    assert set(found.split()) <= {"holdfast.pipeline.embedding", "holdfast.pipeline.limits"}

@@ -25,4 +25,5 @@ class ScopeCompact(ScopeContext):
         compaction = runtime.compaction
         if compaction is None:
             return Compacted(judged=False, dry_run=dry_run)
-        return await (compaction.plan(self._scope) if dry_run else compaction.now(self._scope))
+        run = compaction().plan if dry_run else compaction().now
+        return await run(self._scope)

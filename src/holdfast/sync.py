@@ -8,34 +8,31 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import (
-    Compacted,
-    Consolidated,
-    Doubt,
-    Erasure,
-    Page,
-    Query,
-    Recall,
-    Receipt,
-    Remembered,
-    Residue,
-    Status,
-)
 from holdfast.errors import StoreClosed
-from holdfast.memory import OpenStore
-from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
-from holdfast.pipeline.context.answer import Context
-from holdfast.pipeline.forget import Sources
 from holdfast.portal import Portal
-from holdfast.scope import AsyncScope
+from holdfast.sync_admin import SyncAdmin
 
 if TYPE_CHECKING:
-    from holdfast.admin import Admin, Progress
-    from holdfast.inference import Tally
-    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.answers import (
+        Compacted,
+        Consolidated,
+        Doubt,
+        Erasure,
+        Page,
+        Query,
+        Recall,
+        Receipt,
+        Remembered,
+        Residue,
+        Status,
+    )
+    from holdfast.memory import OpenStore
+    from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
     from holdfast.moving import Exported, ExportFormat, Report
     from holdfast.moving import Progress as ImportProgress
-from holdfast.vectors import Generation
+    from holdfast.pipeline.context.answer import Context
+    from holdfast.pipeline.forget import Sources
+    from holdfast.scope import AsyncScope
 
 __all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
@@ -85,38 +82,6 @@ class SyncStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class SyncAdmin:
-    """The verbs that look after the whole store, as `Admin` has them."""
-
-    def __init__(self, core: Admin, portal: Portal) -> None:
-        self._core = core
-        self._portal = portal
-
-    def usage(self) -> tuple[Usage, ...]:
-        """See `Admin.usage`."""
-        return self._portal.run(self._core.usage())
-
-    def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
-        """See `Admin.model_usage`."""
-        return self._portal.run(self._core.model_usage(days=days))
-
-    def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
-        """See `Admin.backup`; `progress` is called on another thread."""
-        return self._portal.run(self._core.backup(target, progress=progress))
-
-    def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """See `Admin.doctor`; `progress` is called on another thread."""
-        return self._portal.run(self._core.doctor(progress=progress))
-
-    def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
-        """See `Admin.reindex`; `progress` is called on another thread."""
-        return self._portal.run(self._core.reindex(progress=progress))
-
-    def reembed(self) -> Generation | None:
-        """See `Admin.reembed`."""
-        return self._portal.run(self._core.reembed())
 
 
 class SyncScope:
@@ -311,6 +276,7 @@ class SyncScope:
         sources: Sources = "erase",
         dry_run: bool = False,
         wait: float = 1.0,
+        idempotency_key: str | None = None,
     ) -> Erasure:
         """See `AsyncScope.forget`."""
         return self._portal.run(
@@ -327,6 +293,7 @@ class SyncScope:
                 sources=sources,
                 dry_run=dry_run,
                 wait=wait,
+                idempotency_key=idempotency_key,
             )
         )
 
@@ -395,9 +362,11 @@ class SyncScope:
         """See `AsyncScope.suspicions`."""
         return self._portal.run(self._core.suspicions(settled=settled))
 
-    def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+    def settle_suspicion(
+        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
+    ) -> Receipt:
         """See `AsyncScope.settle_suspicion`."""
-        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict))
+        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict, idempotency_key=idempotency_key))
 
     def status(self) -> Status:
         """See `AsyncScope.status`."""

@@ -229,6 +229,10 @@ class ReadTx(VectorReads, Protocol):
         """The scope's due work, leased or not, by time, kind and ref; `token` is that of the newest lease on it."""
         ...
 
+    def overdue(self, kind: str) -> list[str]:
+        """The refs of the scope's due work of a kind whose time has come, by time and ref, leased or not."""
+        ...
+
     def leased(self) -> int:
         """How many of the scope's due items are leased now."""
         ...

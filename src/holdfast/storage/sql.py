@@ -6,9 +6,9 @@ A block begins with `-- name: NAME` and runs to the next one. A block that may r
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Mapping
-from importlib.resources import files
 from types import MappingProxyType
 
 __all__ = ["Statement", "load", "parse"]
@@ -45,4 +45,7 @@ def parse(text: str) -> Mapping[str, Statement]:
 
 def load(package: str, name: str = "queries.sql") -> Mapping[str, Statement]:
     """The named blocks of a package's SQL file."""
-    return parse(files(package).joinpath(name).read_text(encoding="utf-8"))
+    data = pkgutil.get_data(package, name)
+    if data is None:
+        raise FileNotFoundError(f"{package} was installed without {name}; install Holdfast again")
+    return parse(data.decode())

@@ -14,26 +14,16 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from holdfast._version import __version__
-from holdfast.answers import Residue
 from holdfast.errors import InvalidInput
-from holdfast.keeping import Finding, Keeper, Lost, Restoration
-from holdfast.model import Scope
-from holdfast.pipeline.compact.apply import Merger
-from holdfast.pipeline.consolidate.apply import Means
-from holdfast.pipeline.consolidate.window import When
-from holdfast.pipeline.ingest import Limits
-from holdfast.pipeline.recall import Caches
+from holdfast.pipeline.limits import Limits
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
-from holdfast.transaction import Listing
 from holdfast.upkeep.asked import Asked
-from holdfast.upkeep.compaction import Compaction
-from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
-from holdfast.wiring.compaction import bounds_of, judge_of
+from holdfast.wiring.compaction import Upkeepers, caches_once, compaction_once
 from holdfast.wiring.models import (
     HeldModels,
     catalog,
@@ -46,8 +36,13 @@ from holdfast.wiring.models import (
 )
 
 if TYPE_CHECKING:
+    from holdfast.answers import Residue
     from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel
+    from holdfast.keeping import Finding, Keeper, Lost, Restoration
+    from holdfast.model import Scope
+    from holdfast.pipeline.consolidate.window import When
+    from holdfast.upkeep.consolidation import Consolidation
 
 __all__ = [
     "assemble",
@@ -95,9 +90,7 @@ def _store(
         from holdfast.storage.inmemory.store import InMemoryStore
 
         return InMemoryStore(clock, ids), _no_files, None
-    from holdfast.storage.residue import scan
     from holdfast.storage.sqlite.keeper import SqliteKeeper
-    from holdfast.storage.sqlite.raw import chunks
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -110,7 +103,15 @@ def _store(
     )
     schema = store.facts.schema
     keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
-    return store, lambda text: scan(data_files(path), text, chunks=chunks), keeper
+    return store, partial(_residue, path), keeper
+
+
+def _residue(path: str, text: str) -> Residue:
+    """Where a text's bytes still are in the files of a SQLite store."""
+    from holdfast.storage.residue import scan
+    from holdfast.storage.sqlite.raw import chunks
+
+    return scan(data_files(path), text, chunks=chunks)
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:
@@ -199,47 +200,36 @@ def assemble(
     held: HeldModels | None = None,
 ) -> Runtime:
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
-    ids = ids or TimeOrderedIds()
-    settings = settings or Settings()
+    ids, settings = ids or TimeOrderedIds(), settings or Settings()
     mirror = _mirror(store, settings, clock) if settings.mirror else None
     consolidation = None
     if parts is not None:
         consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids, mirrored=mirror is not None)
     embedding = embedding_of(settings.embedding, model, held)
-    owner, caches = f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}", Caches()
-    compaction = Compaction(
+    owner, new_caches = f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}", caches_once()
+    judging = judge or (None if settings.compaction == "none" else parts)
+    compaction = compaction_once(store, judging, embedding, new_caches, Upkeepers(settings, clock, ids, owner))
+    work = steps(
         store,
-        judge=judge_of(judge or (None if settings.compaction == "none" else parts)),
+        ids,
+        raw_chars=settings.raw_chars,
+        consolidation=consolidation,
+        compaction=compaction,
+        mirror=mirror,
         embedding=embedding,
-        caches=caches,
-        merger=Merger(ids=ids, secret=store.facts.secret, mirror=mirror is not None),
-        bounds=bounds_of(settings),
-        clock=clock,
-        random=Random(),
-        owner=f"{owner}:compact",
     )
     worker = Worker(
         store,
-        steps(
-            store,
-            ids,
-            raw_chars=settings.raw_chars,
-            consolidation=consolidation,
-            compaction=compaction,
-            mirror=mirror,
-            embedding=embedding,
-        ),
+        work,
         clock=clock,
         owner=owner,
         random=Random(),
         poll_seconds=settings.poll_seconds,
         slow=SLOW if consolidation is not None else SLOW[:1],
-        fresh=None if parts is None else parts.fresh,
+        fresh=_fresh(parts, judge),
         sweep=None if consolidation is None else consolidation.sweep_all,
     )
-    if settings.worker:
-        worker.start()
-    return Runtime(
+    runtime = Runtime(
         store=store,
         clock=clock,
         ids=ids,
@@ -254,8 +244,22 @@ def assemble(
         close_models=None if held is None else held.close,
         keeper=keeper,
         compaction=compaction,
-        caches=caches,
+        new_caches=new_caches,
     )
+    if settings.worker:
+        worker.start()
+    return runtime
+
+
+def _fresh(*chains: ChainParts | None) -> Callable[[], None] | None:
+    """What lets every chain be tried at once; None where there is none."""
+    found = [parts.fresh for parts in chains if parts is not None and parts.fresh is not None]
+
+    def fresh() -> None:
+        for one in found:
+            one()
+
+    return fresh if found else None
 
 
 def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
@@ -273,6 +277,8 @@ def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
 
 
 def _when(settings: Settings) -> When:
+    from holdfast.pipeline.consolidate.window import When
+
     return When(
         messages=settings.consolidate_messages,
         tokens=settings.consolidate_tokens,
@@ -286,6 +292,7 @@ def _when(settings: Settings) -> When:
 
 def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope], Awaitable[None]]:
     """What writes a scope's two files."""
+    from holdfast.transaction import Listing
     from holdfast.transfer.mirror import write_mirror
 
     folder = Path(settings.mirror).expanduser()
@@ -302,6 +309,9 @@ def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope],
 def _consolidation(
     store: Store, parts: ChainParts, settings: Settings, *, clock: Clock, ids: Ids, mirrored: bool
 ) -> Consolidation:
+    from holdfast.pipeline.consolidate.apply import Means
+    from holdfast.upkeep.consolidation import Consolidation
+
     means = Means(
         ids=ids,
         secret=store.facts.secret,

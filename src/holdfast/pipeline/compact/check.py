@@ -37,7 +37,8 @@ _MARKUP: Final = (
 )
 _CHANGED = re.compile(
     r"\b(?:switch\w*|chang\w*|mov(?:ed|es|ing)\b|migrat\w*|replac\w*|instead of|no longer|not any ?more|anymore"
-    r"|used to|formerly|previously|until|stopped|renam\w*|upgrad\w*|now|nicht mehr|statt|gewechselt|umgezogen|früher|jetzt"
+    r"|used to|formerly|previously|until|stopped|renam\w*|upgrad\w*|now|nicht mehr|statt|gewechselt|umgezogen|früher"
+    r"|jetzt"
     r"|ne \w+ plus|remplac\w*|désormais|au lieu|ya no|ahora|cambi\w*|não mais|agora|mudou|non più|adesso"
     r"|больше не|теперь|вместо|раньше)\b|->|→|⇒|不再|改[为為成用]|换成|換成|现在|現在|以前|もう|ではなく|変更|移行"
     r"|더 ?이상|이제|바꾸|변경|대신",

@@ -44,10 +44,48 @@ _STARTS = re.compile(r"(?:\A|[.!?…:;\n。！？])[\s\-–—*•>\"“„«‘
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _NEXT = re.compile(r"\s+([^\W\d_]+)")
 _COPULAS = frozenset(
-    (
-        "is was are were has had will would can could may must should does did said says and "
-        "und ist war hat hatte wird et est était a avait y es era fue tiene e è ha aveva foi tem"
-    ).split()
+    [
+        "is",
+        "was",
+        "are",
+        "were",
+        "has",
+        "had",
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "must",
+        "should",
+        "does",
+        "did",
+        "said",
+        "says",
+        "and",
+        "und",
+        "ist",
+        "war",
+        "hat",
+        "hatte",
+        "wird",
+        "et",
+        "est",
+        "était",
+        "a",
+        "avait",
+        "y",
+        "es",
+        "era",
+        "fue",
+        "tiene",
+        "e",
+        "è",
+        "ha",
+        "aveva",
+        "foi",
+        "tem",
+    ]
 )
 _NO_NAMES = frozenset({"user", "the", "i"})
 

@@ -462,6 +462,10 @@ FROM due WHERE namespace = :namespace AND user_id = :user_id ORDER BY due_at, ki
 -- name: count_leased
 SELECT count(*) FROM due WHERE namespace = :namespace AND user_id = :user_id AND leased_until > :now
 
+-- name: read_overdue
+SELECT ref FROM due INDEXED BY due_of_scope
+WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND due_at <= :now ORDER BY due_at, ref
+
 -- name: put_due
 INSERT INTO due (namespace, user_id, kind, ref, due_at) VALUES (:namespace, :user_id, :kind, :ref, :due_at)
 ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET

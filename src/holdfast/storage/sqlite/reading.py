@@ -286,6 +286,9 @@ class SqliteRead:
     def due(self) -> list[Due]:
         return [rows.to_due(row) for row in self._run("read_due")]
 
+    def overdue(self, kind: str) -> list[str]:
+        return [str(ref) for (ref,) in self._run("read_overdue", kind=kind, now=micros(self._now))]
+
     def leased(self) -> int:
         return int(self._run("count_leased", now=micros(self._now)).get)
 

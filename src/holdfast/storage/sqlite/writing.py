@@ -13,7 +13,7 @@ from holdfast.errors import RevisionConflict, StoreError
 from holdfast.model import Change, Evidence, Memory, Message, Quote, Scope, Session, Suspicion, from_micros, micros
 from holdfast.packed import Block, Entry
 from holdfast.storage.sqlite import rows
-from holdfast.storage.sqlite.gathered import Gathered, touches
+from holdfast.storage.sqlite.gathered import Gathered, touches, writes
 from holdfast.storage.sqlite.reading import SqliteRead
 from holdfast.transaction import Replay
 from holdfast.vectors import Generation, VectorBlock, block_of, dropped
@@ -25,17 +25,41 @@ SOON = timedelta(minutes=1)
 
 
 class SqliteWrite(SqliteRead):
-    """`WriteTx` over the writer's connection; `woke` says whether work was made due."""
+    """`WriteTx` over the writer's connection.
+
+    `woke` says whether work was made due, `marked` whether the savepoint `one` was begun.
+    """
 
     def __init__(self, gathered: Gathered, scope: Scope, now: datetime) -> None:
         super().__init__(gathered.connection, scope, now)
         self._gathered = gathered
         self.woke = False
+        self.marked = False
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The connection, for upkeep alone; everything that waits is written before."""
+        self._mark()
+        self._write_out()
+        return self._connection
 
     def _run(self, name: str, **params: Any) -> apsw.Cursor:
+        if writes(name):
+            self._mark()
         if touches(name):
-            self._gathered.flush()
+            self._write_out()
         return super()._run(name, **params)
+
+    def _mark(self) -> None:
+        """Begin the savepoint that this write goes back to where it fails; most adds need none."""
+        if not self.marked:
+            self._connection.execute("SAVEPOINT one")
+            self.marked = True
+
+    def _write_out(self) -> None:
+        if self._gathered.waits:
+            self._mark()
+        self._gathered.flush()
 
     def _gather(self) -> Gathered:
         self._check_open()
@@ -255,8 +279,7 @@ class SqliteWrite(SqliteRead):
             self._run("blank_source", source_id=item)
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
-        self._gather().counters(self._bound)
-        self._run("put_due", kind=kind, ref=ref, due_at=micros(at), now=micros(self.now))
+        self._gather().put_due(self._bound, kind, ref, at=micros(at), now=micros(self.now))
         self.woke = self.woke or at <= self.now + SOON
 
     def clear_due(self, kind: str, ref: str) -> None:
