@@ -202,9 +202,7 @@ def assemble(
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids, settings = ids or TimeOrderedIds(), settings or Settings()
     mirror = _mirror(store, settings, clock) if settings.mirror else None
-    consolidation = None
-    if parts is not None:
-        consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids, mirrored=mirror is not None)
+    consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids)
     embedding = embedding_of(settings.embedding, model, held)
     owner, new_caches = f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}", caches_once()
     judging = judge or (None if settings.compaction == "none" else parts)
@@ -307,8 +305,10 @@ def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope],
 
 
 def _consolidation(
-    store: Store, parts: ChainParts, settings: Settings, *, clock: Clock, ids: Ids, mirrored: bool
-) -> Consolidation:
+    store: Store, parts: ChainParts | None, settings: Settings, *, clock: Clock, ids: Ids
+) -> Consolidation | None:
+    if parts is None:
+        return None
     from holdfast.pipeline.consolidate.apply import Means
     from holdfast.upkeep.consolidation import Consolidation
 
@@ -318,7 +318,7 @@ def _consolidation(
         when=_when(settings),
         life=timedelta(days=settings.mid_tier_days),
         raw_chars=settings.raw_chars,
-        mirror=mirrored,
+        mirror=bool(settings.mirror),
     )
     return Consolidation(
         store, parts.chain, means=means, clock=clock, random=Random(), rules=parts.rules, spent=parts.spent

@@ -14,7 +14,7 @@ from holdfast.errors import Attempt
 from holdfast.inference import ChatReply
 from holdfast.model import Author, Change, Effect, Importance, Memory, Trust
 from holdfast.pipeline.compact.contract import Judgement
-from holdfast.pipeline.compact.groups import LABEL, leaves
+from holdfast.pipeline.compact.groups import LABEL, leaves, lost
 from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
 from holdfast.pipeline.consolidate.apply import Hold, Verdict, plain_attempts
 from holdfast.pipeline.documents import index_memories
@@ -23,7 +23,7 @@ from holdfast.pipeline.remember import memory_digest, mind_expiry, revise
 from holdfast.pipeline.timeline import canonical_text
 from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
-from holdfast.vectors import Generation
+from holdfast.vectors import FLOAT_BYTES, HELD, Generation, block_of
 
 __all__ = ["MERGED", "Merger", "Ruling", "apply_copies", "apply_merge", "apply_supersede", "keep_apart"]
 
@@ -69,15 +69,30 @@ class Ruling:
 
 
 def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: Hold, merger: Merger) -> tuple[Verdict, str | None]:
-    """All copies of one content become one of them: the pinned one, else the newest; returns its id."""
+    """All copies of one content become one memory, with the vector that they have; returns its id.
+
+    A pinned copy stays as it is and hides the others.
+    """
     verdict = _unchanged(tx, read, hold)
     if verdict != "done" or len({canonical_text(memory.text) for memory in read}) != 1:
         return ("stale" if verdict == "done" else verdict), None
+    newest = max(read, key=lambda memory: (memory.event_time, memory.number))
+    dropped = tuple(dict.fromkeys(one for memory in read for one in lost(memory)))
+    judgement = Judgement(decision="merge", reason="copies", text=newest.text)
+    ruling = Ruling(judgement=judgement, author=RULES, lost=dropped)
     keeper = next((memory for memory in read if memory.pinned), None)
-    keeper = keeper or max(read, key=lambda memory: (memory.event_time, memory.number))
-    effects = _taken_in(tx, keeper, [memory for memory in read if memory is not keeper], lost=(), more=0)
-    _changed(tx, merger, f"{len(read)} copies became one", RULES, read, effects, {})
-    return "done", keeper.id
+    if keeper is not None:
+        effects = _taken_in(tx, keeper, [memory for memory in read if memory is not keeper], dropped, leaves(keeper))
+        _changed(tx, merger, _copied(read), RULES, read, effects, {})
+        return "done", keeper.id
+    made = replace(_merged(tx, read, ruling, merger, total=max(map(leaves, read))), origin=newest.origin)
+    made, effects = _put(tx, made, read, merger)
+    for generation in tx.generations():
+        held = next((found for memory in read if (found := _vector(tx, generation, memory.number)) is not None), None)
+        if held is not None and generation.state != "retired":
+            _put_vector(tx, generation, made, held)
+    _changed(tx, merger, _copied(read), RULES, read, effects, {})
+    return "done", made.id
 
 
 def apply_merge(
@@ -90,8 +105,8 @@ def apply_merge(
 ) -> tuple[Verdict, str | None]:
     """The merged memory and its vector are written and its sources marked `merged`, at once; returns its id.
 
-    With a pinned source there is no new memory: the pinned one takes the others in, as it is. `stale` where the
-    vector's generation is not current any more, or the content was forgotten and must not be learnt again.
+    With a pinned source there is no new memory: the pinned one takes the others in, and only its labels grow. `stale`
+    where the vector's generation is not current any more, or the content was forgotten and is not learnt again.
     """
     verdict = _unchanged(tx, read, hold)
     if verdict != "done":
@@ -100,21 +115,15 @@ def apply_merge(
     total = sum(leaves(memory) for memory in read)
     if pinned is not None:
         rest = [memory for memory in read if memory is not pinned]
-        effects = _taken_in(tx, pinned, rest, lost=ruling.lost, more=total - leaves(pinned))
+        effects = _taken_in(tx, pinned, rest, ruling.lost, total)
         _changed(tx, merger, _why(read), ruling.author, read, effects, ruling.detail)
         return "done", pinned.id
-    made = _merged(tx, read, ruling, merger)
-    digest = memory_digest(merger.secret, made)
-    if tx.blocked(digest) or (vector is not None and not _current(tx, vector[0])):
+    made = _merged(tx, read, ruling, merger, total=total)
+    if tx.blocked(memory_digest(merger.secret, made)) or (vector is not None and not _current(tx, vector[0])):
         return "stale", None
-    made = replace(made, number=tx.take_numbers(1))
-    tx.put_memory(made, digest=digest)
-    index_memories(tx, [made])
-    mind_expiry(tx, made)
+    made, effects = _put(tx, made, read, merger)
     if vector is not None:
-        put_vectors(tx, vector[0], Batch(texts={made.number: made.text}, empty=()), {made.number: vector[1]})
-    effects = [Effect(memory_id=made.id, rev_before=0, rev_after=1)]
-    effects += [_hidden(tx, memory, made.id) for memory in read]
+        _put_vector(tx, vector[0], made, vector[1])
     _changed(tx, merger, _why(read), ruling.author, read, effects, ruling.detail)
     return "done", made.id
 
@@ -165,6 +174,10 @@ def _current(tx: ReadTx, generation: Generation) -> bool:
     return any((one.number, one.state) == (generation.number, "current") for one in tx.generations())
 
 
+def _copied(read: Sequence[Memory]) -> str:
+    return f"{len(read)} copies became one"
+
+
 def _why(read: Sequence[Memory]) -> str:
     return f"{len(read)} memories that say the same became one"
 
@@ -190,12 +203,12 @@ def _united(read: Sequence[Memory], *, topics: Sequence[str] = (), entities: Seq
     }
 
 
-def _merged(tx: WriteTx, read: Sequence[Memory], ruling: Ruling, merger: Merger) -> Memory:
+def _merged(tx: WriteTx, read: Sequence[Memory], ruling: Ruling, merger: Merger, *, total: int) -> Memory:
     judgement = ruling.judgement
     united = _united(read, topics=judgement.topics, entities=judgement.entities)
     sessions = {memory.session for memory in read}
     times = sorted(memory.event_time.isoformat() for memory in read)
-    united["metadata"] |= {LABEL: _lineage(sum(leaves(memory) for memory in read), ruling.lost, times)}
+    united["metadata"] |= {LABEL: _lineage(total, ruling.lost, times)}
     return Memory(
         id=merger.ids.new("mem"),
         number=-1,
@@ -217,17 +230,37 @@ def _lineage(total: int, lost: Sequence[str], times: Sequence[str]) -> Mapping[s
     return {"leaves": total, "lost": list(lost), "times": [times[0], times[-1]]}
 
 
-def _taken_in(tx: WriteTx, keeper: Memory, rest: Sequence[Memory], *, lost: Sequence[str], more: int) -> list[Effect]:
-    """A memory takes others in without a change of its own text."""
+def _taken_in(tx: WriteTx, keeper: Memory, rest: Sequence[Memory], dropped: Sequence[str], total: int) -> list[Effect]:
+    """A pinned memory takes others in: its words, sources and times stay its own, its labels and evidence grow."""
     united = _united([keeper, *rest])
-    united["sources"] = tuple(source for source in united["sources"] if source != keeper.id)
+    changed = {name: united[name] for name in ("topics", "entities", "importance", "evidence")}
     times = sorted(memory.event_time.isoformat() for memory in (keeper, *rest))
-    if more:
-        united["metadata"] |= {LABEL: _lineage(leaves(keeper) + more, lost, times)}
-    elif LABEL in keeper.metadata:
-        united["metadata"] |= {LABEL: keeper.metadata[LABEL]}
-    effect = revise(tx, keeper, **united)
+    changed["metadata"] = {**keeper.metadata, LABEL: _lineage(total, dropped, times)}
+    effect = revise(tx, keeper, **changed)
     return [effect, *(_hidden(tx, memory, keeper.id) for memory in rest)]
+
+
+def _put(tx: WriteTx, made: Memory, read: Sequence[Memory], merger: Merger) -> tuple[Memory, list[Effect]]:
+    """Store a merged memory, and hide its sources behind it."""
+    kept = replace(made, number=tx.take_numbers(1))
+    tx.put_memory(kept, digest=memory_digest(merger.secret, kept))
+    index_memories(tx, [kept])
+    mind_expiry(tx, kept)
+    created = Effect(memory_id=kept.id, rev_before=0, rev_after=1)
+    return kept, [created, *(_hidden(tx, memory, kept.id) for memory in read)]
+
+
+def _vector(tx: ReadTx, generation: Generation, number: int) -> bytes | None:
+    size = generation.dimension * FLOAT_BYTES
+    for block in tx.vector_blocks(generation.number, [block_of(number)]):
+        at = number - block.first
+        if at < len(block.marks) and block.marks[at] == HELD:
+            return block.vectors[at * size : (at + 1) * size]
+    return None
+
+
+def _put_vector(tx: WriteTx, generation: Generation, memory: Memory, vector: bytes) -> None:
+    put_vectors(tx, generation, Batch(texts={memory.number: memory.text}, empty=()), {memory.number: vector})
 
 
 def _hidden(tx: WriteTx, memory: Memory, by: str) -> Effect:
