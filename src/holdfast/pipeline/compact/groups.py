@@ -1,8 +1,8 @@
 """Which memories go to the judge together: whole groups that cohere, else the closest pairs. Pure.
 
 Two bounds keep merges from snowballing whatever the geometry. A lineage has at most so many leaves: memories that no
-merge made. And the farthest two leaves of a merged memory are no farther apart than twice the distance at which two
-memories are neighbours, so that a chain of neighbours does not become one (complete linkage, as in Defays 1977).
+merge made. And each two leaves of a merged memory are neighbours, so that a chain or a star of neighbours does not
+become one (complete linkage, as in Defays, "An efficient algorithm for a complete link method", 1977).
 """
 
 from __future__ import annotations

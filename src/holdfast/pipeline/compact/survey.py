@@ -182,7 +182,7 @@ def _cluster(tx: ReadTx, members: Sequence[Memory], near: Nearness, bounds: Boun
         if leaves(one) + leaves(other) > MAX_SOURCES:
             continue
         whole = len(stands_for[i]) == len(stands_for[j]) == 1
-        if whole or spread(near, stands_for[i], stands_for[j]) <= 2 * bounds.distance:
+        if whole or spread(near, stands_for[i], stands_for[j]) <= bounds.distance:
             linked.add((i, j))
     return Cluster(members=tuple(members), far=far, linked=frozenset(linked))
 
