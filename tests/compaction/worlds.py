@@ -138,7 +138,13 @@ async def copies(scope, text: str, count: int, **fields: Any) -> list[str]:
         effects = tuple(Effect(memory_id=memory.id, rev_before=0, rev_after=1) for memory in made)
         tx.add_change(
             Change(
-                id=IDS.new("chg"), seq=0, verb="import", reason="t", by=Author(origin="import"), at=tx.now, effects=effects
+                id=IDS.new("chg"),
+                seq=0,
+                verb="import",
+                reason="t",
+                by=Author(origin="import"),
+                at=tx.now,
+                effects=effects,
             )
         )
         return [memory.id for memory in made]

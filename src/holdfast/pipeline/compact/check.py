@@ -21,7 +21,7 @@ MAX_MERGED_CHARS = 4_000
 """Longest merged text: it fits the windows of small embedders (5,881 characters passed in the field), with room."""
 MAX_LOST = 8
 """Details that one lineage may lose whatever it keeps; beyond that at most as many as it keeps."""
-LEAST_SHARED = 0.2
+LEAST_SHARED = 0.3
 """The share of a source's words that must come back, where nothing says that it was superseded."""
 
 _MARKUP: Final = (

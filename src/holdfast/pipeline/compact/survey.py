@@ -116,13 +116,20 @@ def copies(tx: ReadTx, caches: Caches, changed: Sequence[Memory]) -> list[tuple[
         for one in (item for item in held if _inside(tx, item)):
             if _key(one) == _key(memory) and canonical_text(one.text) == canonical_text(memory.text):
                 groups[*_key(one), canonical_text(one.text)][one.id] = one
-    return [group for held in groups.values() if len(group := _one_pinned(held.values())) > 1]
+    return [group for held in groups.values() if len(group := _together(tx, held.values())) > 1]
 
 
-def _one_pinned(memories: Iterable[Memory]) -> tuple[Memory, ...]:
+def _together(tx: ReadTx, memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Those that may become one: at most one that is pinned, and none that was taken apart from another."""
     ordered = sorted(memories, key=lambda memory: memory.number)
-    pinned = [memory for memory in ordered if memory.pinned]
-    return tuple(memory for memory in ordered if memory not in pinned[1:])
+    apart = _apart(tx, ordered) if len(ordered) > 1 else set()
+    kept: list[Memory] = []
+    for memory in ordered:
+        if memory.pinned and any(one.pinned for one in kept):
+            continue
+        if all((one.id, memory.id) not in apart for one in kept):
+            kept.append(memory)
+    return tuple(kept)
 
 
 def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generation: Generation | None) -> Survey:
