@@ -217,7 +217,15 @@ async def test_two_workers_merge_once(opened: Opened, clock) -> None:
     first = await opened(judge, vectors)
     alice = first.scope(user="alice")
     await told(alice, ONE, TWO)
+
+    async def tick() -> None:
+        while True:
+            clock.advance(0.01)
+            await asyncio.sleep(0)
+
+    ticking = asyncio.create_task(tick())
     results = await asyncio.gather(alice.compact(), alice.compact(), alice.compact())
+    ticking.cancel()
     assert sorted(done.merged for done in results) == [0, 0, 2]
     assert len(judge.asked) == 1
     assert len(await living(alice)) == 1
