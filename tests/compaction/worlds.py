@@ -77,7 +77,7 @@ class Vectors:
         self.error: BaseException | None = None
         self.longest: int | None = None
 
-    async def embed(self, texts: Sequence[str], *, purpose: str) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], *, purpose: str) -> np.ndarray:  # noqa: ARG002
         if tuple(texts) == BACKGROUND:
             # Their mean is nothing: the chosen vectors stay as they are.
             rows = [[(-1.0) ** at, *([0.0] * (self.dimension - 1))] for at in range(len(texts))]

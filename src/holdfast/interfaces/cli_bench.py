@@ -80,6 +80,7 @@ _SPEED = {
     "speed": "Measure how fast recall and the meaning index are.",
     "context": "Measure context, and check made-up histories against the providers' rules.",
     "consolidation": "Measure what is lost, and what it costs, when models fail.",
+    "compaction": "Measure what compaction costs where little is new.",
     "facts": "Score keys of facts: exact, the old rule, ours.",
     "models": "Measure what a call through a chain costs over a bare one.",
 }
