@@ -179,6 +179,15 @@ def test_near_synonyms_fold_and_the_frequent_and_short_stay() -> None:
     assert len(folded(many, 15)) == 15
 
 
+async def test_labels_that_are_told_again_are_capped_too(opened: Opened) -> None:
+    alice = (await opened()).scope(user="alice")
+    for n in range(4):
+        await alice.remember(ONE, topics=[f"t{n}{m}" for m in range(10)], entities=[f"e{n}{m}" for m in range(10)])
+    [memory] = await living(alice)
+    assert (len(memory.topics), len(memory.entities)) == (MAX_TOPICS, MAX_ENTITIES)
+    assert set(memory.topics) >= {f"t0{m}" for m in range(10)}, "what was there stays"
+
+
 async def test_a_merged_memory_is_embedded_once_and_found(opened: Opened) -> None:
     vectors = close(ONE, TWO)
     hf = await opened(Judge(lambda _: merged(BOTH)), vectors)

@@ -46,9 +46,10 @@ def folded(lists: Sequence[Sequence[str]], most: int, *, names: bool = False) ->
 
 def capped(held: Sequence[str], more: Sequence[str], most: int) -> tuple[str, ...]:
     """What is there with what is added: never over `most` by adding, and nothing that is there goes for it."""
-    found = {label.casefold(): label for label in reversed([*held, *more])}
-    united = tuple(dict.fromkeys(found[label.casefold()] for label in (*held, *more)))
-    return united[: max(most, len(held))]
+    found: dict[str, str] = {}
+    for label in (*held, *more):
+        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
+    return tuple(found.values())[: max(most, len(held))]
 
 
 def _form(key: str) -> frozenset[str]:
