@@ -286,3 +286,15 @@ async def test_an_embedding_of_another_generation_merges_nothing(opened: Opened)
     assert judge.asked == []
     vectors.fingerprint = "chosen:1"
     assert (await alice.compact()).merged == 2
+
+
+async def test_lost_due_work_is_found_by_the_doctor(opened: Opened) -> None:
+    alice = (await opened()).scope(user="alice")
+    await told(alice, ONE)
+    await alice._write(lambda tx: tx.clear_due("compact", "memories"))
+    from holdfast.pipeline.checkup import rebuild_due
+
+    await alice._write(rebuild_due)
+    assert "compact" in (await alice.status()).due
+    await alice.compact()
+    assert await alice._write(rebuild_due) == 0, "what was looked at is not due"

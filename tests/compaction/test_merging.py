@@ -496,6 +496,7 @@ async def test_an_agent_and_a_session_narrow_a_run(opened: Opened) -> None:
         await told(hf.scope(user="alice", agent=agent), ONE, TWO)
     assert (await hf.scope(user="alice", agent="a").compact()).merged == 2
     assert [m.agent for m in await living(hf.scope(user="alice"))].count("b") == 2
+    assert "compact" in (await hf.scope(user="alice").status()).due, "the rest is still to be looked at"
     assert (await hf.scope(user="alice").compact()).merged == 2
     for session in ("s", "t"):
         await told(hf.scope(user="carol", session=session), *((ONE, TWO) if session == "s" else ("x",)))

@@ -92,7 +92,8 @@ class Compaction:
         """One run of a scope at once, whatever is due; where another worker runs it is waited for."""
         async with held_lease(self._store, scope, DUE_COMPACTION, owner=self._owner, clock=self._clock) as lease:
             run = await self._run(scope, _hold(lease))
-            again = self._pause(run) if run.left or run.error is not None else None
+            partly = scope.agent is not None or scope.session is not None
+            again = self._pause(run) if run.left or partly or run.error is not None else None
             if again is not None:
                 at = timedelta(seconds=again)
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at))
