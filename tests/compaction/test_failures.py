@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -298,3 +299,36 @@ async def test_lost_due_work_is_found_by_the_doctor(opened: Opened) -> None:
     assert "compact" in (await alice.status()).due
     await alice.compact()
     assert await alice._write(rebuild_due) == 0, "what was looked at is not due"
+
+
+class Unpicklable(Exception):
+    """As some providers raise them: with a lock inside, and arguments that must be there."""
+
+    def __init__(self, message: str, *, response: object) -> None:
+        super().__init__(message)
+        self.response, self.lock = response, threading.RLock()
+
+
+@pytest.mark.parametrize("where", ["judge", "embedder"])
+async def test_a_providers_exception_that_cannot_be_pickled(opened: Opened, clock, where: str) -> None:
+    """The worker crashes while reporting the failure, and the task disappears. Ours: a row of plain text, tried again."""
+    error = Unpicklable("the garden gate", response=object())
+    vectors = close(ONE, TWO)
+
+    def decide(_):
+        if where == "judge":
+            return error
+        vectors.error = error
+        return merged(BOTH)
+
+    judge = Judge(decide)
+    hf = await opened(judge, vectors, compact_memories=2)
+    alice = hf.scope(user="alice")
+    await told(alice, ONE, TWO)
+    assert not await hf.settle()
+    status = await alice.status()
+    assert (status.parked, status.last_error) == (1, "HoldfastError: Unpicklable")
+    vectors.error, judge._decide = None, lambda _: merged(BOTH)
+    clock.advance(timedelta(minutes=10))
+    assert await hf.settle()
+    assert [memory.text for memory in await living(alice)] == [BOTH]

@@ -433,7 +433,7 @@ async def test_the_log_says_what_happened(opened: Opened, caplog) -> None:
     lines = [record.getMessage() for record in caplog.records]
     assert f"Pairwise merged memory {ids[0]} with {ids[1]}" in lines
     assert lines[-1] == (
-        "Merged 2 memories: 0 copies, 0 group, 1 pair, 0 superseded, 0 kept apart, 0 too long, 0 stale, 0 failed"
+        "Merged 2 memories: 0 of copies, 0 groups, 1 pairs, 0 superseded, 0 kept apart, 0 too long, 0 stale, 0 failed"
     )
     caplog.clear()
     judge._decide = lambda _: APART

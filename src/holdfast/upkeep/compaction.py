@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
@@ -32,6 +32,18 @@ log = logging.getLogger("holdfast.compaction")
 
 OTHERS_SECONDS = 30.0
 """A process with another embedding than the store's leaves near-duplicates to those that have the right one."""
+
+
+_COUNTED: Mapping[Outcome, str] = {
+    "copies": "of copies",
+    "group": "groups",
+    "pair": "pairs",
+    "superseded": "superseded",
+    "kept_apart": "kept apart",
+    "too_long": "too long",
+    "stale": "stale",
+    "failed": "failed",
+}
 
 
 class _OthersEmbedding(Exception):
@@ -135,12 +147,8 @@ class Compaction:
                 await self._alike(run, self._merges)
         if run.groups:
             counts = run.told().counts
-            names = ("copies", "group", "pair", "superseded", "kept_apart", "too_long", "stale", "failed")
-            log.info(
-                "Merged %d memories: %s",
-                run.merged,
-                ", ".join(f"{counts.get(name, 0)} {name.replace('_', ' ')}" for name in names),
-            )
+            said = ", ".join(f"{counts.get(name, 0)} {words}" for name, words in _COUNTED.items())
+            log.info("Merged %d memories: %s", run.merged, said)
         return run
 
     async def _same(self, run: Run) -> None:
