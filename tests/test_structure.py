@@ -42,7 +42,7 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": CORE | {"pipeline", "upkeep"},
     "scope_reads": CORE | {"pipeline", "runtime"},
     "scope_context": CORE | {"pipeline", "runtime", "scope_reads"},
-    "scope_compact": CORE | {"runtime", "scope_context"},
+    "scope_compact": CORE | {"pipeline", "runtime", "scope_context"},
     "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "scope_compact", "moving"},
     "moving": CORE | {"pipeline", "transfer", "runtime"},
     "admin": CORE | {"pipeline", "runtime"},

@@ -25,6 +25,7 @@ __all__ = [
     "Receipt",
     "Remembered",
     "Residue",
+    "Retained",
     "Status",
     "Visibility",
 ]
@@ -263,6 +264,16 @@ class Compacted:
         for group in self.groups:
             found[group.outcome] = found.get(group.outcome, 0) + 1
         return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retained:
+    """A memory that the rules of a `retain` do not keep, and which rule that is; `change_id` is what hid it."""
+
+    id: str
+    kind: HitKind
+    rule: Literal["age", "inactivity", "count"]
+    change_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

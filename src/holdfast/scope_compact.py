@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from holdfast.answers import Compacted
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from holdfast.answers import Compacted, Retained
+from holdfast.model import Author, Kind
 from holdfast.scope_context import ScopeContext
+from holdfast.transaction import WriteTx
 
 __all__ = ["ScopeCompact"]
 
@@ -27,3 +33,50 @@ class ScopeCompact(ScopeContext):
             return Compacted(judged=False, dry_run=dry_run)
         run = compaction().plan if dry_run else compaction().now
         return await run(self._scope)
+
+    async def retain(
+        self,
+        *,
+        kinds: Sequence[Kind] = ("fact", "note"),
+        older_than: timedelta | None = None,
+        unused_for: timedelta | None = None,
+        most: int | None = None,
+        dry_run: bool = True,
+    ) -> tuple[Retained, ...]:
+        """Hide what is past the age, the inactivity or the count that you choose; nothing does so by itself.
+
+        It lists first: pass `dry_run=False` to hide. Pinned memories stay. What was never used counts as used when it
+        was made. Each is hidden by a change of its own, which `undo` takes back; `forget` erases for good.
+
+        Raises:
+            InvalidInput: no rule, or one that cannot be meant.
+        """
+        from holdfast.pipeline.compact.retention import Retention, past
+        from holdfast.pipeline.forget import Target, forget
+
+        rules = Retention(kinds=tuple(kinds), older_than=older_than, unused_for=unused_for, most=most)
+        found = await self._read(lambda tx: past(tx, rules))
+        if dry_run:
+            return found
+        runtime, hidden = self._runtime, []
+        for one in found:
+
+            def work(tx: WriteTx, target: Target = Target(id=one.id)) -> str | None:  # noqa: B008 - bound to this one
+                if not tx.find_memories([target.id or ""]):
+                    return None
+                done = forget(
+                    tx,
+                    target,
+                    sources="keep",
+                    hard=False,
+                    agent=None,
+                    secret=runtime.store.facts.secret,
+                    ids=runtime.ids,
+                    author=Author(origin="user"),
+                )
+                return done.change_id
+
+            change = await runtime.store.write(self._scope, work)
+            if change is not None:
+                hidden.append(replace(one, change_id=change))
+        return tuple(hidden)

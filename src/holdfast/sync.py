@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Receipt,
         Remembered,
         Residue,
+        Retained,
         Status,
     )
     from holdfast.memory import OpenStore
@@ -336,6 +337,19 @@ class SyncScope:
     def compact(self, *, dry_run: bool = False) -> Compacted:
         """See `AsyncScope.compact`."""
         return self._portal.run(self._core.compact(dry_run=dry_run))
+
+    def retain(
+        self,
+        *,
+        kinds: Sequence[Kind] = ("fact", "note"),
+        older_than: timedelta | None = None,
+        unused_for: timedelta | None = None,
+        most: int | None = None,
+        dry_run: bool = True,
+    ) -> tuple[Retained, ...]:
+        """See `AsyncScope.retain`."""
+        asked = self._core.retain(kinds=kinds, older_than=older_than, unused_for=unused_for, most=most, dry_run=dry_run)
+        return self._portal.run(asked)
 
     def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`."""
