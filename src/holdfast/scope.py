@@ -6,9 +6,8 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
 
 from holdfast.answers import Consolidated, Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
@@ -25,13 +24,10 @@ from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remem
 from holdfast.pipeline.suspicions import settle_suspicion
 from holdfast.pipeline.telling import tell_fact
 from holdfast.pipeline.undo import Undoer, undo
-from holdfast.scope_context import ScopeContext
+from holdfast.scope_files import ScopeFiles
 from holdfast.scope_reads import as_tuple
 from holdfast.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
 from holdfast.transaction import ReadTx, WriteTx
-
-if TYPE_CHECKING:
-    from holdfast.moving import Exported, ExportFormat, Progress, Report
 
 __all__ = ["AsyncScope"]
 
@@ -41,17 +37,12 @@ PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 
 
-class AsyncScope(ScopeContext):
+class AsyncScope(ScopeFiles):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
     is `NotFound`, exactly as one that never was.
     """
-
-    async def _write(self, work: Callable[[WriteTx], T], *, memories: bool = True) -> T:
-        self._runtime.guard()
-        await self._runtime.asked.written()
-        return await self._runtime.store.write(self._scope, self._runtime.mirroring(work) if memories else work)
 
     async def _write_once(
         self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
@@ -309,59 +300,6 @@ class AsyncScope(ScopeContext):
         if holding is None:
             await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
         return replace(done, erased=holding is None, waiting_for=holding)
-
-    async def import_file(
-        self,
-        path: str | Path,
-        *,
-        format: str | None = None,
-        zone: tzinfo = UTC,
-        session_prefix: str = "",
-        on_error: Literal["stop", "skip"] = "stop",
-        batch: int = 128,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Report:
-        """Bring a file of messages into this scope, in bounded memory; `format` is found out where it is not named.
-
-        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
-        was, and what was forgotten stays so. `zone` is the zone of times that name none, `batch` the most messages of
-        one transaction. Writes of others go first.
-
-        Raises:
-            UnreadableImport: the file cannot be read from some line on; what stands before it was imported. With
-                `on_error="skip"` such entries are counted and left out.
-            InvalidSetting: there is no such format.
-        """
-        from holdfast.moving import import_from
-
-        try:
-            return await import_from(
-                self._runtime,
-                self._scope,
-                path,
-                format_name=format,
-                zone=zone,
-                session_prefix=session_prefix,
-                on_error=on_error,
-                batch=batch,
-                progress=progress,
-            )
-        finally:
-            await self._write(lambda _: None)
-
-    async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
-        """Write what this scope holds at one moment, beside readers and writers.
-
-        "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file` reads back;
-        "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people. Files have mode 0600 and appear whole.
-
-        Raises:
-            InvalidInput: the store itself stands there.
-            StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
-        """
-        from holdfast.moving import export_to
-
-        return await export_to(self._runtime, self._scope, path, format_name=format)
 
     async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.

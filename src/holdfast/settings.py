@@ -26,6 +26,7 @@ FILE_NAME = "holdfast.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _MAY_BE_ZERO = {"context_consolidate_share", "key_threshold", "unload_retry_count", "unload_retry_delay_ms"}
+_SHARES = {"compact_distance", "compact_word_distance"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,13 @@ class Settings:
         consolidate_part_tokens: largest part of a window that one call shows; a smaller model's window goes first.
         consolidate_tool_chars: longest tool output that a call shows, in characters; the journal keeps it whole.
         consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
+        compaction: the chain or model that judges near-duplicates; empty for that of `consolidation`, `none` for none.
+        compact_memories: how many new or changed notes make a compaction due at once.
+        compact_minutes: minutes after the first of them when it is due in any case.
+        max_merge_input_chars: most characters of memories that one call of a compaction shows.
+        compact_distance: cosine distance up to which two notes may say the same, for the embedding in use.
+        compact_word_distance: the same by words, where there are no vectors.
+        compact_calls: most calls of one run of compaction.
         mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
         mirror_summaries: how many windows `HISTORY.md` shows, the newest.
         redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
@@ -110,6 +118,13 @@ class Settings:
     consolidate_part_tokens: int = 24_000
     consolidate_tool_chars: int = 4_000
     consolidate_skip: str = "holdfast:*,script:*,cron:*"
+    compaction: str = ""
+    compact_memories: int = 20
+    compact_minutes: float = 30.0
+    max_merge_input_chars: int = 5_500
+    compact_distance: float = 0.25
+    compact_word_distance: float = 0.5
+    compact_calls: int = 50
     mirror: str = ""
     mirror_summaries: int = 100
     redaction: str = "off"
@@ -124,6 +139,8 @@ class Settings:
                 )
             if one.name == "redaction" and value not in {"off", "on", "refuse"}:
                 raise InvalidSetting(f"redaction is {value!r:.40}; it must be off, on or refuse", name=one.name)
+            if one.name in _SHARES and not 0 < value < 1:
+                raise InvalidSetting(f"{one.name} is {value}; it must lie between 0 and 1", name=one.name)
             if isinstance(value, bool | str) or (one.name in _MAY_BE_ZERO and value == 0):
                 continue
             if not 0 < value < math.inf:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -15,6 +15,7 @@ from holdfast.sync_admin import SyncAdmin
 if TYPE_CHECKING:
     from holdfast.answers import (
         Changes,
+        Compacted,
         Consolidated,
         Doubt,
         Erasure,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         Receipt,
         Remembered,
         Residue,
+        Retained,
         Status,
     )
     from holdfast.memory import OpenStore
@@ -338,6 +340,23 @@ class SyncScope:
     def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session(idempotency_key=idempotency_key))
+
+    def compact(self, *, dry_run: bool = False) -> Compacted:
+        """See `AsyncScope.compact`."""
+        return self._portal.run(self._core.compact(dry_run=dry_run))
+
+    def retain(
+        self,
+        *,
+        kinds: Sequence[Kind] = ("fact", "note"),
+        older_than: timedelta | None = None,
+        unused_for: timedelta | None = None,
+        most: int | None = None,
+        dry_run: bool = True,
+    ) -> tuple[Retained, ...]:
+        """See `AsyncScope.retain`."""
+        asked = self._core.retain(kinds=kinds, older_than=older_than, unused_for=unused_for, most=most, dry_run=dry_run)
+        return self._portal.run(asked)
 
     def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`."""

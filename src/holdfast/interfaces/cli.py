@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "messages": ("cli_read", "Show a session's messages."),
         "end-session": ("cli_write", "Close a session; its window is kept, searchable."),
         "context": ("cli_context", "Show the messages to send, within a budget."),
+        "compact": ("cli_work", "Merge notes that say the same, now."),
         "consolidate": ("cli_work", "Read what waits with a model, now."),
         "summaries": ("cli_work", "Show what happened, window by window."),
     },

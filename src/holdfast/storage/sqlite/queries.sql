@@ -181,6 +181,13 @@ DELETE FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND mem
 UPDATE memory SET evidence = :evidence, expires_at = :expires_at
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
 
+-- name: read_progress
+SELECT seq FROM progress WHERE namespace = :namespace AND user_id = :user_id AND name = :upkeep
+
+-- name: put_progress
+INSERT INTO progress (namespace, user_id, name, seq) VALUES (:namespace, :user_id, :upkeep, :seq)
+ON CONFLICT (namespace, user_id, name) DO UPDATE SET seq = excluded.seq
+
 -- name: put_suspicion
 INSERT INTO suspicion (namespace, user_id, id, kind, memory_id, other_id, rule, at, change_id, settled, settled_by, looked)
 VALUES (:namespace, :user_id, :id, :kind, :memory_id, :other_id, :rule, :at, :change_id, :settled, :settled_by, :looked)

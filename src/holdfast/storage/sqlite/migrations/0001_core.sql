@@ -248,6 +248,15 @@ CREATE TABLE tombstone (
 ) WITHOUT ROWID;
 CREATE INDEX tombstone_digest ON tombstone (namespace, user_id, digest) WHERE digest IS NOT NULL;
 
+-- How far each kind of upkeep has read the scope's changes.
+CREATE TABLE progress (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  name      TEXT NOT NULL,
+  seq       INTEGER NOT NULL,
+  PRIMARY KEY (namespace, user_id, name)
+) WITHOUT ROWID;
+
 -- What state implies must be done: written with the state it mirrors, rebuilt by doctor, without content.
 CREATE TABLE due (
   namespace    TEXT NOT NULL,
