@@ -88,7 +88,7 @@ async def test_a_message_that_says_more_names_what_was_corrected(world) -> None:
 
 
 @pytest.mark.parametrize("hard", [True, False])
-async def test_a_value_whose_successor_is_forgotten(world, hard: bool) -> None:
+async def test_a_value_whose_successor_is_forgotten(world, *, hard: bool) -> None:
     holdfast = world[0]
     await say(world, "one", SAID, fact("Fit4U"))
     await say(world, "two", "My desk is at Hub7.", fact("Hub7"))

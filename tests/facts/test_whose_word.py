@@ -202,3 +202,24 @@ async def test_the_history_of_a_fact_is_a_story(opening, clock: FakeClock) -> No
     for change, left in ((story[2], "baker"), (story[1], "teacher")):
         await alice.undo(change.id, cascade=True)
         assert [memory.value for memory in (await alice.list(kinds=("fact",))).items] == [left]
+
+
+async def test_of_several_values_only_those_end_that_the_user_names(opening) -> None:
+    several = [{"attribute": "allergy", "value": value, "operation": "add"} for value in ("peanuts", "shellfish")]
+    later = [{"attribute": "allergy", "value": "cats"}, {"attribute": "language", "value": "Spanish"}]
+    holdfast = await opening(saved(*several), *(saved(one) for one in later))
+    alice = holdfast.scope(user="alice", session="s")
+    await alice.remember(attribute="language", value="French")
+    for said in (
+        "I am allergic to peanuts and shellfish.",
+        "I'm no longer allergic to peanuts, but to cats.",
+        "I gave up on German and started Spanish instead.",
+    ):
+        await alice.add([{"role": "user", "content": said}])
+        await alice.end_session()
+        assert await holdfast.settle()
+    held = (await alice.list(kinds=("fact",))).items
+    assert {one.value for one in held} == {"shellfish", "cats", "French", "Spanish"}
+    await alice.remember(attribute="allergies", value="no longer cats")
+    assert "shellfish" in {one.value for one in (await alice.list(kinds=("fact",))).items}
+    assert "cats" not in {one.value for one in (await alice.list(kinds=("fact",))).items}
