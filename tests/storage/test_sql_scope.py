@@ -12,8 +12,9 @@ STATEMENTS = load("holdfast.storage.sqlite")
 SCOPED = {
     "owner", "agent", "session", "message", "memory", "memory_source", "change", "change_effect",
     "idempotency", "tombstone", "due", "word_block", "evidence", "suspicion", "vector_block",
+    "progress",
 }  # fmt: skip
-OPEN_TO_UPKEEP = {"store", "due", "owner", "model_usage", "generation"}
+OPEN_TO_UPKEEP = {"store", "due", "owner", "model_usage", "generation", "token"}
 TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b)(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
 
 

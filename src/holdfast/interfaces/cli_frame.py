@@ -166,7 +166,10 @@ def need_store(frame: Frame) -> None:
     Raises:
         NotAStore: there is no file at that place.
     """
-    if frame.db != "memory://" and not Path(frame.db.removeprefix("sqlite:///")).expanduser().exists():
+    if (
+        "://" not in frame.db.removeprefix("sqlite:///")
+        and not Path(frame.db.removeprefix("sqlite:///")).expanduser().exists()
+    ):
         raise NotAStore(f"there is no store at {frame.db}; name it with --db, or add something first", path=frame.db)
 
 

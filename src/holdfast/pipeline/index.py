@@ -17,11 +17,13 @@ from holdfast.transaction import ReadTx, WriteTx
 from holdfast.vectors import UNSEEN, Generation, block_of, unseen, written
 
 __all__ = [
+    "DUE_COMPACTION",
     "DUE_INDEX",
     "Batch",
     "begin",
     "complete",
     "drop_retired",
+    "due_compaction",
     "due_index",
     "look_again",
     "next_batch",
@@ -32,6 +34,8 @@ __all__ = [
 
 DUE_INDEX = ("index", "vectors")
 """The kind and ref of the due work."""
+
+DUE_COMPACTION = ("compact", "memories")
 
 BATCH_DOCUMENTS = 512
 BATCH_CHARS = 400_000
@@ -54,6 +58,11 @@ class Batch:
 def due_index(tx: WriteTx) -> None:
     """Make the scope's meaning index due: documents came, or came back."""
     tx.put_due(*DUE_INDEX, tx.now)
+
+
+def due_compaction(tx: WriteTx) -> None:
+    """Have compaction look whether it is time for a run: a note came, or came back."""
+    tx.put_due(*DUE_COMPACTION, tx.now)
 
 
 def targets(generations: Sequence[Generation], fingerprint: str) -> list[Generation]:
@@ -94,7 +103,7 @@ def next_batch(tx: ReadTx, generation: Generation) -> Batch:
     empty = []
     for number in numbers:
         item = items.get(number)
-        text = _said(item)
+        text = _said(tx, item)
         if not text.strip():
             empty.append(number)
             continue
@@ -105,11 +114,19 @@ def next_batch(tx: ReadTx, generation: Generation) -> Batch:
     return Batch(texts=texts, empty=tuple(empty))
 
 
-def _said(item: Message | Memory | None) -> str:
-    """What is to be embedded: a text without what it quotes from this store; nothing where there is nothing to find."""
+def _said(tx: ReadTx, item: Message | Memory | None) -> str:
+    """What is to be embedded: a text without what it quotes from this store; nothing where there is nothing to find.
+
+    Of a RAW window that is what its messages say that may be embedded: it holds the words of the others too.
+    """
     if isinstance(item, Message):
         return unquoted(item) if item.embed else ""
-    return "" if item is None else item.text
+    if item is None or item.kind != "raw":
+        return "" if item is None else item.text
+    messages = tx.find_messages(item.sources)
+    if all(message.embed for message in messages):
+        return item.text
+    return "\n".join(unquoted(message) for message in messages if message.embed)
 
 
 def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapping[int, bytes]) -> bool:

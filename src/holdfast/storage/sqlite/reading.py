@@ -229,6 +229,10 @@ class SqliteRead:
     def _change(self, row: Sequence[Any]) -> Change:
         return rows.to_change(row, self._run("read_effects", change_id=row[1]).fetchall())
 
+    def progress(self, name: str) -> int:
+        row = self._first("read_progress", upkeep=name)
+        return 0 if row is None else int(row[0])
+
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
         row = self._first("read_replay", verb=verb, key_digest=key_digest, now=micros(self._now))
         if row is None:

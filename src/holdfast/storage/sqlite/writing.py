@@ -154,6 +154,9 @@ class SqliteWrite(SqliteRead):
         for digest, vector in vectors.items():
             self._run("put_key_vector", digest=digest, fingerprint=fingerprint, vector=vector)
 
+    def put_progress(self, name: str, seq: int) -> None:
+        self._run("put_progress", upkeep=name, seq=seq)
+
     def mark_undone(self, change_id: str, by: str | None) -> None:
         self._run("mark_undone", id=change_id, undone_by=by)
 
