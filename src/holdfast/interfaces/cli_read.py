@@ -122,7 +122,7 @@ def _say_change(change: Change) -> None:
 def _brief(memory: Memory | None) -> str:
     if memory is None:
         return "—"
-    held = memory.state
+    held: str = memory.state
     if memory.kind == "fact":
         since, until = (None if at is None else f"{at:%Y-%m-%d %H:%M}" for at in (memory.valid_from, memory.valid_to))
         held += f", since {since}" if until is None else f", {since} to {until}"
