@@ -7,11 +7,15 @@ A block begins with `-- name: NAME` and runs to the next one. A block that may r
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias
 
-__all__ = ["Statement", "load", "parse"]
+__all__ = ["Row", "Rows", "Statement", "Statements", "load", "parse"]
+
+Row: TypeAlias = Sequence[Any]
+"""One row of an answer, by column."""
 
 _NAME = re.compile(r"^-- name: (\w+)[ \t]*\n", re.MULTILINE)
 _UPKEEP = re.compile(r"^-- scope: upkeep[ \t]*$", re.MULTILINE)
@@ -46,3 +50,43 @@ def parse(text: str) -> Mapping[str, Statement]:
 def load(package: str, name: str = "queries.sql") -> Mapping[str, Statement]:
     """The named blocks of a package's SQL file."""
     return parse(files(package).joinpath(name).read_text(encoding="utf-8"))
+
+
+class Rows(Protocol):
+    """The answer of a statement."""
+
+    def fetchone(self) -> Row | None:
+        """The next row, or None."""
+        ...
+
+    def fetchall(self) -> Sequence[Row]:
+        """The rows that are left."""
+        ...
+
+    def __iter__(self) -> Iterator[Row]: ...
+
+
+class Statements(Protocol):
+    """The named statements of a store on one connection, in its own dialect."""
+
+    @property
+    def refused(self) -> type[Exception]:
+        """What the connection raises for a row that a constraint refuses."""
+        ...
+
+    @property
+    def touching(self) -> Mapping[str, bool]:
+        """For each statement, whether it meets tables that appended rows may wait for (`storage.gathered`)."""
+        ...
+
+    def run(self, name: str, params: Mapping[str, Any]) -> Rows:
+        """Run one statement."""
+        ...
+
+    def each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
+        """The rows of one statement for each of these parameters, in their order."""
+        ...
+
+    def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement that gives no rows, once for each of these parameters."""
+        ...

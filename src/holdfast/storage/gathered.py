@@ -12,15 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import apsw
-
 from holdfast import packed
 from holdfast.model import Change, Message, Session
 from holdfast.packed import Block, Entry
-from holdfast.storage.sqlite import rows
-from holdfast.storage.sqlite.reading import QUERIES
+from holdfast.storage import rows
+from holdfast.storage.sql import Rows, Statements
 
-__all__ = ["Gathered", "touches"]
+__all__ = ["Gathered", "touching"]
 
 Owner = tuple[str, str]
 Bound = Mapping[str, Any]
@@ -28,12 +26,9 @@ Bound = Mapping[str, Any]
 _FROM = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(owner|namespace|session|message|change|change_effect|word_block)\b")
 
 
-def touches(name: str) -> bool:
-    """Whether a statement reads or writes a table whose rows may be waiting here."""
-    return _TOUCHING[name]
-
-
-_TOUCHING = {name: bool(_FROM.search(sql)) for name, sql in QUERIES.items()}
+def touching(queries: Mapping[str, str]) -> Mapping[str, bool]:
+    """Which of the named statements read or write a table whose rows may be waiting here."""
+    return {name: bool(_FROM.search(sql)) for name, sql in queries.items()}
 
 
 @dataclass(slots=True)
@@ -59,7 +54,7 @@ class _Words:
 class Gathered:
     """The rows that wait, and the rows read to make them; one for each group of writes."""
 
-    connection: apsw.Connection
+    sql: Statements
     owners: dict[Owner, _Counters] = field(default_factory=dict)
     seqs: dict[str, int] = field(default_factory=dict)
     sessions: dict[tuple[str, str, str], Session | None] = field(default_factory=dict)
@@ -74,7 +69,7 @@ class Gathered:
     def copy(self) -> Gathered:
         """The state to go back to where a write fails."""
         return Gathered(
-            connection=self.connection,
+            sql=self.sql,
             owners={owner: replace(counters) for owner, counters in self.owners.items()},
             seqs=self.seqs.copy(),
             sessions=self.sessions.copy(),
@@ -201,7 +196,7 @@ class Gathered:
 
     def _many(self, name: str, params: Sequence[Bound]) -> None:
         if params:
-            self.connection.executemany(QUERIES[name], params)
+            self.sql.many(name, params)
 
-    def _run(self, name: str, params: Bound) -> apsw.Cursor:
-        return self.connection.execute(QUERIES[name], params)
+    def _run(self, name: str, params: Bound) -> Rows:
+        return self.sql.run(name, params)
