@@ -157,6 +157,16 @@ class Gathered:
 
     def flush(self) -> None:
         """Write everything that waits; what was read is read again when it is needed."""
+        with self.sql.together():
+            self._write()
+        for container in (self.owners, self.seqs, self.sessions, self.words):
+            container.clear()
+        for changed in (self.changed_owners, self.changed_sessions, self.changed_seqs):
+            changed.clear()
+        for made in (self.messages, self.changes, self.effects):
+            made.clear()
+
+    def _write(self) -> None:
         if self.changed_owners:
             self._many("put_owner", [self._owner_params(owner) for owner in self.changed_owners])
         if self.changed_sessions:
@@ -171,12 +181,6 @@ class Gathered:
         for owner, words in self.words.items():
             for block, opened in (*words.full, (words.block, words.opened)):
                 self._write_block(owner, block, opened=opened)
-        for container in (self.owners, self.seqs, self.sessions, self.words):
-            container.clear()
-        for changed in (self.changed_owners, self.changed_sessions, self.changed_seqs):
-            changed.clear()
-        for made in (self.messages, self.changes, self.effects):
-            made.clear()
 
     def _owner_params(self, owner: Owner) -> dict[str, Any]:
         held = self.owners[owner]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
@@ -89,4 +90,8 @@ class Statements(Protocol):
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
         """Run a statement that gives no rows, once for each of these parameters."""
+        ...
+
+    def together(self) -> AbstractContextManager[object]:
+        """What `many` does inside may travel to the database as one; it is done, or has failed, at the end."""
         ...

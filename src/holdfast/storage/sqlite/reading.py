@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ __all__ = ["QUERIES", "SqliteRead", "SqliteStatements"]
 
 QUERIES = load("holdfast.storage.sqlite")
 _TOUCHING = touching(QUERIES)
+_TOGETHER: AbstractContextManager[object] = nullcontext()
 
 
 class SqliteStatements:
@@ -37,6 +39,9 @@ class SqliteStatements:
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
         self.connection.executemany(QUERIES[name], params)
+
+    def together(self) -> AbstractContextManager[object]:
+        return _TOGETHER
 
 
 class SqliteRead(SqlRead):

@@ -1,0 +1,91 @@
+"""The named statements of the PostgreSQL store, on one connection, and what reads with them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+import psycopg
+
+from holdfast.errors import ReadTimeout
+from holdfast.model import Scope
+from holdfast.storage.gathered import touching
+from holdfast.storage.postgres.connection import Session
+from holdfast.storage.reading import SqlRead
+from holdfast.storage.sql import Row, load
+
+__all__ = ["QUERIES", "PostgresRead", "PostgresStatements", "driver_text"]
+
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
+
+
+def driver_text(sql: str) -> bytes:
+    """A statement with `:name` as psycopg wants it: `%(name)s`."""
+    return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")).encode()
+
+
+NAMED = load("holdfast.storage.postgres")
+QUERIES: Mapping[str, bytes] = MappingProxyType({name: driver_text(sql) for name, sql in NAMED.items()})
+_TOUCHING = touching(NAMED)
+
+
+class PostgresStatements:
+    """`Statements` of one connection; after `until` (of the monotonic clock) nothing more is begun."""
+
+    refused = psycopg.IntegrityError
+    touching = _TOUCHING
+
+    def __init__(self, connection: Session, *, until: float | None = None) -> None:
+        self.connection = connection
+        self._until = until
+        self._together = False
+
+    def run(self, name: str, params: Mapping[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+        self._check_time()
+        return self.connection.execute(QUERIES[name], params)
+
+    def each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
+        if len(params) < 2:
+            return [list(self.run(name, one)) for one in params]
+        self._check_time()
+        # All of them travel together: one way to the server and back.
+        with self.connection.pipeline():
+            cursors = [self.connection.execute(QUERIES[name], one) for one in params]
+            return [list(cursor.fetchall()) for cursor in cursors]
+
+    def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
+        self._check_time()
+        if len(params) == 1:
+            self.connection.execute(QUERIES[name], params[0])
+            return
+        with self.together():
+            for one in params:
+                self.connection.execute(QUERIES[name], one)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        if self._together:
+            yield
+            return
+        self._together = True
+        try:
+            with self.connection.pipeline():
+                yield
+        finally:
+            self._together = False
+
+    def _check_time(self) -> None:
+        if self._until is not None and time.monotonic() > self._until:
+            raise ReadTimeout("a read took too long and was stopped; narrow it or raise read_timeout")
+
+
+class PostgresRead(SqlRead):
+    """`ReadTx` over one connection that is inside a transaction which has entered the scope."""
+
+    def __init__(self, connection: Session, scope: Scope, now: datetime, *, until: float | None = None) -> None:
+        super().__init__(PostgresStatements(connection, until=until), scope, now)
