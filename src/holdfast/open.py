@@ -7,13 +7,15 @@ from collections.abc import Callable, Coroutine, Generator
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreClosed
-from holdfast.keeping import Restoration
 from holdfast.memory import OpenStore
 from holdfast.sync import Portal, SyncStore
 from holdfast.wiring import build, restore
+
+if TYPE_CHECKING:
+    from holdfast.keeping import Restoration
 
 __all__ = ["AsyncHoldfast", "Holdfast"]
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
-from holdfast.answers import Due
-from holdfast.inference import UsageBook
-from holdfast.model import Scope
-from holdfast.transaction import ReadTx, WriteTx
+if TYPE_CHECKING:
+    from holdfast.answers import Due
+    from holdfast.inference import UsageBook
+    from holdfast.model import Scope
+    from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = [
     "Clock",

@@ -6,18 +6,22 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from holdfast.answers import Residue
 from holdfast.errors import ForkedProcess, WrongLoop
-from holdfast.keeping import Keeper
-from holdfast.model import Scope
-from holdfast.pipeline.consolidate.window import When
-from holdfast.pipeline.embedding import Embedding
-from holdfast.pipeline.ingest import Limits
-from holdfast.pipeline.recall import Caches
-from holdfast.ports import Clock, Ids, Redactor, Store
-from holdfast.upkeep.asked import Asked
-from holdfast.upkeep.worker import Worker
+
+if TYPE_CHECKING:
+    from holdfast.answers import Residue
+    from holdfast.keeping import Keeper
+    from holdfast.model import Scope
+    from holdfast.pipeline.consolidate.window import When
+    from holdfast.pipeline.embedding import Embedding
+    from holdfast.pipeline.limits import Limits
+    from holdfast.pipeline.recall import Caches
+    from holdfast.ports import Clock, Ids, Redactor, Store
+    from holdfast.upkeep.asked import Asked
+    from holdfast.upkeep.worker import Worker
 
 __all__ = ["Runtime", "RuntimeSettings"]
 
@@ -40,7 +44,7 @@ class RuntimeSettings:
     context_slot_timeout: float = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Runtime:
     """The parts of one open Holdfast; belongs to the event loop that made it."""
 
@@ -57,10 +61,16 @@ class Runtime:
     mirror: Callable[[Scope], Awaitable[None]] | None = None
     close_models: Callable[[], Awaitable[None]] | None = None
     embedding: Embedding | None = None
-    caches: Caches = field(default_factory=Caches)
     keeper: Keeper | None = None
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    @cached_property
+    def caches(self) -> Caches:
+        """What recall keeps between questions; made at the first one."""
+        from holdfast.pipeline.recall import Caches
+
+        return Caches()
 
     @property
     def forked(self) -> bool:

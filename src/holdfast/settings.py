@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -137,10 +136,16 @@ def load_settings(
 
 def _from_file(path: Path) -> Mapping[str, Any]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"{path} cannot be read: {error}", name=FILE_NAME) from error
+    import tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"{path} cannot be read: {error}", name=FILE_NAME) from error
     # Tables belong to others: [models.*] is the catalog's.
     return {name: value for name, value in data.items() if not isinstance(value, dict)}

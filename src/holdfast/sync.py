@@ -8,22 +8,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
 from holdfast.errors import StoreClosed
-from holdfast.memory import OpenStore
-from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
-from holdfast.pipeline.context.answer import Context
-from holdfast.pipeline.forget import Sources
 from holdfast.portal import Portal
-from holdfast.scope import AsyncScope
 
 if TYPE_CHECKING:
     from holdfast.admin import Admin, Progress
+    from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
     from holdfast.inference import Tally
     from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.memory import OpenStore
+    from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
     from holdfast.moving import Exported, ExportFormat, Report
     from holdfast.moving import Progress as ImportProgress
-from holdfast.vectors import Generation
+    from holdfast.pipeline.context.answer import Context
+    from holdfast.pipeline.forget import Sources
+    from holdfast.scope import AsyncScope
+    from holdfast.vectors import Generation
 
 __all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
-from holdfast.pipeline.ingest import Limits, body_from_json, body_json, parse_messages
+from holdfast.pipeline.ingest import body_from_json, body_json, parse_messages
+from holdfast.pipeline.limits import Limits
 
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
 

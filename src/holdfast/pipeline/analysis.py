@@ -173,13 +173,27 @@ def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(unicodedata.normalize("NFKC", text).translate(_INVISIBLE))
 
 
-def _language(tokens: Iterable[str]) -> str | None:
-    scores: dict[str, int] = {}
-    for token in tokens:
+class _Evidence(dict[str, tuple[tuple[str, int], ...]]):
+    """What a token says about the language of its text, filled as tokens come."""
+
+    def __missing__(self, token: str) -> tuple[tuple[str, int], ...]:
+        if len(self) > _CACHE_LIMIT:
+            self.clear()
         evidence = EVIDENCE.get(token)
         if evidence is None and len(token) < 10:
             evidence = EVIDENCE.get(_fold(token).partition("'")[0])
-        for language, weight in evidence or ():
+        if len(token) <= _LONGEST_STEM:
+            self[token] = evidence or ()
+        return evidence or ()
+
+
+_EVIDENCE = _Evidence()
+
+
+def _language(tokens: Iterable[str]) -> str | None:
+    scores: dict[str, int] = {}
+    for token in tokens:
+        for language, weight in _EVIDENCE[token]:
             scores[language] = scores.get(language, 0) + weight
     if not scores:
         return None

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.inference import EmbeddingModel
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from holdfast.inference import EmbeddingModel
 
     Matrix = NDArray[np.float32]
 

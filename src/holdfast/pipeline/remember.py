@@ -12,8 +12,8 @@ from holdfast.errors import Conflict, InvalidInput, NotFound, RevisionConflict, 
 from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
-from holdfast.pipeline.ingest import Limits
 from holdfast.pipeline.journal import ensure_session
+from holdfast.pipeline.limits import Limits
 from holdfast.pipeline.sight import checked_id, seen
 from holdfast.pipeline.timeline import canonical_text
 from holdfast.plain import json_copy

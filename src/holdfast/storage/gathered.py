@@ -18,17 +18,27 @@ from holdfast.packed import Block, Entry
 from holdfast.storage import rows
 from holdfast.storage.sql import Rows, Statements
 
-__all__ = ["Gathered", "touching"]
+__all__ = ["Gathered", "touching", "writing"]
 
 Owner = tuple[str, str]
 Bound = Mapping[str, Any]
 
-_FROM = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(owner|namespace|session|message|change|change_effect|word_block)\b")
+_FROM = re.compile(
+    r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(owner|namespace|session|message|change|change_effect|word_block|due)\b"
+)
 
 
 def touching(queries: Mapping[str, str]) -> Mapping[str, bool]:
     """Which of the named statements read or write a table whose rows may be waiting here."""
     return {name: bool(_FROM.search(sql)) for name, sql in queries.items()}
+
+
+def writing(queries: Mapping[str, str]) -> Mapping[str, bool]:
+    """Which of the named statements change anything."""
+    return {name: not sql.lstrip().upper().startswith(("SELECT", "WITH")) for name, sql in queries.items()}
+
+
+_ABSENT: Any = object()
 
 
 @dataclass(slots=True)
@@ -38,6 +48,9 @@ class _Counters:
     documents: int
     sessions: int
     index_rev: int
+
+    def copy(self) -> _Counters:
+        return _Counters(self.documents, self.sessions, self.index_rev)
 
 
 @dataclass(slots=True)
@@ -51,6 +64,17 @@ class _Words:
 
 
 @dataclass(slots=True)
+class _Begun:
+    """What a write found here when it began: enough to take back what it made."""
+
+    lengths: tuple[int, int, int]
+    kept: list[tuple[str, Any, Any]] = field(default_factory=list)
+    owners: set[Owner] = field(default_factory=set)
+    whole: Gathered | None = None
+    """Everything as it was, once rows of earlier writes were written out within this one."""
+
+
+@dataclass(slots=True)
 class Gathered:
     """The rows that wait, and the rows read to make them; one for each group of writes."""
 
@@ -58,38 +82,79 @@ class Gathered:
     owners: dict[Owner, _Counters] = field(default_factory=dict)
     seqs: dict[str, int] = field(default_factory=dict)
     sessions: dict[tuple[str, str, str], Session | None] = field(default_factory=dict)
-    changed_owners: dict[Owner, None] = field(default_factory=dict)
     changed_sessions: dict[tuple[str, str, str], None] = field(default_factory=dict)
-    changed_seqs: dict[str, None] = field(default_factory=dict)
     words: dict[Owner, _Words] = field(default_factory=dict)
+    dues: dict[tuple[str, str, str, str], tuple[int, int]] = field(default_factory=dict)
     messages: list[dict[str, Any]] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)
     effects: list[dict[str, Any]] = field(default_factory=list)
+    begun: _Begun | None = None
 
-    def copy(self) -> Gathered:
-        """The state to go back to where a write fails."""
+    def begin(self) -> None:
+        """A write of the group begins: from here on what it makes can be taken back."""
+        self.begun = _Begun((len(self.messages), len(self.changes), len(self.effects)))
+
+    def end(self) -> None:
+        """The write that began has done its part; nothing of it is taken back alone any more."""
+        self.begun = None
+
+    def taken_back(self) -> Gathered:
+        """The state before the write that failed; what it put into the database is rolled back beside this."""
+        begun = self.begun
+        assert begun is not None  # noqa: S101 - a write that fails has begun
+        return begun.whole or self._undone(begun)
+
+    def _undone(self, begun: _Begun) -> Gathered:
+        for name, key, value in reversed(begun.kept):
+            container = getattr(self, name)
+            if value is _ABSENT:
+                container.pop(key, None)
+            else:
+                container[key] = value
+        for made, length in zip((self.messages, self.changes, self.effects), begun.lengths, strict=True):
+            del made[length:]
+        self.begun = None
+        return self
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.owners or self.seqs or self.messages or self.changes)
+
+    def _copy(self) -> Gathered:
         return Gathered(
             sql=self.sql,
-            owners={owner: replace(counters) for owner, counters in self.owners.items()},
+            owners={owner: counters.copy() for owner, counters in self.owners.items()},
             seqs=self.seqs.copy(),
             sessions=self.sessions.copy(),
-            changed_owners=self.changed_owners.copy(),
             changed_sessions=self.changed_sessions.copy(),
-            changed_seqs=self.changed_seqs.copy(),
-            words={owner: replace(words) for owner, words in self.words.items()},
+            words=self.words.copy(),
+            dues=self.dues.copy(),
             messages=self.messages.copy(),
             changes=self.changes.copy(),
             effects=self.effects.copy(),
         )
 
+    def _put(self, name: str, key: Any, value: Any) -> None:
+        container = getattr(self, name)
+        if self.begun is not None:
+            self.begun.kept.append((name, key, container.get(key, _ABSENT)))
+        container[key] = value
+
     def counters(self, bound: Bound) -> _Counters:
         """A scope's counters, about to be changed."""
         owner = (bound["namespace"], bound["user_id"])
-        self.changed_owners[owner] = None
         held = self.owners.get(owner)
         if held is None:
             row = self._run("read_owner", bound).fetchone()
-            held = self.owners[owner] = _Counters(*row) if row else _Counters(0, 0, 0)
+            held = _Counters(*row) if row else _Counters(0, 0, 0)
+        elif self.begun is None or owner in self.begun.owners:
+            return held
+        else:
+            held = held.copy()
+        if self.begun is not None:
+            self.begun.owners.add(owner)
+        self._put("owners", owner, held)
         return held
 
     def session(self, bound: Bound, name: str) -> Session | None:
@@ -104,8 +169,15 @@ class Gathered:
         """Insert or replace a session."""
         key = (bound["namespace"], bound["user_id"], session.name)
         self.counters(bound)
-        self.sessions[key] = session
-        self.changed_sessions[key] = None
+        self._put("sessions", key, session)
+        self._put("changed_sessions", key, None)
+
+    def put_due(self, bound: Bound, kind: str, ref: str, *, at: int, now: int) -> None:
+        """Make work due at a time, or sooner where it was due later (microseconds)."""
+        self.counters(bound)
+        key = (bound["namespace"], bound["user_id"], kind, ref)
+        held = self.dues.get(key)
+        self._put("dues", key, (at if held is None else min(at, held[0]), now))
 
     def add_messages(self, bound: Bound, messages: Sequence[Message]) -> None:
         """Append to the journal."""
@@ -115,12 +187,12 @@ class Gathered:
         """Append to the audit trail, with the next number of its namespace."""
         namespace = bound["namespace"]
         self.counters(bound)
-        if namespace not in self.seqs:
+        seq = self.seqs.get(namespace)
+        if seq is None:
             row = self._run("read_change_seq", bound).fetchone()
-            self.seqs[namespace] = int(row[0]) if row else 0
-        self.seqs[namespace] += 1
-        self.changed_seqs[namespace] = None
-        numbered = replace(change, seq=self.seqs[namespace])
+            seq = int(row[0]) if row else 0
+        self._put("seqs", namespace, seq + 1)
+        numbered = replace(change, seq=seq + 1)
         self.changes.append({**rows.change_params(numbered), **bound})
         for position, effect in enumerate(numbered.effects):
             params = {"memory_id": effect.memory_id, "rev_before": effect.rev_before, "rev_after": effect.rev_after}
@@ -138,16 +210,18 @@ class Gathered:
         if words is None:
             row = self._run("read_word_tail", bound).fetchone()
             tail = None if row is None else (int(row[0]), int(row[1]), int(row[2]))
-            words = self.words[owner] = _Words(tail, Block(first=tail[0] if tail else 0))
+            words = _Words(tail, Block(first=tail[0] if tail else 0))
+        tail, block, opened, full = words.tail, words.block, words.opened, words.full
         for entry in entries:
-            where = packed.place(words.tail, entry.number)
+            where = packed.place(tail, entry.number)
             if where.opens:
-                words.full = (*words.full, (words.block, words.opened))
-                words.block, words.opened, words.tail = Block(first=where.first), True, (where.first, 0, 0)
+                full = (*full, (block, opened))
+                block, opened, tail = Block(first=where.first), True, (where.first, 0, 0)
             records, added = packed.encode(where, entry)
-            block, (first, size, weight) = words.block, words.tail or (0, 0, 0)
-            words.block = Block(first=block.first, records=block.records + records, entries=block.entries + added)
-            words.tail = (first, size + len(records), weight + len(added))
+            first, size, weight = tail or (0, 0, 0)
+            block = Block(first=block.first, records=block.records + records, entries=block.entries + added)
+            tail = (first, size + len(records), weight + len(added))
+        self._put("words", owner, _Words(tail, block, opened, full))
         self.move_index(bound)
 
     def move_index(self, bound: Bound) -> None:
@@ -157,30 +231,29 @@ class Gathered:
 
     def flush(self) -> None:
         """Write everything that waits; what was read is read again when it is needed."""
+        begun = self.begun
+        if begun is not None and begun.whole is None:
+            begun.whole = self._copy()._undone(begun)  # noqa: SLF001 - a copy of this
         with self.sql.together():
             self._write()
-        for container in (self.owners, self.seqs, self.sessions, self.words):
+        for container in (self.owners, self.seqs, self.sessions, self.changed_sessions, self.words, self.dues):
             container.clear()
-        for changed in (self.changed_owners, self.changed_sessions, self.changed_seqs):
-            changed.clear()
         for made in (self.messages, self.changes, self.effects):
             made.clear()
+        if begun is not None:
+            begun.owners.clear()
 
     def _write(self) -> None:
-        if self.changed_owners:
-            self._many("put_owner", [self._owner_params(owner) for owner in self.changed_owners])
-        if self.changed_sessions:
-            self._many("put_session", [self._session_params(key) for key in self.changed_sessions])
-        if self.changed_seqs:
-            self._many(
-                "put_change_seq", [{"namespace": name, "change_seq": self.seqs[name]} for name in self.changed_seqs]
-            )
+        self._many("put_owner", [self._owner_params(owner) for owner in self.owners])
+        self._many("put_session", [self._session_params(key) for key in self.changed_sessions])
+        self._many("put_change_seq", [{"namespace": name, "change_seq": seq} for name, seq in self.seqs.items()])
         self._many("insert_message", self.messages)
         self._many("insert_change", self.changes)
         self._many("insert_effect", self.effects)
         for owner, words in self.words.items():
             for block, opened in (*words.full, (words.block, words.opened)):
                 self._write_block(owner, block, opened=opened)
+        self._many("put_due", [_due_params(key, at, now) for key, (at, now) in self.dues.items()])
 
     def _owner_params(self, owner: Owner) -> dict[str, Any]:
         held = self.owners[owner]
@@ -196,7 +269,7 @@ class Gathered:
         if block.records:
             name = "put_word_block" if opened else "append_word_block"
             params = {"first": block.first, "records": block.records, "entries": block.entries}
-            self._run(name, {**params, "namespace": owner[0], "user_id": owner[1]})
+            self._many(name, [{**params, "namespace": owner[0], "user_id": owner[1]}])
 
     def _many(self, name: str, params: Sequence[Bound]) -> None:
         if params:
@@ -204,3 +277,8 @@ class Gathered:
 
     def _run(self, name: str, params: Bound) -> Rows:
         return self.sql.run(name, params)
+
+
+def _due_params(key: tuple[str, str, str, str], at: int, now: int) -> dict[str, Any]:
+    namespace, user_id, kind, ref = key
+    return {"namespace": namespace, "user_id": user_id, "kind": kind, "ref": ref, "due_at": at, "now": now}

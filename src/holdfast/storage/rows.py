@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from holdfast.answers import Due, Receipt, Visibility
@@ -51,6 +52,19 @@ Row = Sequence[Any]
 
 # One encoder for all: ASCII only, so that lone surrogates and NUL survive in text columns.
 dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def _array(values: Sequence[Any]) -> str:
+    return dumps(values) if values else "[]"
+
+
+def _object(value: Mapping[str, Any]) -> str:
+    return dumps(dict(value)) if value else "{}"
+
+
+@lru_cache(maxsize=256)
+def _author(author: Author) -> str:
+    return dumps({"origin": author.origin, "name": author.name, "version": author.version})
 
 
 def opt_micros(moment: datetime | None) -> int | None:
@@ -141,11 +155,11 @@ def message_params(message: Message) -> dict[str, Any]:
         "body": dumps(message.body),
         "text": message.text,
         "embed": int(message.embed),
-        "metadata": dumps(dict(message.metadata)),
+        "metadata": _object(message.metadata),
         "event_time": micros(message.event_time),
         "recorded_at": micros(message.recorded_at),
         "change_id": message.change_id,
-        "quotes": dumps([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
+        "quotes": _array([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
     }
 
 
@@ -204,9 +218,9 @@ def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
         "operation": memory.operation,
         "text": memory.text,
         "digest": digest,
-        "topics": dumps(memory.topics),
-        "entities": dumps(memory.entities),
-        "metadata": dumps(dict(memory.metadata)),
+        "topics": _array(memory.topics),
+        "entities": _array(memory.entities),
+        "metadata": _object(memory.metadata),
         "importance": memory.importance,
         "pinned": int(memory.pinned),
         "origin": memory.origin,
@@ -247,11 +261,11 @@ def change_params(change: Change) -> dict[str, Any]:
         "id": change.id,
         "verb": change.verb,
         "reason": change.reason,
-        "by": dumps({"origin": change.by.origin, "name": change.by.name, "version": change.by.version}),
+        "by": _author(change.by),
         "at": micros(change.at),
-        "sources": dumps(change.sources),
-        "spans": dumps([{"session": s.session, "first": s.first, "last": s.last} for s in change.spans]),
-        "detail": dumps(dict(change.detail)),
+        "sources": _array(change.sources),
+        "spans": _array([{"session": s.session, "first": s.first, "last": s.last} for s in change.spans]),
+        "detail": _object(change.detail),
         "undoes": change.undoes,
     }
 

@@ -6,10 +6,10 @@ A block begins with `-- name: NAME` and runs to the next one. A block that may r
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
@@ -50,7 +50,10 @@ def parse(text: str) -> Mapping[str, Statement]:
 
 def load(package: str, name: str = "queries.sql") -> Mapping[str, Statement]:
     """The named blocks of a package's SQL file."""
-    return parse(files(package).joinpath(name).read_text(encoding="utf-8"))
+    data = pkgutil.get_data(package, name)
+    if data is None:
+        raise FileNotFoundError(f"{package} was installed without {name}; install Holdfast again")
+    return parse(data.decode())
 
 
 class Rows(Protocol):
@@ -78,6 +81,15 @@ class Statements(Protocol):
     @property
     def touching(self) -> Mapping[str, bool]:
         """For each statement, whether it meets tables that appended rows may wait for (`storage.gathered`)."""
+        ...
+
+    @property
+    def writing(self) -> Mapping[str, bool]:
+        """For each statement, whether it changes anything."""
+        ...
+
+    def mark(self) -> None:
+        """Begin the savepoint to which a unit of work goes back where it fails."""
         ...
 
     def run(self, name: str, params: Mapping[str, Any]) -> Rows:

@@ -24,30 +24,48 @@ SOON = timedelta(minutes=1)
 
 
 class SqlWrite(SqlRead):
-    """`WriteTx` over the writer's connection; `woke` says whether work was made due."""
+    """`WriteTx` over the statements of a writer's connection.
+
+    `woke` says whether work was made due, `marked` whether the savepoint of this unit was begun.
+    """
 
     def __init__(self, gathered: Gathered, scope: Scope, now: datetime) -> None:
         super().__init__(gathered.sql, scope, now)
         self._gathered = gathered
         self.woke = False
+        self.marked = False
 
     def _run(self, name: str, **params: Any) -> Rows:
-        if self._sql.touching[name]:
-            self._gathered.flush()
+        self._before(name)
         return super()._run(name, **params)
 
     def _each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
-        if self._sql.touching[name]:
-            self._gathered.flush()
+        self._before(name)
         return super()._each(name, params)
 
     def _many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
         """Run a statement that gives no rows, once for each of these parameters."""
         self._check_open()
-        if self._sql.touching[name]:
-            self._gathered.flush()
         if params:
+            self._before(name)
             self._sql.many(name, [{**one, **self._bound} for one in params])
+
+    def _before(self, name: str) -> None:
+        if self._sql.writing[name]:
+            self._mark()
+        if self._sql.touching[name]:
+            self._write_out()
+
+    def _mark(self) -> None:
+        """Begin the savepoint that this write goes back to where it fails; most adds need none."""
+        if not self.marked:
+            self._sql.mark()
+            self.marked = True
+
+    def _write_out(self) -> None:
+        if self._gathered.waits:
+            self._mark()
+        self._gathered.flush()
 
     def _gather(self) -> Gathered:
         self._check_open()
@@ -261,8 +279,7 @@ class SqlWrite(SqlRead):
         self._many("blank_source", [{"source_id": item} for item in ids])
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
-        self._gather().counters(self._bound)
-        self._run("put_due", kind=kind, ref=ref, due_at=micros(at), now=micros(self.now))
+        self._gather().put_due(self._bound, kind, ref, at=micros(at), now=micros(self.now))
         self.woke = self.woke or at <= self.now + SOON
 
     def clear_due(self, kind: str, ref: str) -> None:

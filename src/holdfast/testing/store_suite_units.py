@@ -86,6 +86,48 @@ class UnitCases:
         assert [m.seq for m in messages] == list(range(1, 9))
         assert await store.read(ALICE, lambda tx: tx.counts()) == {("message", "", "active"): 8}
 
+    @pytest.mark.parametrize("looks", [False, True])
+    async def test_what_a_failed_unit_took_is_given_back_within_its_group(
+        self, store: Store, ids: Ids, *, looks: bool
+    ) -> None:
+        began = threading.Event()
+        go = threading.Event()
+        here = threading.get_ident()
+
+        def hold(_: WriteTx) -> None:
+            began.set()
+            # A store that writes on the caller's thread has no groups to hold.
+            assert threading.get_ident() == here or go.wait(_LONG)
+
+        def unit(text: str, *, fails: bool) -> Callable[[WriteTx], int]:
+            def work(tx: WriteTx) -> int:
+                say(tx, ids, text)
+                tx.put_due("index", text, tx.now)
+                if fails and looks:
+                    assert text in {message.text for message in tx.messages("s1")}
+                if fails:
+                    raise _OnPurposeError
+                return add_change(tx, ids).seq
+
+            return work
+
+        first = asyncio.create_task(store.write(ALICE, hold))
+        await asyncio.to_thread(began.wait, _LONG)
+        plan = {"one": False, "two": True, "three": False, "four": True, "five": False}
+        calls = [asyncio.create_task(store.write(ALICE, unit(text, fails=fails))) for text, fails in plan.items()]
+        await asyncio.sleep(0)
+        go.set()
+        await first
+        done = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(one) for one in done] == [_OnPurposeError if fails else int for fails in plan.values()]
+        stand = [text for text, fails in plan.items() if not fails]
+        messages = await store.read(ALICE, lambda tx: tx.messages("s1"))
+        assert [(m.text, m.seq, m.number) for m in messages] == [(text, n + 1, n) for n, text in enumerate(stand)]
+        assert {due.ref for due in await store.read(ALICE, lambda tx: tx.due())} == set(stand)
+        changes = await store.read(ALICE, lambda tx: tx.changes())
+        assert [change.seq for change in changes] == list(range(1, len(changes) + 1))
+        assert await store.write(ALICE, lambda tx: tx.take_numbers(1)) == len(stand)
+
     @pytest.mark.parametrize("error", [StopIteration, GeneratorExit, AssertionError, RecursionError])
     async def test_whatever_a_unit_raises_reaches_its_caller(
         self, store: Store, ids: Ids, error: type[BaseException]

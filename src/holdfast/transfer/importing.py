@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Protocol
 
-from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.limits import Limits
 from holdfast.transfer.formats import detect, read_batches
 from holdfast.transfer.items import BATCH_MESSAGES, Batch, Restored
 from holdfast.transfer.source import OnError, Problem, Source

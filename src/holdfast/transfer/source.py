@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from holdfast.errors import UnreadableImport
-from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.limits import Limits
 
 __all__ = ["MAX_PIECE", "OnError", "Piece", "Problem", "Source"]
 

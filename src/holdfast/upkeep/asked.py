@@ -9,8 +9,6 @@ from datetime import datetime, timedelta
 
 from holdfast.errors import HoldfastError
 from holdfast.model import Scope
-from holdfast.pipeline.evidence import note_asked
-from holdfast.pipeline.tiers import asked_turn
 from holdfast.ports import Ids, Priority, Store
 from holdfast.transaction import WriteTx
 
@@ -58,6 +56,9 @@ class Asked:
                 log.warning("evidence of a recall was not counted: %s", type(error).__name__)
 
     def _unit(self, scope: Scope, memory_ids: tuple[str, ...], at: datetime) -> Callable[[WriteTx], None]:
+        from holdfast.pipeline.evidence import note_asked
+        from holdfast.pipeline.tiers import asked_turn
+
         def work(tx: WriteTx) -> None:
             session = None if scope.session is None else tx.session(scope.session)
             note_asked(tx, memory_ids, asked_turn(session, at), at=at, life=self._life, ids=self._ids)

@@ -14,27 +14,25 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from holdfast._version import __version__
-from holdfast.answers import Residue
 from holdfast.errors import InvalidInput
-from holdfast.keeping import Finding, Keeper, Lost, Restoration
-from holdfast.model import Scope
-from holdfast.pipeline.consolidate.apply import Means
-from holdfast.pipeline.consolidate.window import When
-from holdfast.pipeline.ingest import Limits
+from holdfast.pipeline.limits import Limits
 from holdfast.ports import Clock, Ids, Store
 from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
-from holdfast.transaction import Listing
 from holdfast.upkeep.asked import Asked
-from holdfast.upkeep.consolidation import Consolidation
 from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
 from holdfast.wiring.models import HeldModels, catalog, chain_parts, embedding_of, key_embedding, models_of, models_view
 
 if TYPE_CHECKING:
+    from holdfast.answers import Residue
     from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel
+    from holdfast.keeping import Finding, Keeper, Lost, Restoration
+    from holdfast.model import Scope
+    from holdfast.pipeline.consolidate.window import When
+    from holdfast.upkeep.consolidation import Consolidation
 
 __all__ = [
     "assemble",
@@ -82,9 +80,7 @@ def _store(
         from holdfast.storage.inmemory.store import InMemoryStore
 
         return InMemoryStore(clock, ids), _no_files, None
-    from holdfast.storage.residue import scan
     from holdfast.storage.sqlite.keeper import SqliteKeeper
-    from holdfast.storage.sqlite.raw import chunks
     from holdfast.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -97,7 +93,15 @@ def _store(
     )
     schema = store.facts.schema
     keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
-    return store, lambda text: scan(data_files(path), text, chunks=chunks), keeper
+    return store, partial(_residue, path), keeper
+
+
+def _residue(path: str, text: str) -> Residue:
+    """Where a text's bytes still are in the files of a SQLite store."""
+    from holdfast.storage.residue import scan
+    from holdfast.storage.sqlite.raw import chunks
+
+    return scan(data_files(path), text, chunks=chunks)
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:
@@ -234,6 +238,8 @@ def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
 
 
 def _when(settings: Settings) -> When:
+    from holdfast.pipeline.consolidate.window import When
+
     return When(
         messages=settings.consolidate_messages,
         tokens=settings.consolidate_tokens,
@@ -247,6 +253,7 @@ def _when(settings: Settings) -> When:
 
 def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope], Awaitable[None]]:
     """What writes a scope's two files."""
+    from holdfast.transaction import Listing
     from holdfast.transfer.mirror import write_mirror
 
     folder = Path(settings.mirror).expanduser()
@@ -263,6 +270,9 @@ def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope],
 def _consolidation(
     store: Store, parts: ChainParts, settings: Settings, *, clock: Clock, ids: Ids, mirrored: bool
 ) -> Consolidation:
+    from holdfast.pipeline.consolidate.apply import Means
+    from holdfast.upkeep.consolidation import Consolidation
+
     means = Means(
         ids=ids,
         secret=store.facts.secret,

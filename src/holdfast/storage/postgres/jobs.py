@@ -63,7 +63,7 @@ class Queue:
             return free > self._idle
 
     def first(self) -> Job | None:
-        """Wait for the first job of a namespace that no thread holds, and hold that; None once all is done and closed."""
+        """Wait for the first job of a namespace that no thread holds, and hold it; None once all is done and closed."""
         with self._changed:
             while True:
                 self._drop_late()

@@ -1,7 +1,7 @@
 """Wakes across processes: LISTEN on a connection of its own, and NOTIFY after commits.
 
-A NOTIFY inside a transaction makes all such commits of the database wait for one lock, so it is sent afterwards, at most
-ten times a second, and may be lost: workers poll as well.
+A NOTIFY inside a transaction makes all such commits of the database wait for one lock, so it is sent afterwards, at
+most ten times a second, and may be lost: workers poll as well.
 """
 
 from __future__ import annotations
@@ -81,12 +81,10 @@ class Bell:
             ready = select.select([connection.fileno(), self._read], [], [])[0]
             if self._read in ready:
                 os.read(self._read, 4096)
-            if self._closed:
-                return
             others = [note for note in connection.notifies(timeout=0) if note.payload != self._me]
             if others:
                 self._heard()
-            if self._ring.is_set():
+            if self._ring.is_set() and not self._closed:
                 self._ring.clear()
                 connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._me))
                 self._rest(LEAST_SECONDS)

@@ -14,7 +14,7 @@ import psycopg
 
 from holdfast.errors import ReadTimeout
 from holdfast.model import Scope
-from holdfast.storage.gathered import touching
+from holdfast.storage.gathered import touching, writing
 from holdfast.storage.postgres.connection import Session
 from holdfast.storage.reading import SqlRead
 from holdfast.storage.sql import Row, load
@@ -32,6 +32,7 @@ def driver_text(sql: str) -> bytes:
 NAMED = load("holdfast.storage.postgres")
 QUERIES: Mapping[str, bytes] = MappingProxyType({name: driver_text(sql) for name, sql in NAMED.items()})
 _TOUCHING = touching(NAMED)
+_WRITING = writing(NAMED)
 
 
 class PostgresStatements:
@@ -39,11 +40,16 @@ class PostgresStatements:
 
     refused = psycopg.IntegrityError
     touching = _TOUCHING
+    writing = _WRITING
 
     def __init__(self, connection: Session, *, until: float | None = None) -> None:
         self.connection = connection
         self._until = until
         self._together = False
+
+    def mark(self) -> None:
+        # Never released: the commit does it, and a savepoint of the same name stands over the one before.
+        self.connection.execute("SAVEPOINT one")
 
     def run(self, name: str, params: Mapping[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
         self._check_time()

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from psycopg import sql as quoted
 
@@ -113,7 +113,8 @@ def _missing(connection: Session, location: Location, due: Sequence[Migration], 
     """The steps that are still to be applied, after a look at whose database it is."""
     row = connection.execute(
         "SELECT current_schema(), to_regclass('migration') IS NOT NULL AND to_regclass('store') IS NOT NULL,"
-        " (SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm') AND relnamespace = current_schema()::regnamespace)"
+        " (SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm')"
+        " AND relnamespace = current_schema()::regnamespace)"
     ).fetchone()
     schema, ours, tables = row if row is not None else (None, False, 0)
     if schema is None:
@@ -128,7 +129,8 @@ def _missing(connection: Session, location: Location, due: Sequence[Migration], 
                 path=str(location),
             )
         return list(due)
-    applied = {(int(number), stage): int(serves) for number, stage, serves in _ledger(connection)}
+    ledger = connection.execute("SELECT number, stage, serves FROM migration").fetchall()
+    applied = {(int(number), str(stage)): int(serves) for number, stage, serves in ledger}
     found = max(number for number, _ in applied)
     serves = max(oldest for oldest in applied.values())
     if found > newest and serves > newest:
@@ -139,11 +141,6 @@ def _missing(connection: Session, location: Location, due: Sequence[Migration], 
             supported=newest,
         )
     return [step for step in due if (step.number, step.stage) not in applied]
-
-
-def _ledger(connection: Session) -> Sequence[tuple[int, str, int]]:
-    found: Sequence[tuple[int, str, int]] = connection.execute("SELECT number, stage, serves FROM migration").fetchall()  # type: ignore[assignment]
-    return found
 
 
 def _apply(connection: Session, step: Migration, *, partitions: int, now: int) -> None:
@@ -184,7 +181,8 @@ def partitioned(text: str, partitions: int) -> str:
 
 
 def _facts(connection: Session, newest: int) -> Facts:
-    found = dict(connection.execute("SELECT name, value FROM store").fetchall())
+    rows: list[Any] = connection.execute("SELECT name, value FROM store").fetchall()
+    found = dict(rows)
     try:
         return Facts(
             schema=newest, id=found["id"], secret=bytes.fromhex(found["secret"]), partitions=int(found["partitions"])

@@ -47,7 +47,6 @@ class WriteTransaction:
         self._before = b""
         self._sql = PostgresStatements(connection)
         self._gathered = Gathered(self._sql)
-        self._savepoint = False
         self._now = self._begin()
 
     def _begin(self) -> datetime:
@@ -77,35 +76,38 @@ class WriteTransaction:
             psycopg.Error: the whole transaction is lost, or lost a race.
         """
         self._now = max(self._now, self._clock.now())
-        self._enter(scope)
-        before = self._gathered.copy()
+        self._enter(scope.user or "")
+        self._gathered.begin()
         tx = PostgresWrite(self._gathered, scope, self._now)
         try:
             result = work(tx)
-        except BaseException as error:  # noqa: BLE001 - it belongs to the caller that waits, whatever it is
-            if isinstance(error, psycopg.Error) and (is_lost(error) or is_race(error)):
+        except BaseException as error:
+            if not self._taken_back(tx, error):
                 raise
-            if self._connection.info.transaction_status not in {TransactionStatus.INTRANS, TransactionStatus.INERROR}:
-                raise
-            self._connection.execute("ROLLBACK TO SAVEPOINT one")
-            self._gathered = before
             return None, in_our_words(shown, error), False
         finally:
             tx.end()
+        self._gathered.end()
         return result, None, tx.woke
 
-    def _enter(self, scope: Scope) -> None:
-        user = scope.user or ""
+    def _taken_back(self, tx: PostgresWrite, error: BaseException) -> bool:
+        """Go back to where a unit began; False where that takes the whole transaction."""
+        if isinstance(error, psycopg.Error) and (is_lost(error) or is_race(error)):
+            return False
+        status = self._connection.info.transaction_status
+        if status != TransactionStatus.INTRANS and not (tx.marked and status == TransactionStatus.INERROR):
+            return False
+        if tx.marked:
+            self._connection.execute("ROLLBACK TO SAVEPOINT one")
+        self._gathered = self._gathered.taken_back()
+        return True
+
+    def _enter(self, user: str) -> None:
         if user != self._user:
             # Rows that wait are the former user's: they are written before its scope is left.
             self._gathered.flush()
-        with self._connection.pipeline():
-            if self._savepoint:
-                self._connection.execute("RELEASE SAVEPOINT one")
-            if user != self._user:
-                self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": user})
-            self._connection.execute("SAVEPOINT one")
-        self._savepoint, self._user = True, user
+            self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": user})
+            self._user = user
 
     def commit(self) -> None:
         """Write what was gathered, the clock and the mark, then commit.

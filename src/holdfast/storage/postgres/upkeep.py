@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
@@ -44,7 +44,9 @@ def _key(due: Due) -> dict[str, Any]:
 class PostgresUpkeep:
     """`Upkeep` over transactions that have entered no scope: row-level security shows them due work and scope names."""
 
-    def __init__(self, *, change: Looks, look: Looks, call: Callable[[Callable[[Session], T]], Any]) -> None:
+    def __init__(
+        self, *, change: Looks, look: Looks, call: Callable[[Callable[[Session], str | None]], Awaitable[str | None]]
+    ) -> None:
         self._change = change
         self._look = look
         self._call = call
@@ -151,8 +153,7 @@ class PostgresUpkeep:
         def work(connection: Session) -> str | None:
             return _vacuumed(connection, briefly=briefly)
 
-        holding: str | None = await self._call(work)
-        return holding
+        return await self._call(work)
 
 
 def _leased(connection: Session, row: Sequence[Any], *, owner: str, now: datetime, until: datetime) -> Due | None:

@@ -8,13 +8,11 @@ sees everything that was acknowledged before it, and namespaces do not wait for 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from random import Random
 from typing import Any, TypeVar
 

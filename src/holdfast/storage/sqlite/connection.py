@@ -11,7 +11,6 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 import apsw
@@ -69,7 +68,7 @@ class Migration:
 def migrations() -> tuple[Migration, ...]:
     """The migrations that this release knows, in order."""
     found = []
-    for entry in files("holdfast.storage.sqlite").joinpath("migrations").iterdir():
+    for entry in (Path(__file__).parent / "migrations").iterdir():
         match = _MIGRATION_NAME.match(entry.name)
         if match:
             found.append(Migration(number=int(match[1]), name=match[2], sql=entry.read_text(encoding="utf-8")))

@@ -6,17 +6,16 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.keeping import Finding, Manifest, Usage
 from holdfast.model import Scope, from_micros
 from holdfast.ports import Clock
-from holdfast.storage.sqlite.backup import write_backup
 from holdfast.storage.sqlite.connection import connect, translated
-from holdfast.storage.sqlite.doctor import examine
-from holdfast.storage.sqlite.ledger import KEEPING, reconcile
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.transaction import ReadTx
+
+if TYPE_CHECKING:
+    from holdfast.keeping import Finding, Manifest, Usage
 
 __all__ = ["SqliteKeeper"]
 
@@ -37,6 +36,9 @@ class SqliteKeeper:
         return await asyncio.to_thread(self._usage)
 
     def _usage(self) -> tuple[Usage, ...]:
+        from holdfast.keeping import Usage
+        from holdfast.storage.sqlite.ledger import KEEPING
+
         found: dict[str, Usage] = {}
         with translated(self._path):
             connection = connect(self._path, busy_timeout=self._busy_timeout)
@@ -54,6 +56,9 @@ class SqliteKeeper:
         return await asyncio.to_thread(self._backup, target, progress)
 
     def _backup(self, target: Path, progress: Callable[[int, int], None] | None) -> Manifest:
+        from holdfast.storage.sqlite.backup import write_backup
+        from holdfast.storage.sqlite.ledger import reconcile
+
         with translated(self._path):
             connection = connect(self._path, busy_timeout=self._busy_timeout)
             try:
@@ -71,6 +76,8 @@ class SqliteKeeper:
         )
 
     async def examine(self) -> tuple[Finding, ...]:
+        from holdfast.storage.sqlite.doctor import examine
+
         return await asyncio.to_thread(examine, self._path, now=self._clock.now(), busy_timeout=self._busy_timeout)
 
     async def survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from holdfast.model import Scope
-from holdfast.storage.gathered import touching
+from holdfast.storage.gathered import touching, writing
 from holdfast.storage.reading import SqlRead
 from holdfast.storage.sql import Row, load
 
@@ -18,6 +18,7 @@ __all__ = ["QUERIES", "SqliteRead", "SqliteStatements"]
 
 QUERIES = load("holdfast.storage.sqlite")
 _TOUCHING = touching(QUERIES)
+_WRITING = writing(QUERIES)
 _TOGETHER: AbstractContextManager[object] = nullcontext()
 
 
@@ -26,9 +27,13 @@ class SqliteStatements:
 
     refused = apsw.ConstraintError
     touching = _TOUCHING
+    writing = _WRITING
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
+
+    def mark(self) -> None:
+        self.connection.execute("SAVEPOINT one")
 
     def run(self, name: str, params: Mapping[str, Any]) -> apsw.Cursor:
         return self.connection.execute(QUERIES[name], params)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import apsw
 
 from holdfast.errors import FailureClass
-from holdfast.inference import Tally
 from holdfast.model import Scope
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
+
+if TYPE_CHECKING:
+    from holdfast.inference import Tally
 
 __all__ = ["SqliteUsageBook"]
 
@@ -51,6 +53,8 @@ def _params(tally: Tally) -> dict[str, Any]:
 
 
 def _tally(row: Sequence[Any]) -> Tally:
+    from holdfast.inference import Tally
+
     failures = {cls: count for cls, count in zip(_CLASSES, row[3 + len(_COUNTS) :], strict=True) if count}
     counts = dict(zip(_COUNTS, row[3:], strict=False))
     return Tally(day=date.fromisoformat(row[0]), model=row[1], purpose=row[2], failures=failures, **counts)

@@ -165,21 +165,23 @@ class Writer:
         Raises:
             apsw.Error: SQLite gave up the whole transaction (no room, an I/O error); nothing of the group stands.
         """
-        before = gathered.copy()
+        gathered.begin()
         tx = SqliteWrite(gathered, scope, now, connection=self._connection)
-        self._connection.execute("SAVEPOINT one")
         try:
             with translated(self._path):
                 result = job.work(tx)
         except BaseException as error:
             if not self._connection.in_transaction:
                 raise
-            self._connection.execute("ROLLBACK TO one")
-            self._connection.execute("RELEASE one")
-            return before, None, error, False
+            if tx.marked:
+                self._connection.execute("ROLLBACK TO one")
+                self._connection.execute("RELEASE one")
+            return gathered.taken_back(), None, error, False
         finally:
             tx.end()
-        self._connection.execute("RELEASE one")
+        if tx.marked:
+            self._connection.execute("RELEASE one")
+        gathered.end()
         return gathered, result, None, tx.woke
 
     def _regroup(self, jobs: list[_Job], error: BaseException) -> None:

@@ -14,9 +14,15 @@ __all__ = ["SqliteWrite"]
 
 
 class SqliteWrite(SqlWrite):
-    """`WriteTx` over the writer's connection; `woke` says whether work was made due."""
+    """`WriteTx` over the writer's connection."""
 
     def __init__(self, gathered: Gathered, scope: Scope, now: datetime, *, connection: apsw.Connection) -> None:
         super().__init__(gathered, scope, now)
-        self.connection = connection
-        """The connection, for upkeep alone."""
+        self._connection = connection
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The connection, for upkeep alone; everything that waits is written before."""
+        self._mark()
+        self._write_out()
+        return self._connection

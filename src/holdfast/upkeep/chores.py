@@ -1,0 +1,74 @@
+"""The small units of due work that call no model: keys and memories whose time has come, windows to keep raw again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from holdfast.model import Author, Change
+from holdfast.pipeline.archive import archive, uncovered
+from holdfast.pipeline.remember import revise
+from holdfast.pipeline.tiers import temporary
+from holdfast.ports import Ids
+from holdfast.transaction import WriteTx
+
+__all__ = ["drop_expired_keys", "expire", "keep_raw"]
+
+RULES = Author(origin="rules", name="upkeep")
+
+
+def drop_expired_keys(tx: WriteTx) -> None:
+    """Keys that nobody may send again any more; the next look is a day on, so that keys go in lots."""
+    soonest = tx.drop_expired_keys()
+    if soonest is not None:
+        tx.put_due("keys", "expired", max(soonest, tx.now + timedelta(days=1)))
+
+
+def expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
+    """A memory whose time has come leaves its tier; it stays recallable, marked."""
+    found = tx.find_memories([memory_id])
+    if not found or found[0].state != "active" or found[0].pinned:
+        return
+    memory = found[0]
+    if memory.expires_at is None:
+        return
+    if memory.expires_at > tx.now:
+        # Evidence has prolonged its life since this was made due.
+        tx.put_due("expire", memory.id, memory.expires_at)
+        return
+    # Told until when: it holds no longer. At the end of its life in the mid tier it still holds, and is recallable.
+    lives = memory.kind == "fact" and not temporary(tx.evidence([memory.id]))
+    effect = revise(tx, memory, state="expired", valid_to=None if lives else memory.expires_at)
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="expire",
+        reason="its time has come",
+        by=RULES,
+        at=tx.now,
+        effects=(effect,),
+    )
+    tx.add_change(change)
+
+
+def keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: int) -> None:
+    """Messages behind the cursor that nothing holds any more (their summary was forgotten) are kept raw again."""
+    session = tx.find_session(session_id)
+    if session is None:
+        return
+    messages = uncovered(tx, session)
+    if session.torn:
+        tx.put_session(replace(session, torn=False))
+    if not messages:
+        return
+    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES, raw_chars=raw_chars)
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="archive",
+        reason="kept raw again: what held these messages was forgotten",
+        by=RULES,
+        at=tx.now,
+        effects=tuple(effects),
+    )
+    tx.add_change(change)
