@@ -69,6 +69,7 @@ def doctor_command(frame: Frame) -> None:
     due work. Changes nothing. Exit code 1 where something is wrong.
     """
     from holdfast.wiring import examine_file
+    from holdfast.wiring.postgres import shown
 
     need_store(frame)
     found = examine_file(frame.db)
@@ -78,7 +79,7 @@ def doctor_command(frame: Frame) -> None:
             later = hf.admin.doctor(progress=bar)
         found = (*found, *(finding for finding in later if finding not in found))
     wrong = any(finding.severity == "wrong" for finding in found)
-    answer = {"store": frame.db, "ok": not wrong, "versions": _versions(), "findings": found}
+    answer = {"store": shown(frame.db), "ok": not wrong, "versions": _versions(), "findings": found}
     frame.show(answer, lambda: _say_findings(frame, found))
     if wrong:
         raise click.exceptions.Exit(1)
@@ -92,7 +93,9 @@ def _versions() -> dict[str, str]:
 
 def _say_findings(frame: Frame, found: tuple[Finding, ...]) -> None:
     versions = " · ".join(f"{name} {version}" for name, version in _versions().items())
-    click.echo(f"{frame.db} · {versions}")
+    from holdfast.wiring.postgres import shown
+
+    click.echo(f"{shown(frame.db)} · {versions}")
     for finding in found:
         mark = click.style(finding.severity, fg="red" if finding.severity == "wrong" else "yellow")
         where = f" ({clean(finding.where)})" if finding.where else ""

@@ -24,6 +24,7 @@ from holdfast.upkeep.asked import Asked
 from holdfast.upkeep.steps import SLOW, steps
 from holdfast.upkeep.worker import Worker
 from holdfast.wiring.models import HeldModels, catalog, chain_parts, embedding_of, key_embedding, models_of, models_view
+from holdfast.wiring.postgres import examine_postgres, is_postgres, no_residue, open_postgres
 
 if TYPE_CHECKING:
     from holdfast.answers import Residue
@@ -59,7 +60,10 @@ def sqlite_path(location: str) -> str:
     """
     path = location.removeprefix(SQLITE)
     if not path or "://" in path or "\0" in path:
-        raise InvalidInput(f"cannot open {location!r:.80}; pass a file path, sqlite:///path or memory://")
+        # Not repeated where it may hold a password.
+        named = f"{path.partition('://')[0]!r:.40}:" if "://" in path else f"{location!r:.80}"
+        known = "a file path, sqlite:///path, postgresql://host/database or memory://"
+        raise InvalidInput(f"cannot open {named}; pass {known}")
     return str(Path(path).expanduser().resolve())
 
 
@@ -73,13 +77,22 @@ def data_files(path: str) -> list[Path]:
     return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
 
 
-def _store(
+async def _store(
     location: str, settings: Settings, clock: Clock, ids: Ids
 ) -> tuple[Store, Callable[[str], Residue], Keeper | None]:
     if location == "memory://":
         from holdfast.storage.inmemory.store import InMemoryStore
 
         return InMemoryStore(clock, ids), _no_files, None
+    if is_postgres(location):
+        store, keeper = await open_postgres(location, settings, clock)
+        return store, no_residue, keeper
+    return _sqlite_store(location, settings, clock)
+
+
+def _sqlite_store(
+    location: str, settings: Settings, clock: Clock
+) -> tuple[Store, Callable[[str], Residue], Keeper | None]:
     from holdfast.storage.sqlite.keeper import SqliteKeeper
     from holdfast.storage.sqlite.store import SqliteStore
 
@@ -106,6 +119,8 @@ def _residue(path: str, text: str) -> Residue:
 
 def examine_file(location: str) -> tuple[Finding, ...]:
     """What is wrong with a store's file, without opening it as a store: it may be damaged, or not be there."""
+    if is_postgres(location):
+        return examine_postgres(location)
     from holdfast.storage.sqlite.doctor import examine
 
     return examine(sqlite_path(location), now=SystemClock().now(), busy_timeout=Settings().busy_timeout)
@@ -113,6 +128,11 @@ def examine_file(location: str) -> tuple[Finding, ...]:
 
 def restore(backup: str | Path, target: str, *, force: bool = False) -> Restoration:
     """Put a backup in the place of a store; see `Holdfast.restore`."""
+    if is_postgres(target):
+        raise InvalidInput(
+            "a store on PostgreSQL is restored with PostgreSQL's tools (pg_restore, or a base backup and its log); to move"
+            " a file's content there, run 'holdfast migrate'"
+        )
     from holdfast.pipeline.reforget import forget_again
     from holdfast.storage.sqlite.ledger import ledger_path
     from holdfast.storage.sqlite.restore import restore_backup
@@ -155,7 +175,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     if table is not None:
         # A name that is not there is said before the store is opened.
         table.chain(settings.consolidation)
-    store, residue, keeper = _store(location, settings, clock, ids)
+    store, residue, keeper = await _store(location, settings, clock, ids)
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
     return assemble(
