@@ -130,8 +130,8 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
     """Put a backup in the place of a store; see `Holdfast.restore`."""
     if is_postgres(target):
         raise InvalidInput(
-            "a store on PostgreSQL is restored with PostgreSQL's tools (pg_restore, or a base backup and its log); to move"
-            " a file's content there, run 'holdfast migrate'"
+            "a store on PostgreSQL is restored with PostgreSQL's tools (pg_restore, or a base backup and its log);"
+            " to move a file's content there, run 'holdfast migrate'"
         )
     from holdfast.pipeline.reforget import forget_again
     from holdfast.storage.sqlite.ledger import ledger_path

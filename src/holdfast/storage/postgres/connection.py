@@ -34,7 +34,6 @@ Session = psycopg.Connection[tuple[Any, ...]]
 _MARK = "\x1a"
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
 _ESCAPED = re.compile("\x1a([0-9a-f]{4})")
-_IDLE_MS = 10_000
 
 
 class Location:
@@ -150,12 +149,12 @@ def _configure(connection: Session, *, lock_timeout: float) -> None:
     connection.adapters.register_dumper(int, _Int)
     connection.adapters.register_dumper(str, _Text)
     connection.adapters.register_loader("text", _Read)
-    # A process that is frozen inside a transaction must not hold the lock of its namespace for long.
+    # A process that is frozen inside a transaction holds the lock of its namespace half as long as others wait for it.
     connection.execute(
         "SELECT set_config('lock_timeout', %s, false), set_config('idle_in_transaction_session_timeout', %s, false),"
         " set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'"
         " ELSE current_setting('synchronous_commit') END, false), set_config('client_min_messages', 'warning', false)",
-        (f"{int(lock_timeout * 1000)}ms", f"{_IDLE_MS}ms"),
+        (f"{int(lock_timeout * 1000)}ms", f"{max(1000, int(lock_timeout * 500))}ms"),
     )
 
 

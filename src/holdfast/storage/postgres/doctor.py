@@ -70,7 +70,8 @@ def _role(connection: Session, where: str) -> Iterator[Finding]:
         yield _note("role", what, advice, where)
     found = connection.execute(
         "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace"
-        " AND relname IN (SELECT polrelid::regclass::text FROM pg_policy) AND NOT (relrowsecurity AND relforcerowsecurity)"
+        " AND relname IN (SELECT polrelid::regclass::text FROM pg_policy)"
+        " AND NOT (relrowsecurity AND relforcerowsecurity)"
     ).fetchone()
     if found is not None and found[0]:
         what = f"row-level security was switched off for {found[0]} tables"

@@ -50,8 +50,8 @@ class PostgresKeeper:
     async def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
         del progress
         raise InvalidInput(
-            f"a store on PostgreSQL is backed up with PostgreSQL's tools: pg_dump -Fc -f {target} …, or a base backup and"
-            " its archived log for any moment; see docs/scaling.md"
+            f"a store on PostgreSQL is backed up with PostgreSQL's tools: pg_dump -Fc -f {target} …, or a base backup"
+            " and its archived log for any moment; see docs/scaling.md"
         )
 
     async def examine(self) -> tuple[Finding, ...]:

@@ -20,5 +20,5 @@ class PostgresWrite(SqlWrite):
         super().__init__(gathered, scope, now)
 
     def due(self) -> list[Due]:
-        """The scope's due work; until this transaction ends nobody claims it: a lease that holds now holds at the commit."""
+        """The scope's due work; until this transaction ends nobody claims it, so a lease that holds goes on holding."""
         return [rows.to_due(row) for row in self._run("lock_due")]
