@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from holdfast.model import Scope
 from holdfast.storage.gathered import touching, writing
 from holdfast.storage.postgres.connection import Session
 from holdfast.storage.reading import SqlRead
-from holdfast.storage.sql import Row, load
+from holdfast.storage.sql import Row, Rows, load
 
 __all__ = ["QUERIES", "PostgresRead", "PostgresStatements", "driver_text"]
 
@@ -35,6 +35,22 @@ _TOUCHING = touching(NAMED)
 _WRITING = writing(NAMED)
 
 
+class Answer:
+    """`Rows` that have arrived."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = iter(rows)
+
+    def fetchone(self) -> Row | None:
+        return next(self._rows, None)
+
+    def fetchall(self) -> Sequence[Row]:
+        return list(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._rows
+
+
 class PostgresStatements:
     """`Statements` of one connection; after `until` (of the monotonic clock) nothing more is begun."""
 
@@ -46,13 +62,31 @@ class PostgresStatements:
         self.connection = connection
         self._until = until
         self._together = False
+        self._ready: dict[str, tuple[Mapping[str, Any], Sequence[Row]]] = {}
 
     def mark(self) -> None:
         # Never released: the commit does it, and a savepoint of the same name stands over the one before.
         self.connection.execute("SAVEPOINT one")
 
-    def run(self, name: str, params: Mapping[str, Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+    def prepare(self, asked: Mapping[str, Mapping[str, Any]]) -> Callable[[], None]:
+        """Ask what is likely to be asked next, together with what else travels; call the result when it has arrived.
+
+        An answer is given once, to exactly that question, and not after anything was written.
+        """
+        cursors = {name: self.connection.execute(QUERIES[name], params) for name, params in asked.items()}
+
+        def arrived() -> None:
+            self._ready = {name: (asked[name], cursor.fetchall()) for name, cursor in cursors.items()}
+
+        return arrived
+
+    def run(self, name: str, params: Mapping[str, Any]) -> Rows:
         self._check_time()
+        if self._ready:
+            if _WRITING[name]:
+                self._ready = {}
+            elif name in self._ready and self._ready[name][0] == params:
+                return Answer(self._ready.pop(name)[1])
         return self.connection.execute(QUERIES[name], params)
 
     def each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
@@ -66,6 +100,7 @@ class PostgresStatements:
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
         self._check_time()
+        self._ready = {}
         if len(params) == 1:
             self.connection.execute(QUERIES[name], params[0])
             return

@@ -47,27 +47,34 @@ class WriteTransaction:
         self._before = b""
         self._sql = PostgresStatements(connection)
         self._gathered = Gathered(self._sql)
-        self._now = self._begin()
+        self._now = self._begin(scope)
 
-    def _begin(self) -> datetime:
-        entered = {"namespace": self._namespace, "user_id": self._user}
+    def _begin(self, scope: Scope) -> datetime:
+        held = self._locked(scope, begin=True)
+        if held is None:
+            held = self._locked(scope, begin=False)
+        if held is None:
+            raise StoreError("the namespace cannot be locked; run 'holdfast doctor'")
+        self._before, last = held
+        # The clock is read under the lock: never before what this namespace committed last.
+        return max(self._clock.now(), from_micros(last))
+
+    def _locked(self, scope: Scope, *, begin: bool) -> tuple[bytes, int] | None:
+        """Lock the namespace: its marks and the clock; None where it is new. The row is made where it must be there."""
         with self._connection.pipeline():
-            self._connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-            self._connection.execute(QUERIES["enter"], entered)
+            if begin:
+                self._connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+                self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": self._user})
+            else:
+                self._connection.execute(QUERIES["add_namespace"], {"namespace": self._namespace})
             held = self._connection.execute(QUERIES["lock_namespace"], {"namespace": self._namespace})
             clock = self._connection.execute(QUERIES["read_clock"])
+            arrived = self._sql.prepare(_likely(scope))
             row, last = held.fetchone(), clock.fetchone()
-        if row is None:
-            with self._connection.pipeline():
-                self._connection.execute(QUERIES["add_namespace"], {"namespace": self._namespace})
-                held = self._connection.execute(QUERIES["lock_namespace"], {"namespace": self._namespace})
-                clock = self._connection.execute(QUERIES["read_clock"])
-                row, last = held.fetchone(), clock.fetchone()
-        if row is None or last is None:
-            raise StoreError("the namespace cannot be locked; run 'holdfast doctor'")
-        self._before = bytes(row[0])
-        # The clock is read under the lock: never before what this namespace committed last.
-        return max(self._clock.now(), from_micros(int(last[0])))
+            if row is None or last is None:
+                return None
+            arrived()
+        return bytes(row[0]), int(last[0])
 
     def run(self, scope: Scope, work: Callable[[Any], Any], shown: str) -> tuple[Any, BaseException | None, bool]:
         """Run one unit in its savepoint: its result or its error, and whether it made work due.
@@ -76,7 +83,7 @@ class WriteTransaction:
             psycopg.Error: the whole transaction is lost, or lost a race.
         """
         self._now = max(self._now, self._clock.now())
-        self._enter(scope.user or "")
+        self._enter(scope)
         self._gathered.begin()
         tx = PostgresWrite(self._gathered, scope, self._now)
         try:
@@ -102,31 +109,48 @@ class WriteTransaction:
         self._gathered = self._gathered.taken_back()
         return True
 
-    def _enter(self, user: str) -> None:
-        if user != self._user:
+    def _enter(self, scope: Scope) -> None:
+        user = scope.user or ""
+        if user == self._user:
+            return
+        with self._sql.together():
             # Rows that wait are the former user's: they are written before its scope is left.
             self._gathered.flush()
             self._connection.execute(QUERIES["enter"], {"namespace": self._namespace, "user_id": user})
-            self._user = user
+            arrived = self._sql.prepare(_likely(scope))
+        arrived()
+        self._user = user
 
     def commit(self) -> None:
-        """Write what was gathered, the clock and the mark, then commit.
+        """Write what was gathered, the clock and the mark, and commit, all in one way to the server and back.
 
         Raises:
-            UnansweredError: the connection was lost after the COMMIT was sent.
+            UnansweredError: the connection was lost when the COMMIT may have been sent.
         """
-        with self._sql.together():
-            self._gathered.flush()
-            self._sql.many("write_clock", [{"now": micros(self._now)}])
-            self._sql.many("put_mark", [{"namespace": self._namespace, "mark": self._mark}])
         try:
-            answer = self._connection.execute("COMMIT")
+            with self._sql.together():
+                self._gathered.flush()
+                self._sql.many("write_clock", [{"now": micros(self._now)}])
+                self._sql.many("put_mark", [{"namespace": self._namespace, "mark": self._mark}])
+                # What fails before it makes the server pass it over.
+                answer = self._connection.execute("COMMIT")
         except psycopg.Error as error:
             if is_lost(error):
                 raise UnansweredError(self._namespace, self._mark, self._before) from None
             raise
         if answer.statusmessage != "COMMIT":
             raise StoreError("PostgreSQL rolled the transaction back; nothing was stored, try again")
+
+
+def _likely(scope: Scope) -> dict[str, dict[str, Any]]:
+    """What nearly every write asks first."""
+    bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
+    return {
+        "read_owner": bound,
+        "read_change_seq": bound,
+        "read_session": {**bound, "session_id": scope.session or ""},
+        "read_word_tail": bound,
+    }
 
 
 def committed(connection: Session, unanswered: UnansweredError) -> bool | None:
