@@ -27,16 +27,19 @@ proof: $(STAMP)  ## the full fault counts; resumable; writes docs/proof.md
 bench: $(STAMP)  ## the benchmark tables
 	$(BIN)/holdfast bench
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock requirements-encrypted.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Holdfast needs Python 3.11 or newer; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(VENV)/encrypted -r requirements-encrypted.lock
 	touch $@
 
 lock:  ## renew requirements.lock from pyproject.toml
 	uv pip compile pyproject.toml --extra postgres --extra server --extra telemetry --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
+	echo apsw-sqlite3mc | uv pip compile - --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements-encrypted.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -311,7 +311,7 @@ def test_a_log_of_the_old_store_is_not_played_into_the_new_one(
         log = Path(f"{db}-wal").read_bytes()
     Path(f"{db}-wal").write_bytes(log)
     # As where the old file is damaged, so that its log could not be folded in.
-    monkeypatch.setattr(restore, "_quiet", lambda _: None)
+    monkeypatch.setattr(restore, "_quiet", lambda *_: None)
     Holdfast.restore(tmp_path / "b", str(db), force=True)
     with opened(db) as hf:
         assert hf.scope(user="alice").status().messages == 20

@@ -273,15 +273,6 @@ class Facts(RuleBasedStateMachine):
         self.take_back(self.pick(found or changes, index), cascade=cascade)
 
     def take_back(self, done: Done, *, cascade: bool) -> None:
-        root, steps = self.model.root(done)
-        if (
-            root.verb == "hide"
-            and not steps % 2
-            and any(self.model.hidden.get(item, done.id) != done.id for item in done.sources)
-        ):
-            # Another hide keeps part of it hidden. What that part would contradict refuses this undo, although it would
-            # not show it again: a fault of `undo._brought_back`, known and of no harm, left out until it is mended.
-            return
         wanted = self.model.refusal(done)
         if wanted == "Forgotten":
             try:

@@ -73,9 +73,9 @@ def test_an_export_keeps_ids_times_states_and_sources(hf: Holdfast, tmp_path: Pa
         source = old.scope(user="alice", session="s1", agent="helper")
         source.add([{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}])
         source.end_session()
-        source.remember(attribute="food", value="ramen")
+        source.remember(attribute="food", value="ramen", importance="high")
         clock.advance(timedelta(days=1).total_seconds())
-        source.remember(attribute="food", value="sushi", topics=["taste"])
+        source.remember(attribute="food", value="sushi", topics=["taste"], importance="high")
         source.remember("pinned words", pinned=True)
         whole = old.scope(user="alice")
         done = whole.export(tmp_path / "x.jsonl")
@@ -198,3 +198,15 @@ def test_an_imported_window_that_was_kept_is_not_kept_twice(hf: Holdfast, tmp_pa
         bob.end_session()
         hf.settle()
         assert [len(raw.sources) for raw in bob.list(kinds=["raw"]).items] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"batch": 0}, {"batch": "3"}, {"batch": True}, {"on_error": "igore"}, {"zone": "UTC"}]
+)
+def test_an_import_that_cannot_be_meant_reads_nothing(hf: Holdfast, tmp_path: Path, asked: dict[str, object]) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text('{"role": "user", "content": "hi"}\n')
+    alice = hf.scope(user="alice")
+    with pytest.raises(InvalidInput):
+        alice.import_file(path, **asked)
+    assert alice.recall().total == 0

@@ -178,6 +178,7 @@ class Erasure:
     `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them ("reader":
     an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
     to do so), and the scrub is due work. No surface returns any of it from the moment of the acknowledgement.
+    `replayed` says that the same idempotency key had been seen and nothing was forgotten now.
     """
 
     messages: tuple[str, ...] = ()
@@ -189,6 +190,7 @@ class Erasure:
     dry_run: bool = False
     erased: bool = False
     waiting_for: str | None = None
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from datetime import UTC, tzinfo
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeVar
+from typing import BinaryIO, Literal, TypeVar, get_args
 
 from holdfast._version import __version__
 from holdfast.errors import InvalidInput, StoreFull, StoreReadOnly
@@ -101,6 +101,12 @@ async def import_from(
 ) -> Report:
     """Bring a file into a scope; see `AsyncScope.import_file`."""
     runtime.guard()
+    if type(batch) is not int or not 1 <= batch <= runtime.limits.batch_messages:
+        raise InvalidInput(f"batch is {batch!r:.40}; it must be 1 to {runtime.limits.batch_messages} messages")
+    if on_error not in get_args(OnError):
+        raise InvalidInput(f"on_error is {on_error!r:.40}; it must be 'stop' or 'skip'")
+    if not isinstance(zone, tzinfo):
+        raise InvalidInput(f"zone is {zone!r:.40}; pass a tzinfo, for example zoneinfo.ZoneInfo('Europe/Paris')")
     return await import_file(
         _Arrivals(runtime, scope, session_prefix),
         given_path(path),

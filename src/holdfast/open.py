@@ -45,9 +45,9 @@ class AsyncHoldfast(OpenStore):
         return Opening(opened)
 
     @staticmethod
-    async def restore(backup: str | Path, target: str, *, force: bool = False) -> Restoration:
+    async def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
         """Put a backup in the place of a store; see `Holdfast.restore`."""
-        return await asyncio.to_thread(restore, backup, target, force=force)
+        return await asyncio.to_thread(restore, backup, target, force=force, key=key)
 
 
 class Opening:
@@ -90,12 +90,12 @@ class Holdfast(SyncStore):
             raise
 
     @staticmethod
-    def restore(backup: str | Path, target: str, *, force: bool = False) -> Restoration:
+    def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
         """Put a backup in the place of a store that nobody has open; all or nothing.
 
         The backup is verified, copied beside the target, told to forget what was forgotten since it was made (the
         ledger beside the target knows), verified again, and then takes the target's name in one step. What stood there
-        is let go of only after the new store was read back.
+        is let go of only after the new store was read back. `key` is that of an encrypted store (default: the setting).
 
         Raises:
             BackupDamaged: the backup does not agree with its manifest; nothing was changed.
@@ -105,6 +105,6 @@ class Holdfast(SyncStore):
         """
         portal = Portal()
         try:
-            return portal.run(asyncio.to_thread(restore, backup, target, force=force))
+            return portal.run(asyncio.to_thread(restore, backup, target, force=force, key=key))
         finally:
             portal.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -15,7 +16,7 @@ from holdfast.model import Author, Importance, Kind, Session
 from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.consolidate.asked import ask_for, consolidated, end
 from holdfast.pipeline.consolidate.window import skipped
-from holdfast.pipeline.forget import Sources, Target, forget, plan, report
+from holdfast.pipeline.forget import Sources, Target, forget, forget_once, plan, report
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
@@ -51,6 +52,10 @@ class AsyncScope(ScopeContext):
         await self._runtime.asked.written()
         return await self._runtime.store.write(self._scope, work)
 
+    async def _write_once(self, once: Idempotency | None, run: Callable[[WriteTx], Receipt]) -> Receipt:
+        """Write, or give the receipt of the first time where the idempotency key was seen."""
+        return await self._write(lambda tx: run(tx) if once is None else once.once(tx, lambda: run(tx)))
+
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         kept_for = timedelta(days=self._runtime.settings.idempotency_days)
         secret = self._runtime.store.facts.secret
@@ -83,12 +88,9 @@ class AsyncScope(ScopeContext):
         once = self._once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
-            def run() -> Receipt:
-                return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when)
+            return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when)
 
-            return run() if once is None else once.once(tx, run)
-
-        return await self._write(work)
+        return await self._write_once(once, work)
 
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
@@ -192,7 +194,9 @@ class AsyncScope(ScopeContext):
 
         return await self._write(work)
 
-    async def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+    async def settle_suspicion(
+        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
+    ) -> Receipt:
         """Settle what `suspicions` lists, as one change that can be undone.
 
         Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
@@ -204,7 +208,8 @@ class AsyncScope(ScopeContext):
         if verdict not in {"same", "different"}:
             raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
         teller = self._teller()
-        return await self._write(lambda tx: settle_suspicion(tx, suspicion_id, verdict, teller=teller))
+        once = self._once("settle_suspicion", idempotency_key, [suspicion_id, verdict])
+        return await self._write_once(once, lambda tx: settle_suspicion(tx, suspicion_id, verdict, teller=teller))
 
     async def undo(
         self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
@@ -223,12 +228,9 @@ class AsyncScope(ScopeContext):
         undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret, redo=redo)
 
         def work(tx: WriteTx) -> Receipt:
-            def run() -> Receipt:
-                return undo(tx, change_id, cascade=cascade, undoer=undoer)
+            return undo(tx, change_id, cascade=cascade, undoer=undoer)
 
-            return run() if once is None else once.once(tx, run)
-
-        return await self._write(work)
+        return await self._write_once(once, work)
 
     async def forget(
         self,
@@ -245,6 +247,7 @@ class AsyncScope(ScopeContext):
         sources: Sources = "erase",
         dry_run: bool = False,
         wait: float = 1.0,
+        idempotency_key: str | None = None,
     ) -> Erasure:
         """Forget one message or memory, what passes filters, a session, or (`everything`) all of the scope's user.
 
@@ -256,6 +259,7 @@ class AsyncScope(ScopeContext):
         Raises:
             NotFound, WrongKind: no such message or memory in this scope.
             InvalidInput: no target, or an id and filters together.
+            IdempotencyConflict: the key came before with another target.
         """
         target = Target(
             id=item_id,
@@ -269,24 +273,24 @@ class AsyncScope(ScopeContext):
         )
         if sources not in {"erase", "keep"}:
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
+        given: object = wait  # callers are not all type-checked
+        if not isinstance(given, int | float) or not 0 <= given < math.inf:
+            raise InvalidInput(f"wait is {wait!r:.40}; pass how many seconds to wait for readers, 0 for none")
         agent, runtime = self._scope.agent, self._runtime
         if dry_run:
             return await self._read(
                 lambda tx: report(plan(tx, target, sources=sources, hard=hard, agent=agent), hard=hard)
             )
-        facts = runtime.store.facts
-        done = await self._write(
-            lambda tx: forget(
-                tx,
-                target,
-                sources=sources,
-                hard=hard,
-                agent=agent,
-                secret=facts.secret,
-                ids=runtime.ids,
-                author=USER,
-            )
-        )
+        secret, ids = runtime.store.facts.secret, runtime.ids
+        once = self._once("forget", idempotency_key, [target, sources, hard, agent])
+
+        def work(tx: WriteTx) -> Erasure:
+            def run() -> Erasure:
+                return forget(tx, target, sources=sources, hard=hard, agent=agent, secret=secret, ids=ids, author=USER)
+
+            return run() if once is None else forget_once(tx, once, run, hard=hard)
+
+        done = await self._write(work)
         if runtime.mirror is not None:
             await runtime.mirror(self._scope)
         if not hard:
@@ -359,17 +363,14 @@ class AsyncScope(ScopeContext):
         once = self._once("end_session", idempotency_key, [name])
 
         def work(tx: WriteTx) -> Receipt:
-            def run() -> Receipt:
-                session = ensure_session(tx, name, runtime.ids)
-                if when is not None:
-                    return end(tx, session, when)
-                return close_window(
-                    tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
-                )
+            session = ensure_session(tx, name, runtime.ids)
+            if when is not None:
+                return end(tx, session, when)
+            return close_window(
+                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+            )
 
-            return run() if once is None else once.once(tx, run)
-
-        return await self._write(work)
+        return await self._write_once(once, work)
 
     async def consolidate(self) -> Consolidated:
         """Consolidate now what waits in the scope's session, or, without a session, in all sessions of its user.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
 from holdfast.answers import Doubt, Page, Query, Recall, Residue, Status
-from holdfast.errors import HoldfastError, InvalidInput, WrongKind
+from holdfast.errors import HoldfastError, InvalidInput, StoreBusy, StoreFull, StoreReadOnly, WrongKind
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
 from holdfast.pipeline.evidence import asked_for
+from holdfast.pipeline.expiry import expire_overdue, is_overdue
 from holdfast.pipeline.history import get, history
 from holdfast.pipeline.recall import Meaning, checked, recall
 from holdfast.pipeline.remember import labels
@@ -23,6 +25,7 @@ from holdfast.transaction import Listing, ReadTx
 __all__ = ["ScopeReads", "as_tuple"]
 
 T = TypeVar("T")
+log = logging.getLogger("holdfast")
 MAX_MESSAGES = 10_000
 MAX_PAGE = 1000
 
@@ -40,9 +43,21 @@ class ScopeReads:
         return self._scope
 
     async def _read(self, work: Callable[[ReadTx], T]) -> T:
-        self._runtime.guard()
         await self._runtime.asked.written()
-        return await self._runtime.store.read(self._scope, work)
+        return await self._look(work)
+
+    async def _look(self, work: Callable[[ReadTx], T]) -> T:
+        """Read, after what is past its time was marked so: without a worker nobody else does it."""
+        runtime = self._runtime
+        runtime.guard()
+        found = await runtime.store.read(self._scope, lambda tx: None if is_overdue(tx) else (work(tx),))
+        if found is not None:
+            return found[0]
+        try:
+            await runtime.store.write(self._scope, lambda tx: expire_overdue(tx, runtime.ids))
+        except (StoreBusy, StoreFull, StoreReadOnly) as error:
+            log.warning("memories past their time could not be marked: %s", type(error).__name__)
+        return await runtime.store.read(self._scope, work)
 
     async def recall(
         self,
@@ -103,8 +118,7 @@ class ScopeReads:
         asked = checked(query)
         meaning = await self._meaning(asked.text)
         caches = self._runtime.caches
-        self._runtime.guard()
-        answer = await self._runtime.store.read(self._scope, lambda tx: recall(tx, asked, caches, meaning))
+        answer = await self._look(lambda tx: recall(tx, asked, caches, meaning))
         self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
         return answer
 

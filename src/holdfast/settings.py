@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ class Settings:
     """The settings of one open store.
 
     Attributes:
+        key: what the file is encrypted with (needs `apsw-sqlite3mc` in the place of `apsw`); empty for a plain file.
         busy_timeout: seconds to wait for another process's lock before `StoreBusy`.
         read_timeout: seconds after which a read is stopped, so that no reader holds the log for long.
         close_timeout: seconds that `close` waits for accepted writes.
@@ -67,6 +68,7 @@ class Settings:
         mirror_summaries: how many windows `HISTORY.md` shows, the newest.
     """
 
+    key: str = field(default="", repr=False)
     busy_timeout: float = 10.0
     read_timeout: float = 5.0
     close_timeout: float = 10.0
@@ -104,18 +106,18 @@ class Settings:
     mirror_summaries: int = 100
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "embedding" and not value.strip():
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name == "embedding" and not value.strip():
                 raise InvalidSetting(
                     "embedding is empty; pass none, builtin, a model directory or an entry of the catalog",
-                    name=field.name,
+                    name=one.name,
                 )
-            if isinstance(value, bool | str) or (field.name in _MAY_BE_ZERO and value == 0):
+            if isinstance(value, bool | str) or (one.name in _MAY_BE_ZERO and value == 0):
                 continue
             if not 0 < value < math.inf:
-                least = "0 or more" if field.name in _MAY_BE_ZERO else "greater than 0"
-                raise InvalidSetting(f"{field.name} is {value}; it must be {least}, and finite", name=field.name)
+                least = "0 or more" if one.name in _MAY_BE_ZERO else "greater than 0"
+                raise InvalidSetting(f"{one.name} is {value}; it must be {least}, and finite", name=one.name)
 
 
 _TYPES: Mapping[str, type] = {field.name: type(field.default) for field in fields(Settings)}

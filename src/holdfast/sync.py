@@ -299,6 +299,7 @@ class SyncScope:
         sources: Sources = "erase",
         dry_run: bool = False,
         wait: float = 1.0,
+        idempotency_key: str | None = None,
     ) -> Erasure:
         """See `AsyncScope.forget`."""
         return self._portal.run(
@@ -315,6 +316,7 @@ class SyncScope:
                 sources=sources,
                 dry_run=dry_run,
                 wait=wait,
+                idempotency_key=idempotency_key,
             )
         )
 
@@ -379,9 +381,11 @@ class SyncScope:
         """See `AsyncScope.suspicions`."""
         return self._portal.run(self._core.suspicions(settled=settled))
 
-    def settle_suspicion(self, suspicion_id: str, verdict: Literal["same", "different"]) -> Receipt:
+    def settle_suspicion(
+        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
+    ) -> Receipt:
         """See `AsyncScope.settle_suspicion`."""
-        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict))
+        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict, idempotency_key=idempotency_key))
 
     def status(self) -> Status:
         """See `AsyncScope.status`."""

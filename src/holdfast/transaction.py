@@ -111,8 +111,11 @@ class ReadTx(VectorReads, Protocol):
         """The messages and memories with these document numbers, in the order of the numbers."""
         ...
 
-    def hidden(self) -> list[Message | Memory]:
-        """What standing changes hide from every other read, by document number: only forgetting looks at it."""
+    def hidden(self, by: str | None = None) -> list[Message | Memory]:
+        """What standing changes, or one of them, hide from every other read, by document number.
+
+        Only forgetting and undoing look at it.
+        """
         ...
 
     def list_memories(self, listing: Listing) -> list[Memory]:
@@ -223,6 +226,10 @@ class ReadTx(VectorReads, Protocol):
 
     def due(self) -> list[Due]:
         """The scope's due work, leased or not, by time, kind and ref; `token` is that of the newest lease on it."""
+        ...
+
+    def overdue(self, kind: str) -> list[str]:
+        """The refs of the scope's due work of a kind whose time has come, by time and ref, leased or not."""
         ...
 
     def leased(self) -> int:

@@ -27,6 +27,7 @@ __all__ = ["forget_command", "residue_command"]
 @click.option("--keep-sources", is_flag=True, help="Keep the messages it names; it is not learnt from them again.")
 @click.option("--dry-run", is_flag=True, help="Only list what would go.")
 @click.option("--wait", type=float, default=1.0, show_default=True, help="Seconds to wait for readers of old pages.")
+@click.option("--key", help="Idempotency key: the same command again forgets nothing more, and says what went.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget_command(frame: Frame, item_id: str | None, *, dry_run: bool, yes: bool, **asked: Any) -> None:
     """Forget for good, or hide.
@@ -54,7 +55,7 @@ def forget_command(frame: Frame, item_id: str | None, *, dry_run: bool, yes: boo
             if not _confirmed(planned):
                 click.echo("nothing was forgotten", err=True)
                 raise click.exceptions.Exit(1)
-        done = scope.forget(item_id, **target, wait=asked["wait"])
+        done = scope.forget(item_id, **target, wait=asked["wait"], idempotency_key=asked["key"])
     frame.show(done, lambda: _say(done))
 
 

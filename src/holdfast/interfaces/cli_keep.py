@@ -17,6 +17,7 @@ __all__ = [
     "backup_command",
     "completion_command",
     "doctor_command",
+    "migrate_command",
     "reindex_command",
     "restore_command",
     "usage_command",
@@ -59,6 +60,32 @@ def restore_command(frame: Frame, folder: str, *, force: bool) -> None:
     frame.show(
         done, lambda: click.echo(f"restored {done.target} as of {done.manifest.created_at:%Y-%m-%d %H:%M} UTC{again}")
     )
+
+
+@command(
+    "migrate",
+    example="holdfast migrate memory.db postgresql://holdfast@db.example/memory",
+    resume="Run it again: it goes on with the scopes that are not there yet.",
+)
+@click.argument("source", metavar="SOURCE")
+@click.argument("target", metavar="TARGET")
+def migrate_command(frame: Frame, source: str, target: str) -> None:
+    """Copy a whole store to another place.
+
+    SOURCE and TARGET are files or PostgreSQL databases. Copies what differs, so it may be interrupted and run again;
+    run it a last time when nobody writes to SOURCE. Exit code 1 where some scopes changed meanwhile and differ still.
+    """
+    import asyncio
+
+    from holdfast.wiring.migrate import migrate
+
+    with progress(frame, "migrate") as bar:
+        done = asyncio.run(migrate(source, target, progress=bar))
+    said = f"{done.copied} of {done.scopes} scopes copied, {done.rows} rows; {done.total} rows in all, {done.checksum}"
+    behind = f"; {done.behind} scopes changed meanwhile: run it again" if done.behind else ""
+    frame.show(done, lambda: click.echo(said + behind))
+    if done.behind:
+        raise click.exceptions.Exit(1)
 
 
 @command("doctor", example="holdfast doctor --db memory.db")

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from holdfast.answers import Erasure
+from holdfast.answers import Erasure, Receipt
 from holdfast.errors import InvalidInput, NotFound, WrongKind
 from holdfast.model import KINDS, Author, Change, Kind, Memory, Message, Scope, micros
 from holdfast.pipeline.fences import erased
+from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.remember import memory_digest
-from holdfast.pipeline.sight import checked_id, has_labels, sees
+from holdfast.pipeline.sight import checked_id, checked_session, has_labels, sees
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
 
-__all__ = ["Going", "Target", "forget", "plan"]
+__all__ = ["Going", "Sources", "Target", "forget", "forget_once", "plan", "report"]
 
 Sources = Literal["erase", "keep"]
 EVERY = 2**62
@@ -44,6 +45,7 @@ class Target:
                 "say what to forget: one id, or filters (session, kinds, topics, entities, before, after),"
                 " or everything=True"
             )
+        checked_session(self.session)
         unknown = set(self.kinds or ()) - set(KINDS)
         if unknown:
             raise InvalidInput(f"unknown kinds {sorted(map(str, unknown))}; known are {', '.join(KINDS)}")
@@ -206,6 +208,34 @@ def forget(
     _make_due(tx, going, hard=hard)
     tx.add_change(change)
     return report(going, hard=hard, change_id=change.id)
+
+
+def forget_once(tx: WriteTx, once: Idempotency, run: Callable[[], Erasure], *, hard: bool) -> Erasure:
+    """Forget under an idempotency key: the report of the first time, where the key was seen.
+
+    Raises:
+        IdempotencyConflict: the key came before with another target.
+    """
+    made: list[Erasure] = []
+
+    def first() -> Receipt:
+        made.append(run())
+        gone = (*made[0].messages, *made[0].memories, *made[0].hidden)
+        return Receipt(ids=gone, change_ids=(made[0].change_id or "",))
+
+    receipt = once.once(tx, first)
+    if made:
+        return made[0]
+    messages = tuple(item for item in receipt.ids if item.startswith("msg_"))
+    memories = tuple(item for item in receipt.ids if item.startswith("mem_"))
+    return Erasure(
+        messages=messages if hard else (),
+        memories=memories if hard else (),
+        hidden=() if hard else receipt.ids,
+        change_id=receipt.change_ids[0],
+        hard=hard,
+        replayed=True,
+    )
 
 
 def _erase(

@@ -26,6 +26,7 @@ from holdfast.pipeline.documents import KIND_OF, ROLE_OF
 from holdfast.pipeline.fusion import ARMS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
+from holdfast.pipeline.sight import checked_session
 from holdfast.pipeline.truth import Outdated, TruthCache, newer_first, unrepeated
 from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
 from holdfast.transaction import ReadTx
@@ -103,6 +104,7 @@ def checked(query: Query) -> Query:
         unknown = set(asked or ()) - set(allowed)
         if unknown:
             raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
+    checked_session(query.session)
     for moment in (query.since, query.until, query.as_of, query.known_at):
         if moment is not None:
             micros(moment)

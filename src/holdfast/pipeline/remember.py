@@ -323,6 +323,8 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
     found = seen(tx, tx.find_memories([memory_id]))
     if not found:
         raise NotFound(f"no memory {memory_id!r:.80} in this scope", id=memory_id)
+    if rev is not None and type(rev) is not int:
+        raise InvalidInput(f"rev is {rev!r:.40}; pass the whole number that the memory had")
     if rev is not None and found[0].rev != rev:
         message = f"{memory_id} is at revision {found[0].rev}, not {rev}; read it again"
         raise RevisionConflict(message, expected=rev, actual=found[0].rev)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import InvalidInput, InvalidScope, NotFound
 from holdfast.model import Memory, Message, Scope
 from holdfast.transaction import ReadTx
 
-__all__ = ["checked_id", "has_labels", "page_of_messages", "seen", "sees"]
+__all__ = ["checked_id", "checked_session", "has_labels", "page_of_messages", "seen", "sees"]
 
 T = TypeVar("T", Message, Memory)
 
@@ -31,6 +31,19 @@ def checked_id(item: str) -> str:
     if any(0xD800 <= ord(c) <= 0xDFFF for c in item):
         raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
     return item
+
+
+def checked_session(name: str | None) -> str | None:
+    """The session that a filter names, as far as it can be one; `""` is the unnamed session.
+
+    Raises:
+        InvalidScope: no session can have that name.
+    """
+    if name:
+        Scope(session=name)
+    elif name is not None and not isinstance(name, str):
+        raise InvalidScope(f"session is a {type(name).__name__}; pass its name, or leave it out for every session")
+    return name
 
 
 def seen(tx: ReadTx, found: Iterable[T]) -> list[T]:

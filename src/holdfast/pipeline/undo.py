@@ -191,8 +191,9 @@ def _contradicting(tx: ReadTx, change: Change, secret: bytes) -> set[str]:
 def _brought_back(tx: ReadTx, change: Change) -> list[Memory]:
     """The memories as undoing the change would leave them."""
     if not change.effects and _root(tx, change).verb == "hide":
-        hidden = (item for item in tx.hidden() if isinstance(item, Memory) and item.id in change.sources)
-        return list(hidden) if _forward(tx, change) else []
+        # What another hide covers too stays hidden, and is brought back by nothing here.
+        hidden = tx.hidden(by=_mark_of(tx, change)) if _forward(tx, change) else []
+        return [item for item in hidden if isinstance(item, Memory)]
     return [_as_before(tx, effect, change) for effect in change.effects]
 
 
@@ -207,6 +208,12 @@ def _root(tx: ReadTx, change: Change) -> Change:
     while change.undoes is not None and (before := tx.find_change(change.undoes)) is not None:
         change = before
     return change
+
+
+def _mark_of(tx: ReadTx, change: Change) -> str:
+    """The change that rows carry which this hide, or this redo of one, keeps hidden."""
+    root = _root(tx, change)
+    return root.id if change is root else change.id
 
 
 def _forward(tx: ReadTx, change: Change) -> bool:
@@ -302,7 +309,7 @@ def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
     if root.verb != "hide":
         return
     if _forward(tx, change):
-        tx.reveal(root.id if change is root else change.id)
+        tx.reveal(_mark_of(tx, change))
         _flag(tx, change.sources)
         for name in {message.session for message in tx.find_messages(change.sources)}:
             session = tx.session(name)

@@ -168,7 +168,9 @@ def _same_tables(source: Side, target: Side) -> list[Table]:
     )
     if other:
         names = ", ".join(other)
-        raise StoreError(f"{source.shown} and {target.shown} have other tables ({names}); open both with this release first")
+        raise StoreError(
+            f"{source.shown} and {target.shown} have other tables ({names}); open both with this release first"
+        )
     return ordered(mine.values())
 
 

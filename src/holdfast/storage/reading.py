@@ -142,9 +142,9 @@ class SqlRead:
         found: dict[int, Message | Memory] = {**messages, **{memory.number: memory for memory in learnt}}
         return [found[number] for number in numbers if number in found]
 
-    def hidden(self) -> list[Message | Memory]:
-        messages = [rows.to_message(row) for row in self._run("read_hidden_messages").fetchall()]
-        memories = self._memories(self._run("read_hidden_memories").fetchall())
+    def hidden(self, by: str | None = None) -> list[Message | Memory]:
+        messages = [rows.to_message(row) for row in self._run("read_hidden_messages", by=by).fetchall()]
+        memories = self._memories(self._run("read_hidden_memories", by=by).fetchall())
         return sorted([*messages, *memories], key=lambda item: item.number)
 
     def list_memories(self, listing: Listing) -> list[Memory]:
@@ -290,6 +290,9 @@ class SqlRead:
 
     def due(self) -> list[Due]:
         return [rows.to_due(row) for row in self._run("read_due")]
+
+    def overdue(self, kind: str) -> list[str]:
+        return [str(ref) for (ref,) in self._run("read_overdue", kind=kind, now=micros(self._now))]
 
     def leased(self) -> int:
         return int(self._value("count_leased", now=micros(self._now)))

@@ -125,6 +125,9 @@ class ErasureCases:
         assert await store.read(ALICE, lambda tx: tx.messages("s1", limit=1, newest=True)) == [last]
         assert await store.read(ALICE, lambda tx: tx.messages("s1", limit=1)) == [last]
         await store.write(ALICE, lambda tx: tx.hide([memory.id, other.id], "chg_2"))
+        by = await store.read(ALICE, lambda tx: [tx.hidden(by=one) for one in ("chg_1", "chg_2", "chg_3")])
+        assert [[item.id for item in found] for found in by] == [[message.id, memory.id], [other.id], []]
+        assert len(await store.read(ALICE, lambda tx: tx.hidden())) == 3
         await store.write(ALICE, lambda tx: tx.reveal("chg_2"))
         assert await store.read(ALICE, lambda tx: tx.find_memories([memory.id, other.id])) == [other]
         await store.write(ALICE, lambda tx: tx.reveal("chg_1"))

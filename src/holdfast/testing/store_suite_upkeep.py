@@ -254,6 +254,22 @@ class UpkeepCases:
             assert [(lease.due.namespace, lease.due.user) for lease in leases] == [(scope.namespace, scope.user)]
         assert await upkeep.pending(_KIND) == len(OTHERS)
 
+    async def test_what_is_overdue_is_named_by_kind(self, store: Store) -> None:
+        def plan(tx: WriteTx) -> None:
+            tx.put_due("expire", "b", tx.now)
+            tx.put_due("expire", "a", tx.now)
+            tx.put_due("expire", "first", tx.now - timedelta(seconds=5))
+            tx.put_due("expire", "later", tx.now + timedelta(days=1))
+            tx.put_due("index", "other", tx.now)
+
+        await store.write(ALICE, plan)
+        await store.write(BOB, lambda tx: tx.put_due("expire", "theirs", tx.now))
+        for look in (store.read, store.write):
+            assert await look(ALICE, lambda tx: tx.overdue("expire")) == ["first", "a", "b"]
+        await store.upkeep.claim(owner="w", kinds=["expire"], limit=9, seconds=60)
+        assert await store.read(ALICE, lambda tx: tx.overdue("expire")) == ["first", "a", "b"]
+        assert await store.read(ALICE, lambda tx: tx.overdue("scrub")) == []
+
     async def test_what_failed_can_be_hastened(self, store: Store) -> None:
         upkeep = store.upkeep
         for scope in (ALICE, BOB):

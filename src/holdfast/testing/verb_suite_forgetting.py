@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import InvalidInput, NaiveTime, NotFound, UndoConflict
+from holdfast.errors import IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict
 from holdfast.testing.verb_suite_base import Harness, Verbs, facts, texts, user
 
 __all__ = ["ForgettingCases"]
@@ -24,6 +24,24 @@ async def _gone(scope: Verbs, item: str) -> None:
 @pytest.mark.asyncio
 class ForgettingCases:
     """By id, by filters, a session, everything; hard and hidden; with and without the sources."""
+
+    async def test_a_keyed_forget_forgets_once(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        told = await alice.remember("The code is 4711")
+        target = told.memory.id
+        first = await alice.forget(target, idempotency_key="k")
+        again = await alice.forget(target, idempotency_key="k")
+        assert (first.memories, first.replayed) == ((target,), False)
+        assert (again.memories, again.change_id, again.replayed) == ((target,), first.change_id, True)
+        other = await alice.remember("The code is 4712")
+        with pytest.raises(IdempotencyConflict):
+            await alice.forget(other.memory.id, idempotency_key="k")
+        hidden = await alice.forget(other.memory.id, hard=False, idempotency_key="h")
+        repeated = await alice.forget(other.memory.id, hard=False, idempotency_key="h")
+        assert repeated.hidden == hidden.hidden == (other.memory.id,)
+        assert (repeated.change_id, repeated.replayed) == (hidden.change_id, True)
+        with pytest.raises(NotFound):
+            await alice.forget(target)
 
     async def test_a_message_goes_with_what_came_of_it(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import InvalidInput, InvalidMessage, NaiveTime, NotFound, TooLarge, WrongKind
+from holdfast.errors import InvalidInput, InvalidMessage, InvalidScope, NaiveTime, NotFound, TooLarge, WrongKind
 from holdfast.testing.verb_suite_base import Harness, user
 
 __all__ = ["InputCases"]
@@ -91,6 +91,22 @@ class InputCases:
         for begins, ends in ((start, start), (start, start - timedelta(days=1)), (None, start - timedelta(days=1))):
             with pytest.raises(InvalidInput):
                 await alice.remember("x", event_time=begins, expires_at=ends)
+
+    async def test_what_cannot_be_meant_is_refused_before_anything_is_done(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        told = (await alice.remember("Likes tea")).memory
+        for rev in ("1", True, 1.0):
+            with pytest.raises(InvalidInput):
+                await alice.correct(told.id, "Likes coffee", rev=rev)
+        for wait in (float("nan"), float("inf"), -1, "1"):
+            with pytest.raises(InvalidInput):
+                await alice.forget(told.id, wait=wait)
+        for session in ("\ud800", "a\nb", "x" * 300):
+            with pytest.raises(InvalidScope):
+                await alice.forget(session=session)
+            with pytest.raises(InvalidScope):
+                await alice.recall("tea", session=session)
+        assert (await alice.get(told.id)) == told
 
     async def test_fifty_megabytes_are_refused_with_the_limit(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")

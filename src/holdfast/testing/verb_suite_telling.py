@@ -135,6 +135,19 @@ class TellingCases:
         with pytest.raises(WrongKind):
             await alice.pin("msg_" + "0" * 32)
 
+    async def test_past_its_time_nothing_is_served_though_no_work_was_done(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        lasting = await alice.remember(attribute="job", value="baker")
+        start = lasting.memory.recorded_at
+        note = await alice.remember("The guest code is 4711", expires_at=start + timedelta(hours=1))
+        fact = await alice.remember(attribute="mood", value="ill", expires_at=start + timedelta(hours=1))
+        await harness.advance(timedelta(hours=2))
+        assert [hit.id for hit in (await alice.recall("guest code mood job")).hits] == [lasting.memory.id]
+        assert [memory.id for memory in (await alice.list(states=["active"])).items] == [lasting.memory.id]
+        assert {(await alice.get(one.memory.id)).state for one in (note, fact)} == {"expired"}
+        await harness.advance(timedelta(days=8))
+        assert [hit.id for hit in (await alice.recall("job")).hits] == [lasting.memory.id], "unused, and still true"
+
     async def test_what_has_expired_leaves_the_present(self, harness: Harness) -> None:
         alice = harness.scope(user="alice")
         start = (await alice.remember("Reading the tea book")).memory.recorded_at

@@ -1,4 +1,4 @@
-"""The small units of due work that call no model: keys and memories whose time has come, windows to keep raw again."""
+"""The small units of due work that call no model: keys whose time has come, windows to keep raw again."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from datetime import timedelta
 
 from holdfast.model import Author, Change
 from holdfast.pipeline.archive import archive, uncovered
-from holdfast.pipeline.remember import revise
-from holdfast.pipeline.tiers import temporary
 from holdfast.ports import Ids
 from holdfast.transaction import WriteTx
 
-__all__ = ["drop_expired_keys", "expire", "keep_raw"]
+__all__ = ["drop_expired_keys", "keep_raw"]
 
 RULES = Author(origin="rules", name="upkeep")
 
@@ -22,33 +20,6 @@ def drop_expired_keys(tx: WriteTx) -> None:
     soonest = tx.drop_expired_keys()
     if soonest is not None:
         tx.put_due("keys", "expired", max(soonest, tx.now + timedelta(days=1)))
-
-
-def expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
-    """A memory whose time has come leaves its tier; it stays recallable, marked."""
-    found = tx.find_memories([memory_id])
-    if not found or found[0].state != "active" or found[0].pinned:
-        return
-    memory = found[0]
-    if memory.expires_at is None:
-        return
-    if memory.expires_at > tx.now:
-        # Evidence has prolonged its life since this was made due.
-        tx.put_due("expire", memory.id, memory.expires_at)
-        return
-    # Told until when: it holds no longer. At the end of its life in the mid tier it still holds, and is recallable.
-    lives = memory.kind == "fact" and not temporary(tx.evidence([memory.id]))
-    effect = revise(tx, memory, state="expired", valid_to=None if lives else memory.expires_at)
-    change = Change(
-        id=ids.new("chg"),
-        seq=0,
-        verb="expire",
-        reason="its time has come",
-        by=RULES,
-        at=tx.now,
-        effects=(effect,),
-    )
-    tx.add_change(change)
 
 
 def keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: int) -> None:

@@ -34,7 +34,7 @@ def steps(
     secret = store.facts.secret
 
     async def expired(lease: Lease) -> float | None:
-        from holdfast.upkeep.chores import expire
+        from holdfast.pipeline.expiry import expire
 
         await store.write(_scope(lease), lambda tx: expire(tx, lease.due.ref, ids), priority=Priority.WORKER)
         return None

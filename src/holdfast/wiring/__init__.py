@@ -44,6 +44,7 @@ __all__ = [
     "key_embedding",
     "models_of",
     "models_view",
+    "open_store",
     "restore",
     "sqlite_path",
 ]
@@ -77,6 +78,12 @@ def data_files(path: str) -> list[Path]:
     return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
 
 
+async def open_store(location: str, settings: Settings, clock: Clock, ids: Ids) -> Store:
+    """The bare store at a location; close it."""
+    store, _, _ = await _store(location, settings, clock, ids)
+    return store
+
+
 async def _store(
     location: str, settings: Settings, clock: Clock, ids: Ids
 ) -> tuple[Store, Callable[[str], Residue], Keeper | None]:
@@ -103,9 +110,17 @@ def _sqlite_store(
         busy_timeout=settings.busy_timeout,
         read_timeout=settings.read_timeout,
         close_timeout=settings.close_timeout,
+        key=settings.key,
     )
     schema = store.facts.schema
-    keeper = SqliteKeeper(path, clock=clock, schema=schema, release=__version__, busy_timeout=settings.busy_timeout)
+    keeper = SqliteKeeper(
+        path,
+        clock=clock,
+        schema=schema,
+        release=__version__,
+        busy_timeout=settings.busy_timeout,
+        key=settings.key,
+    )
     return store, partial(_residue, path), keeper
 
 
@@ -123,23 +138,26 @@ def examine_file(location: str) -> tuple[Finding, ...]:
         return examine_postgres(location)
     from holdfast.storage.sqlite.doctor import examine
 
-    return examine(sqlite_path(location), now=SystemClock().now(), busy_timeout=Settings().busy_timeout)
+    settings = load_settings({})
+    now = SystemClock().now()
+    return examine(sqlite_path(location), now=now, busy_timeout=settings.busy_timeout, key=settings.key)
 
 
-def restore(backup: str | Path, target: str, *, force: bool = False) -> Restoration:
+def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
     """Put a backup in the place of a store; see `Holdfast.restore`."""
     if is_postgres(target):
         raise InvalidInput(
             "a store on PostgreSQL is restored with PostgreSQL's tools (pg_restore, or a base backup and its log);"
             " to move a file's content there, run 'holdfast migrate'"
         )
+    secret = load_settings({}).key if key is None else key
     from holdfast.pipeline.reforget import forget_again
     from holdfast.storage.sqlite.ledger import ledger_path
     from holdfast.storage.sqlite.restore import restore_backup
     from holdfast.storage.sqlite.store import SqliteStore
 
     async def forgotten(copy: str, lost: tuple[Lost, ...]) -> int:
-        store = SqliteStore(copy, clock=SystemClock())
+        store = SqliteStore(copy, clock=SystemClock(), key=secret)
         try:
             done = 0
             for each in lost:
@@ -156,6 +174,7 @@ def restore(backup: str | Path, target: str, *, force: bool = False) -> Restorat
         sqlite_path(target),
         force=force,
         forget_again=lambda copy, lost: asyncio.run(forgotten(copy, lost)),
+        key=secret,
     )
 
 

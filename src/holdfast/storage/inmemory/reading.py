@@ -124,11 +124,12 @@ class InMemoryReadTx:
             found += self.find_memories([one])
         return found
 
-    def hidden(self) -> list[Message | Memory]:
-        """What standing changes hide from every other read, by document number."""
+    def hidden(self, by: str | None = None) -> list[Message | Memory]:
+        """What standing changes, or one of them, hide from every other read, by document number."""
         rows = self._rows
-        messages = [sealed.open() for one in rows.hidden if (sealed := rows.messages.get(one)) is not None]
-        memories = [kept.sealed[-1].open() for one in rows.hidden if (kept := rows.memories.get(one)) is not None]
+        found = [one for one, change_id in rows.hidden.items() if by is None or change_id == by]
+        messages = [sealed.open() for one in found if (sealed := rows.messages.get(one)) is not None]
+        memories = [kept.sealed[-1].open() for one in found if (kept := rows.memories.get(one)) is not None]
         return sorted([*messages, *memories], key=lambda item: item.number)
 
     def list_memories(self, listing: Listing) -> list[Memory]:
@@ -316,6 +317,10 @@ class InMemoryReadTx:
     def due(self) -> list[Due]:
         """The scope's due work, by time, kind and ref."""
         return sorted((claim.due for claim in self._claims()), key=lambda due: (due.due_at, due.kind, due.ref))
+
+    def overdue(self, kind: str) -> list[str]:
+        """The refs of due work of a kind whose time has come, by time and ref."""
+        return [due.ref for due in self.due() if due.kind == kind and due.due_at <= self.now]
 
     def leased(self) -> int:
         """How many of the scope's due items are leased now."""

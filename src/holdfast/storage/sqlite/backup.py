@@ -22,7 +22,7 @@ import apsw
 from holdfast.errors import BackupDamaged, HoldfastError, InvalidInput, StoreFull, StoreReadOnly
 from holdfast.keeping import Manifest
 from holdfast.plain import from_plain, iso
-from holdfast.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated
+from holdfast.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from holdfast.storage.sqlite.ledger import KEEPING, identity
 
 __all__ = [
@@ -49,7 +49,15 @@ Report = Callable[[int, int], None]
 
 
 def write_backup(
-    path: str, target: Path, *, now: datetime, holdfast: str, schema: int, busy_timeout: float, progress: Report | None
+    path: str,
+    target: Path,
+    *,
+    now: datetime,
+    holdfast: str,
+    schema: int,
+    busy_timeout: float,
+    progress: Report | None,
+    key: str = "",
 ) -> Manifest:
     """Copy the store into a new folder while others write, and return once the copy was verified.
 
@@ -64,10 +72,10 @@ def write_backup(
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.mkdir(mode=0o700)
-        _copy(path, part / COPY, busy_timeout=busy_timeout, progress=progress)
-        manifest = _described(part / COPY, now=now, holdfast=holdfast, schema=schema)
+        _copy(path, part / COPY, busy_timeout=busy_timeout, progress=progress, key=key)
+        manifest = _described(part / COPY, now=now, holdfast=holdfast, schema=schema, key=key)
         _write(part / MANIFEST, _manifest_text(manifest))
-        verify(part)
+        verify(part, key=key)
         sync_folder(part)
         part.rename(target)
         sync_folder(target.parent)
@@ -80,11 +88,11 @@ def write_backup(
     return manifest
 
 
-def _copy(path: str, copy: Path, *, busy_timeout: float, progress: Report | None) -> None:
+def _copy(path: str, copy: Path, *, busy_timeout: float, progress: Report | None, key: str) -> None:
     os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     with translated(path):
-        source = connect(path, busy_timeout=busy_timeout)
-        goal = apsw.Connection(str(copy))
+        source = connect(path, busy_timeout=busy_timeout, key=key)
+        goal = unlocked(apsw.Connection(str(copy)), key)
         try:
             # An open read holds the moment: without it each commit of another process starts the copy anew.
             source.execute("BEGIN")
@@ -104,9 +112,9 @@ def _copy(path: str, copy: Path, *, busy_timeout: float, progress: Report | None
         os.fsync(file.fileno())
 
 
-def _described(copy: Path, *, now: datetime, holdfast: str, schema: int) -> Manifest:
+def _described(copy: Path, *, now: datetime, holdfast: str, schema: int, key: str) -> Manifest:
     with translated(str(copy)):
-        connection = _opened(copy)
+        connection = _opened(copy, key)
         try:
             store = identity(connection).id
             counts = count_rows(connection)
@@ -153,7 +161,7 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def verify(folder: Path) -> Manifest:
+def verify(folder: Path, *, key: str = "") -> Manifest:
     """Read a whole backup back and compare it with its manifest: size, checksum, integrity, schema, counts.
 
     Raises:
@@ -169,13 +177,13 @@ def verify(folder: Path) -> Manifest:
             raise _damaged(folder, f"the checksum of {COPY} is not the manifest's")
     except OSError as error:
         raise _damaged(folder, f"{COPY} cannot be read ({error.strerror})") from error
-    _agrees(folder, copy, manifest)
+    _agrees(folder, copy, manifest, key)
     return manifest
 
 
-def _agrees(folder: Path, copy: Path, manifest: Manifest) -> None:
+def _agrees(folder: Path, copy: Path, manifest: Manifest, key: str) -> None:
     try:
-        connection = _opened(copy)
+        connection = _opened(copy, key)
     except apsw.Error as error:
         raise _damaged(folder, f"{COPY} cannot be opened ({type(error).__name__})") from error
     try:
@@ -197,10 +205,10 @@ def _agrees(folder: Path, copy: Path, manifest: Manifest) -> None:
         raise _damaged(folder, "a newer Holdfast wrote it; upgrade holdfast")
 
 
-def _opened(copy: Path) -> apsw.Connection:
+def _opened(copy: Path, key: str) -> apsw.Connection:
     """The copy, read-only and taken as it is: reading leaves nothing beside it."""
     uri = f"{copy.absolute().as_uri()}?immutable=1"
-    return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return unlocked(apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI), key)
 
 
 def sound(connection: apsw.Connection) -> str | None:

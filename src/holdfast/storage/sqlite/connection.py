@@ -17,6 +17,7 @@ import apsw
 
 from holdfast.errors import (
     HoldfastError,
+    InvalidSetting,
     NewerStore,
     NotAStore,
     ReadTimeout,
@@ -28,7 +29,17 @@ from holdfast.errors import (
 )
 from holdfast.storage.sqlite.raw import head
 
-__all__ = ["APPLICATION_ID", "Migration", "connect", "create_or_migrate", "migrations", "translated"]
+__all__ = [
+    "APPLICATION_ID",
+    "Migration",
+    "can_encrypt",
+    "check_key",
+    "connect",
+    "create_or_migrate",
+    "migrations",
+    "translated",
+    "unlocked",
+]
 
 APPLICATION_ID = 0x484F4C44
 """`HOLD` in the file header: how a file of ours is recognised without opening it."""
@@ -101,7 +112,35 @@ def translated(path: str) -> Iterator[None]:
         ) from error
 
 
-def connect(path: str, *, busy_timeout: float, vfs: str | None = None, readonly: bool = False) -> apsw.Connection:
+def can_encrypt() -> bool:
+    """Whether the SQLite that is installed encrypts: `apsw-sqlite3mc` in the place of `apsw`."""
+    return hasattr(apsw, "mc_version")
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that cannot be used.
+
+    Raises:
+        InvalidSetting: the file is to be encrypted and the SQLite that is installed cannot.
+    """
+    if key and not can_encrypt():
+        raise InvalidSetting(
+            "key asks for encryption, which plain apsw cannot do; run: pip uninstall apsw; pip install apsw-sqlite3mc",
+            name="key",
+        )
+
+
+def unlocked(connection: apsw.Connection, key: str) -> apsw.Connection:
+    """The connection, with the key of its file where there is one."""
+    check_key(key)
+    if key:
+        connection.pragma("key", key)
+    return connection
+
+
+def connect(
+    path: str, *, busy_timeout: float, vfs: str | None = None, readonly: bool = False, key: str = ""
+) -> apsw.Connection:
     """A connection with the settings that every one of ours has.
 
     Args:
@@ -109,33 +148,41 @@ def connect(path: str, *, busy_timeout: float, vfs: str | None = None, readonly:
         busy_timeout: seconds to wait for a lock that another process holds.
         vfs: the name of a registered VFS; None for the system's.
         readonly: refuse writes.
+        key: what the file is encrypted with; empty for a plain file.
     """
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
-    connection = apsw.Connection(path, flags=flags, vfs=vfs, statementcachesize=256)
+    connection = unlocked(apsw.Connection(path, flags=flags, vfs=vfs, statementcachesize=256), key)
     connection.set_busy_timeout(int(busy_timeout * 1000))
     connection.execute(_PRAGMAS)
     return connection
 
 
-def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | None = None) -> int:
+def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | None = None, key: str = "") -> int:
     """Make the file ours and current; returns the schema number.
 
     A new file is made with mode 0600 before SQLite sees it, so that its WAL inherits that mode.
 
     Raises:
-        NotAStore: a folder, or a file that is something else; it is left untouched.
+        NotAStore: a folder, or a file that is something else or encrypted with another key; it is left untouched.
         NewerStore: a newer Holdfast wrote it; it is left untouched.
         StoreReadOnly: the file or its folder cannot be written.
     """
     known = migrations()
+    check_key(key)
     if vfs is None:
         _create_file(path)
-        _check_header(path, supported=known[-1].number)
+        _check_header(path, supported=known[-1].number, encrypted=bool(key))
     with translated(path):
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, vfs=vfs)
         try:
-            connection.set_busy_timeout(int(busy_timeout * 1000))
-            schema = _migrate(connection, path, known, now)
+            unlocked(connection, key).set_busy_timeout(int(busy_timeout * 1000))
+            try:
+                schema = _migrate(connection, path, known, now)
+            except apsw.NotADBError as error:
+                if not key:
+                    raise
+                message = f"{path} cannot be read with this key; it was left untouched, pass the one it was made with"
+                raise NotAStore(message, path=path) from error
             if connection.pragma("journal_mode") != "wal" and connection.pragma("journal_mode", "wal") != "wal":
                 raise StoreError(f"{path} cannot use a write-ahead log there; move it to a local disk")
         finally:
@@ -163,13 +210,20 @@ def _create_file(path: str) -> None:
         raise StoreReadOnly(f"{path} cannot be created ({error.strerror}); check its folder") from error
 
 
-def _check_header(path: str, *, supported: int) -> None:
+def _check_header(path: str, *, supported: int, encrypted: bool) -> None:
     with translated(path):
         header = head(path, 100)
     if not header:
         return
+    if encrypted:
+        if header.startswith(_MAGIC):
+            raise NotAStore(f"{path} is not encrypted; open it without a key", path=path)
+        return
     if len(header) < 100 or not header.startswith(_MAGIC):
-        raise NotAStore(f"{path} is not a Holdfast file; it was left untouched, name another one", path=path)
+        raise NotAStore(
+            f"{path} is not a Holdfast file, or an encrypted one; it was left untouched, name another or pass key",
+            path=path,
+        )
     user_version, application = _HEADER.unpack(header)
     if application not in {0, APPLICATION_ID}:
         raise NotAStore(f"{path} is another program's SQLite file; it was left untouched, name another one", path=path)

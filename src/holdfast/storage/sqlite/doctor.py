@@ -38,14 +38,14 @@ _ORPHANS = {
 }
 
 
-def examine(path: str, *, now: datetime, busy_timeout: float) -> tuple[Finding, ...]:
+def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> tuple[Finding, ...]:
     """Everything that can be found without knowing what texts mean: files, pages, keys, orphans, ledger, clock.
 
     A file that cannot be opened is a finding, never an error.
     """
     found = [*_files(path)]
     try:
-        connection = connect(path, busy_timeout=busy_timeout)
+        connection = connect(path, busy_timeout=busy_timeout, key=key)
     except apsw.Error as error:
         return (*found, _wrong("open", f"SQLite cannot open it ({type(error).__name__})", _RESTORE, path))
     try:

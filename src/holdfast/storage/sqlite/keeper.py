@@ -25,12 +25,15 @@ T = TypeVar("T")
 class SqliteKeeper:
     """Backups, check-ups and long looks at one file."""
 
-    def __init__(self, path: str, *, clock: Clock, schema: int, release: str, busy_timeout: float = 10.0) -> None:
+    def __init__(
+        self, path: str, *, clock: Clock, schema: int, release: str, busy_timeout: float = 10.0, key: str = ""
+    ) -> None:
         self._path = path
         self._clock = clock
         self._schema = schema
         self._release = release
         self._busy_timeout = busy_timeout
+        self._key = key
 
     async def usage(self) -> tuple[Usage, ...]:
         return await asyncio.to_thread(self._usage)
@@ -41,7 +44,7 @@ class SqliteKeeper:
 
         found: dict[str, Usage] = {}
         with translated(self._path):
-            connection = connect(self._path, busy_timeout=self._busy_timeout)
+            connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
             try:
                 rows: list[Any] = connection.execute(KEEPING["usage"]).fetchall()
             finally:
@@ -60,7 +63,7 @@ class SqliteKeeper:
         from holdfast.storage.sqlite.ledger import reconcile
 
         with translated(self._path):
-            connection = connect(self._path, busy_timeout=self._busy_timeout)
+            connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
             try:
                 reconcile(connection, self._path)
             finally:
@@ -73,19 +76,22 @@ class SqliteKeeper:
             schema=self._schema,
             busy_timeout=self._busy_timeout,
             progress=progress,
+            key=self._key,
         )
 
     async def examine(self) -> tuple[Finding, ...]:
         from holdfast.storage.sqlite.doctor import examine
 
-        return await asyncio.to_thread(examine, self._path, now=self._clock.now(), busy_timeout=self._busy_timeout)
+        return await asyncio.to_thread(
+            examine, self._path, now=self._clock.now(), busy_timeout=self._busy_timeout, key=self._key
+        )
 
     async def survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
         return await asyncio.to_thread(self._survey, scope, work)
 
     def _survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
         with translated(self._path):
-            connection = connect(self._path, busy_timeout=self._busy_timeout)
+            connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
             try:
                 connection.execute("PRAGMA query_only = ON")
                 connection.execute("BEGIN")

@@ -344,13 +344,14 @@ WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by I
 -- name: read_hidden_messages
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
   quotes
-FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
+FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL AND hidden_by = ifnull(:by, hidden_by)
 
 -- name: read_hidden_memories
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
   recorded_at, unrecorded_at, superseded_by
-FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL AND unrecorded_at IS NULL
+FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL AND hidden_by = ifnull(:by, hidden_by)
+  AND unrecorded_at IS NULL
 
 -- name: reveal_messages
 UPDATE message SET hidden_by = NULL WHERE namespace = :namespace AND user_id = :user_id AND hidden_by = :change_id
@@ -454,6 +455,10 @@ FROM due WHERE namespace = :namespace AND user_id = :user_id ORDER BY due_at, ki
 
 -- name: count_leased
 SELECT count(*) FROM due WHERE namespace = :namespace AND user_id = :user_id AND leased_until > :now
+
+-- name: read_overdue
+SELECT ref FROM due INDEXED BY due_of_scope
+WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND due_at <= :now ORDER BY due_at, ref
 
 -- name: put_due
 INSERT INTO due (namespace, user_id, kind, ref, due_at) VALUES (:namespace, :user_id, :kind, :ref, :due_at)

@@ -17,7 +17,7 @@ from holdfast.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, 
 from holdfast.keeping import Lost, Restoration
 from holdfast.model import Scope
 from holdfast.storage.sqlite.backup import COPY, hash_file, sound, sync_folder, verify
-from holdfast.storage.sqlite.connection import connect, translated
+from holdfast.storage.sqlite.connection import connect, translated, unlocked
 from holdfast.storage.sqlite.ledger import KEEPING, identity, read_ledger, reconcile, scope_mark
 
 __all__ = ["restore_backup"]
@@ -26,7 +26,7 @@ _BUSY_SECONDS = 5.0
 
 
 def restore_backup(
-    backup: Path, target: str, *, force: bool, forget_again: Callable[[str, tuple[Lost, ...]], int]
+    backup: Path, target: str, *, force: bool, forget_again: Callable[[str, tuple[Lost, ...]], int], key: str = ""
 ) -> Restoration:
     """Put a backup in a store's place.
 
@@ -40,7 +40,7 @@ def restore_backup(
         StoreBusy: a process has the store at the target open.
         StoreFull, StoreReadOnly: the copy cannot be written.
     """
-    manifest = verify(backup)
+    manifest = verify(backup, key=key)
     place = Path(target)
     replaces = place.exists()
     if replaces and not force:
@@ -49,14 +49,14 @@ def restore_backup(
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if replaces:
-            _quiet(target)
+            _quiet(target, key)
         _copy_file(backup / COPY, part)
         if hash_file(part) != manifest.sha256:
             raise BackupDamaged(f"the copy of {backup} changed while it was read; nothing was restored", path=target)
-        lost = _lost(str(part), target, manifest.store)
+        lost = _lost(str(part), target, manifest.store, key)
         forgotten = forget_again(str(part), lost) if lost else 0
-        _check(part)
-        _swap(part, place, replaces=replaces)
+        _check(part, key)
+        _swap(part, place, replaces=replaces, key=key)
     except OSError as error:
         kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
         raise kind(f"{target} cannot be restored: {error.strerror}; it was left as it was") from error
@@ -65,7 +65,7 @@ def restore_backup(
             with contextlib.suppress(OSError):
                 rest.unlink(missing_ok=True)
     with translated(target):
-        connection = connect(target, busy_timeout=_BUSY_SECONDS)
+        connection = connect(target, busy_timeout=_BUSY_SECONDS, key=key)
         try:
             reconcile(connection, target)
         finally:
@@ -77,13 +77,13 @@ def _beside(path: Path) -> tuple[Path, ...]:
     return tuple(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))
 
 
-def _quiet(target: str) -> None:
+def _quiet(target: str, key: str) -> None:
     """Bring the ledger up to date and fold the write-ahead log into the file: nobody else may have it open.
 
     A store that is damaged is taken as it is: a restore is what it needs.
     """
     try:
-        connection = connect(target, busy_timeout=_BUSY_SECONDS)
+        connection = connect(target, busy_timeout=_BUSY_SECONDS, key=key)
     except apsw.Error:
         return
     try:
@@ -108,12 +108,12 @@ def _copy_file(source: Path, goal: Path) -> None:
         os.fsync(writing.fileno())
 
 
-def _lost(copy: str, target: str, store: str) -> tuple[Lost, ...]:
+def _lost(copy: str, target: str, store: str, key: str) -> tuple[Lost, ...]:
     """What the ledger says was forgotten, by the scopes of the copy."""
     entries = read_ledger(target, store)
     if not entries:
         return ()
-    connection = connect(copy, busy_timeout=_BUSY_SECONDS)
+    connection = connect(copy, busy_timeout=_BUSY_SECONDS, key=key)
     try:
         secret = identity(connection).secret
         owners: list[Any] = connection.execute(KEEPING["all_owners"]).fetchall()
@@ -128,9 +128,9 @@ def _lost(copy: str, target: str, store: str) -> tuple[Lost, ...]:
     return tuple(found)
 
 
-def _check(part: Path) -> None:
+def _check(part: Path, key: str) -> None:
     """What will be the store must be one sound file: nothing of it may stand in a log beside it."""
-    connection = apsw.Connection(str(part))
+    connection = unlocked(apsw.Connection(str(part)), key)
     try:
         wrong = sound(connection)
         if wrong is None and connection.pragma("journal_mode", "delete") != "delete":
@@ -143,7 +143,7 @@ def _check(part: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _swap(part: Path, place: Path, *, replaces: bool) -> None:
+def _swap(part: Path, place: Path, *, replaces: bool, key: str) -> None:
     """Rename the copy over the store, and put the store back when the result cannot be read."""
     aside = place.with_name(f"{place.name}.before-{secrets.token_hex(4)}")
     stale = [(rest, aside.with_name(aside.name + rest.name[len(place.name) :])) for rest in _beside(place)]
@@ -155,7 +155,7 @@ def _swap(part: Path, place: Path, *, replaces: bool) -> None:
                 rest.rename(kept)
     part.replace(place)
     sync_folder(place.parent)
-    connection = apsw.Connection(str(place), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection = unlocked(apsw.Connection(str(place), flags=apsw.SQLITE_OPEN_READWRITE), key)
     try:
         wrong = sound(connection)
     finally:

@@ -51,6 +51,7 @@ class SqliteStore:
         read_timeout: float = 5.0,
         close_timeout: float = 10.0,
         vfs: str | None = None,
+        key: str = "",
     ) -> None:
         self._path = path
         self._clock = clock
@@ -58,12 +59,13 @@ class SqliteStore:
         self._read_timeout = read_timeout
         self._close_timeout = close_timeout
         self._vfs = vfs
+        self._key = key
         self._pid = os.getpid()
         self._closed = False
         self._wakes: list[Callable[[], None]] = []
         self._local = threading.local()
         self._open_readers: list[apsw.Connection] = []
-        schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs)
+        schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs, key=key)
         with translated(path):
             self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake)
             reader = self._connect()
@@ -72,7 +74,9 @@ class SqliteStore:
             reader.close()
         self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="holdfast-reader")
-        self._upkeep = SqliteUpkeep(write=self.write, read=self._look, call=self._writer.call, note=self._note)
+        self._upkeep = SqliteUpkeep(
+            write=self.write, read=self._look, call=self._writer.call, note=self._note, encrypted=bool(key)
+        )
         self._usage = SqliteUsageBook(write=self.write, read=self._look)
 
     @property
@@ -133,7 +137,7 @@ class SqliteStore:
         return connection
 
     def _connect(self) -> apsw.Connection:
-        return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs)
+        return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs, key=self._key)
 
     def _note(self, connection: apsw.Connection) -> None:
         """Bring the ledger of what was forgotten up to date; a file system of a test has none."""

@@ -59,11 +59,13 @@ class SqliteUpkeep:
         read: Callable[..., Any],
         call: Callable[..., Any],
         note: Callable[[apsw.Connection], object],
+        encrypted: bool = False,
     ) -> None:
         self._write = write
         self._read = read
         self._call = call
         self._note = note
+        self._encrypted = encrypted
 
     async def claim(
         self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
@@ -166,7 +168,8 @@ class SqliteUpkeep:
             path = connection.filename
             if not _checkpointed(connection):
                 return "reader"
-            if not has_stale_cells(connection, path):
+            # The pages of an encrypted file cannot be looked at: it is always written anew.
+            if not self._encrypted and not has_stale_cells(connection, path):
                 return None
             if briefly and connection.execute("PRAGMA page_count").get > BRIEF_PAGES:
                 return "rebuild"

@@ -253,6 +253,7 @@ CREATE TABLE due (
   PRIMARY KEY (namespace, user_id, kind, ref)
 ) WITHOUT ROWID;
 CREATE INDEX due_soonest ON due (due_at);
+CREATE INDEX due_of_scope ON due (namespace, user_id, kind, due_at);
 
 -- The words index: packed blocks of consecutive documents (see packed.py and docs/decisions/0002), derived from the texts.
 CREATE TABLE word_block (

@@ -271,6 +271,7 @@ CREATE TABLE due (
   PRIMARY KEY (namespace, user_id, kind, ref)
 ) /* partition */;
 CREATE INDEX due_soonest ON due (due_at) WHERE leased_until IS NULL;
+CREATE INDEX due_of_scope ON due (namespace, user_id, kind, due_at);
 CREATE INDEX due_leased ON due (leased_until) WHERE leased_until IS NOT NULL;
 
 -- The words index: packed blocks of consecutive documents (see packed.py and docs/decisions/0002), derived from the texts.
