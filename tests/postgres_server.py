@@ -38,9 +38,13 @@ def _installed() -> Path:
 class Server:
     """One server on a Unix socket in its own folder; `settings` stand over the quick ones."""
 
-    def __init__(self, *, settings: Mapping[str, str] | None = None, copy_of: Server | None = None) -> None:
+    def __init__(
+        self, *, settings: Mapping[str, str] | None = None, copy_of: Server | None = None, disk: bool = False
+    ) -> None:
         memory = Path("/dev/shm")  # noqa: S108 - the folder in it is our own
-        self.folder = Path(tempfile.mkdtemp(prefix="hfpg", dir=memory if os.access(memory, os.W_OK) else None))
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="hfpg", dir=None if disk or not os.access(memory, os.W_OK) else memory)
+        )
         self.data = self.folder / "data"
         self.settings = {**QUICK, **(settings or {})}
         self._account: dict[str, object] = {}

@@ -179,8 +179,8 @@ class Erasure:
     an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
     to do so), and the scrub is due work. On PostgreSQL it is true once no query of any session can reach a byte of it
     ("vacuum": its tables are vacuumed behind the call); its log, standbys and archives are PostgreSQL's. No surface
-    returns any of it from the moment of the acknowledgement. `replayed` says that the same idempotency key had been seen
-    and nothing was forgotten now.
+    returns any of it from the moment of the acknowledgement. `replayed` says that the same idempotency key had been
+    seen and nothing was forgotten now.
     """
 
     messages: tuple[str, ...] = ()
