@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast
-from holdfast.errors import HoldfastError, InvalidInput, NewerStore, NotAStore, StoreCorrupt, StoreReadOnly
+from holdfast.errors import HoldfastError, InvalidInput, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
 
 SOURCE = Path(__file__).parents[1] / "src"
 TWO_OPENERS = 6
@@ -245,3 +245,18 @@ def test_a_link_and_a_path_value_open_the_same_store(tmp_path: Path) -> None:
         assert hf.scope(user="alice").recall("tides").total == 1
         hf.admin.backup(tmp_path / "copy")
     assert sorted(path.name for path in (tmp_path / "away").iterdir()) == ["link.db"]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_acknowledged_into_a_file_that_is_gone(tmp_path: Path, *, replaced: bool) -> None:
+    path = tmp_path / "memory.db"
+    with Holdfast.open(path, worker=False) as hf:
+        alice = hf.scope(user="alice")
+        alice.remember("kept")
+        assert alice.recall("kept").total == 1
+        path.rename(tmp_path / "elsewhere.db")
+        if replaced:
+            path.write_bytes(b"")
+        for verb in (lambda: alice.remember("lost"), lambda: alice.recall("kept")):
+            with pytest.raises(StoreError, match="open it again"):
+                verb()

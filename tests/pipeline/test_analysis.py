@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.pipeline.analysis import ANALYSIS_VERSION, analyse, analyse_query, analysis_fingerprint
+from holdfast.pipeline.analysis import ANALYSIS_VERSION, analyse, analyse_query
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 
@@ -180,10 +180,6 @@ def test_threads_get_the_same_terms():
     texts = [f"running{i} horses and {i} houses were painted" for i in range(50)] * 4
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(analyse, texts)) == [analyse(text) for text in texts]
-
-
-def test_the_fingerprint_names_the_version():
-    assert analysis_fingerprint().startswith(f"{ANALYSIS_VERSION}/")
 
 
 def test_terms_of_version_one_stay():

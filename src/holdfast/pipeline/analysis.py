@@ -23,7 +23,7 @@ from holdfast.pipeline.function_words import EVIDENCE, FUNCTION_WORDS, UNIT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["ANALYSIS_VERSION", "QueryWord", "Terms", "analyse", "analyse_query", "analysis_fingerprint"]
+__all__ = ["ANALYSIS_VERSION", "QueryWord", "Terms", "analyse", "analyse_query"]
 
 ANALYSIS_VERSION = 1
 """Grows whenever the same text gives other terms; an index of another version must be built again."""
@@ -122,11 +122,6 @@ class _Folding(dict[int, str]):
 
 _FOLDING = _Folding()
 _INVISIBLE = dict.fromkeys((0x00AD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), "") | {0x200B: " "}
-
-
-def analysis_fingerprint() -> str:
-    """Name what terms depend on: the version of these rules and that of the stemmers."""
-    return f"{ANALYSIS_VERSION}/{Stemmer.version()}"
 
 
 def analyse(text: str) -> Terms:

@@ -36,6 +36,7 @@ __all__ = [
     "check_key",
     "connect",
     "create_or_migrate",
+    "file_at",
     "migrations",
     "translated",
     "unlocked",
@@ -155,6 +156,15 @@ def connect(
     connection.set_busy_timeout(int(busy_timeout * 1000))
     connection.execute(_PRAGMAS)
     return connection
+
+
+def file_at(path: str) -> tuple[int, int] | None:
+    """Which file stands at a path now (device and inode); None where there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | None = None, key: str = "") -> int:

@@ -18,7 +18,7 @@ import apsw
 from holdfast.errors import ForkedProcess, StoreClosed, StoreError
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
-from holdfast.storage.sqlite.connection import connect, create_or_migrate, translated
+from holdfast.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
 from holdfast.storage.sqlite.ledger import reconcile
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
 from holdfast.storage.sqlite.upkeep import SqliteUpkeep
@@ -66,8 +66,9 @@ class SqliteStore:
         self._local = threading.local()
         self._open_readers: list[apsw.Connection] = []
         schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs, key=key)
+        self._file = file_at(path) if vfs is None else None
         with translated(path):
-            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake)
+            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake, begin=self._refuse_moved)
             reader = self._connect()
             secret = reader.execute("SELECT value FROM store WHERE name = 'secret'").get
             self._note_at_open(reader)
@@ -112,6 +113,7 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._snapshot, work)
 
     def _snapshot(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
+        self._refuse_moved()
         with translated(self._path):
             connection = self._reader()
             until = time.monotonic() + self._read_timeout
@@ -138,6 +140,17 @@ class SqliteStore:
 
     def _connect(self) -> apsw.Connection:
         return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs, key=self._key)
+
+    def _refuse_moved(self) -> None:
+        """Refuse to go on with a file that is no longer at its path: what is written there would be lost with it.
+
+        Raises:
+            StoreError: the file was removed, renamed or replaced while it was open.
+        """
+        if self._file is not None and file_at(self._path) != self._file:
+            raise StoreError(
+                f"{self._path} was removed or replaced while it was open; nothing was stored, open it again"
+            )
 
     def _note(self, connection: apsw.Connection) -> None:
         """Bring the ledger of what was forgotten up to date; a file system of a test has none."""

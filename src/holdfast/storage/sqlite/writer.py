@@ -52,12 +52,19 @@ class Writer:
     """
 
     def __init__(
-        self, connect: Callable[[], apsw.Connection], *, path: str, clock: Clock, woke: Callable[[], None]
+        self,
+        connect: Callable[[], apsw.Connection],
+        *,
+        path: str,
+        clock: Clock,
+        woke: Callable[[], None],
+        begin: Callable[[], None],
     ) -> None:
         self._connect = connect
         self._path = path
         self._clock = clock
         self._woke = woke
+        self._check = begin
         self._jobs: list[_Job] = []
         self._places = 0
         self._closed = False
@@ -131,7 +138,7 @@ class Writer:
         woke = False
         try:
             with translated(self._path):
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._begin()
                 gathered, now = Gathered(SqliteStatements(self._connection)), self._time()
                 until = time.monotonic() + GROUP_SECONDS
                 current: _Job | None = job
@@ -199,7 +206,7 @@ class Writer:
         assert job.scope is not None  # noqa: S101 - only units of work are grouped
         try:
             with translated(self._path):
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._begin()
                 now = self._time()
                 gathered, result, error, woke = self._one(
                     job, job.scope, Gathered(SqliteStatements(self._connection)), now
@@ -214,6 +221,10 @@ class Writer:
             _settle([(job, result, error)])
             if woke:
                 self._woke()
+
+    def _begin(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._check()
 
     def _time(self) -> datetime:
         """The store's clock: never before the last recorded time, whoever wrote it."""
