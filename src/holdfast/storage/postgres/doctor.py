@@ -79,7 +79,7 @@ def _role(connection: Session, where: str) -> Iterator[Finding]:
 
 
 def _durability(connection: Session, where: str) -> Iterator[Finding]:
-    names = ("fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names")
+    names = ("fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names", "autovacuum")
     found: dict[str, Any] = {}
     for name in names:
         row = connection.execute("SELECT reset_val FROM pg_settings WHERE name = %s", (name,)).fetchone()
@@ -88,6 +88,9 @@ def _durability(connection: Session, where: str) -> Iterator[Finding]:
         if found[name] == "off":
             what = f"{name} is off: a crash of the machine can lose or damage acknowledged writes"
             yield _wrong("durability", what, f"set {name} = on in postgresql.conf", where)
+    if found["autovacuum"] == "off":
+        what = "autovacuum is off: tables grow, and questions are planned without statistics"
+        yield _note("autovacuum", what, "set autovacuum = on, or run VACUUM ANALYZE as often as rows change", where)
     if found["synchronous_commit"] == "off":
         what = "synchronous_commit is off; Holdfast's own sessions use 'on' all the same"
         yield _note("durability", what, "nothing; or set it to on, or to remote_apply with a standby", where)

@@ -78,11 +78,22 @@ class Queue:
                 self._changed.wait()
                 self._idle -= 1
 
-    def another(self, namespace: str) -> Job | None:
-        """The next job of a namespace that the caller holds, where one waits."""
+    def another(self, scope: Scope) -> Job | None:
+        """The next job of a namespace that the caller holds: of those that are as urgent, first the same user's."""
         with self._changed:
             self._drop_late()
-            return self._pop(namespace) if namespace in self._waiting else None
+            jobs = self._waiting.get(scope.namespace)
+            if not jobs:
+                return None
+            mine = [job for job in jobs if job.priority == jobs[0].priority and job.scope.user == scope.user]
+            if not mine:
+                return self._pop(scope.namespace)
+            job = min(mine)
+            jobs.remove(job)
+            heapq.heapify(jobs)
+            if not jobs:
+                del self._waiting[scope.namespace]
+            return job
 
     def release(self, namespace: str) -> None:
         """Let another thread have the namespace."""

@@ -119,7 +119,7 @@ class Writer:
                 if not current.future.cancelled():
                     group.jobs.append(current)
                     self._one(transaction, current, group)
-                current = self._queue.another(job.scope.namespace) if time.monotonic() < until else None
+                current = self._queue.another(current.scope) if time.monotonic() < until else None
             self._commit(transaction)
 
     def _one(self, transaction: WriteTransaction, job: Job, group: _Group) -> None:
