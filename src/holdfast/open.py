@@ -29,13 +29,14 @@ class AsyncHoldfast(OpenStore):
 
     @classmethod
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Opening:
-        """Open a store: a path or `sqlite:///path`, made where it is not there, or `memory://`, kept nowhere.
+        """Open a store: a path, `sqlite:///path` or `postgresql://…`, made where it is not there, or `memory://`.
 
         Settings are keywords; see `docs/reference/settings.md`. Awaiting the result, or entering it with `async with`,
         opens.
 
         Raises:
-            NotAStore, NewerStore, StoreReadOnly, StoreCorrupt: the file cannot be used; it was left untouched.
+            NotAStore, NewerStore, StoreReadOnly, StoreCorrupt: the store cannot be used; it was left untouched.
+            StoreUnreachable: the database cannot be reached.
             InvalidSetting: a setting is unknown or out of range.
         """
 
