@@ -22,14 +22,15 @@ from holdfast.memory import OpenStore
 from holdfast.scope import AsyncScope
 from tests.documents import ROOT
 
-__all__ = ["COMMAND_LINE", "VERBS", "signature", "verbs", "with_commands", "with_signatures"]
+__all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
 
 VERBS = ROOT / "docs" / "reference" / "verbs.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
+MCP = ROOT / "docs" / "reference" / "mcp.md"
 FACES = (AsyncScope, OpenStore, Admin)
 LINE = 110
 _VERB = re.compile(r"^### (\w+)\n\n```python\n.*?^```$", re.MULTILINE | re.DOTALL)
-_GENERATED = re.compile(r"(<!-- (commands|options) -->\n).*?(<!-- end -->)", re.DOTALL)
+_GENERATED = re.compile(r"(<!-- (commands|options|tools|resources|prompts) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def verbs() -> Mapping[str, Callable[..., Any]]:
@@ -104,6 +105,9 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
     own = [p for p in found.params if p.name not in common]
     if any(isinstance(p, click.Option) for p in own):
         yield _options(own) + "\n"
+    if name == "mcp" and isinstance(found, click.Group):
+        for sub, command in found.commands.items():
+            yield from _command(f"{name} {sub}", command, common)
 
 
 def _options(parameters: Iterable[click.Parameter]) -> str:
@@ -116,6 +120,68 @@ def _options(parameters: Iterable[click.Parameter]) -> str:
     return "\n".join(rows)
 
 
+def with_tools(text: str) -> str:
+    """The page of MCP with every tool, resource and prompt as the code has it."""
+    from holdfast.interfaces.mcp_prompts import PROMPTS
+    from holdfast.interfaces.mcp_resources import ITEM, RESOURCES
+
+    resources = [f"| `{spec.uri}` | {spec.description} |" for spec in RESOURCES.values()]
+    resources.append(f"| `{ITEM}` | A memory or message as a whole. |")
+    prompts = [
+        f"| `{spec.name}` | {spec.description} | {', '.join(f'`{name}`' for name in spec.arguments)} |"
+        for spec in PROMPTS.values()
+    ]
+    made = {
+        "tools": "\n".join(_tools()),
+        "resources": "\n".join(["| uri | |", "|---|---|", *resources]),
+        "prompts": "\n".join(["| prompt | | arguments |", "|---|---|---|", *prompts]),
+    }
+    return _GENERATED.sub(lambda match: f"{match[1]}\n{made[match[2]].strip()}\n\n{match[3]}", text)
+
+
+def _tools() -> Iterable[str]:
+    from holdfast.interfaces.mcp_arguments import input_schema
+    from holdfast.interfaces.mcp_tools import TOOLS
+
+    for spec in TOOLS.values():
+        hints = [f"needs the right to {spec.right}"]
+        hints += ["idempotent"] if spec.idempotent else []
+        hints += ["destructive"] if spec.destructive else []
+        yield f"## {spec.name}\n\n{spec.description}\n\n{'; '.join(hints).capitalize()}.\n"
+        schema = input_schema(spec.takes)
+        if schema["properties"]:
+            yield "| argument | | |\n|---|---|---|"
+            for name, one in schema["properties"].items():
+                needed = "needed" if name in schema.get("required", ()) else ""
+                about = f"{one['description']} {_bounds(one, needed)}".strip()
+                yield f"| `{name}` | {_cell(_type(one))} | {_cell(about)} |"
+            yield ""
+        given = spec.gives["properties"]
+        listed = [f"`{name}`" + ("" if name in spec.gives["required"] else "?") for name in given]
+        yield f"Answers {', '.join(listed)}.\n"
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if schema["type"] == "array":
+        return f"list of {_type(schema['items'])}"
+    return "time" if schema.get("format") == "date-time" else str(schema["type"])
+
+
+def _bounds(schema: Mapping[str, Any], needed: str) -> str:
+    bounds = {
+        "minimum": "at least {:,}",
+        "maximum": "at most {:,}",
+        "maxLength": "at most {:,} characters",
+        "maxItems": "at most {:,} entries",
+    }
+    said = [needed] if needed else []
+    said += [text.format(schema[name]) for name, text in bounds.items() if name in schema and "format" not in schema]
+    said += [f"default {schema['default']}"] if "default" in schema else []
+    return f"({'; '.join(said)})" if said else ""
+
+
 def _cell(text: str) -> str:
     # The default of --db is another one on each kind of machine.
     home = str(Path.home())
@@ -126,3 +192,4 @@ def _cell(text: str) -> str:
 if __name__ == "__main__":
     VERBS.write_text(with_signatures(VERBS.read_text(encoding="utf-8")), encoding="utf-8")
     COMMAND_LINE.write_text(with_commands(COMMAND_LINE.read_text(encoding="utf-8")), encoding="utf-8")
+    MCP.write_text(with_tools(MCP.read_text(encoding="utf-8")), encoding="utf-8")

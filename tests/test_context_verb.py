@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import asynccontextmanager
 
 import httpx2
@@ -14,8 +15,8 @@ from holdfast.memory import OpenStore
 from holdfast.pipeline.fences import find_quotes
 from holdfast.settings import Settings
 from holdfast.storage.inmemory.store import InMemoryStore
-from holdfast.system import SystemClock, TimeOrderedIds
-from holdfast.testing import ChaosServer
+from holdfast.system import TimeOrderedIds
+from holdfast.testing import ChaosServer, FakeClock
 from holdfast.wiring import assemble
 
 CALL = {"id": "call_0", "type": "function", "function": {"name": "look", "arguments": '{"q": "rain"}'}}
@@ -42,7 +43,7 @@ class Wrapped:
     """A store whose reads can be broken, held up or counted by what they are for."""
 
     def __init__(self):
-        self.inner = InMemoryStore(SystemClock(), TimeOrderedIds())
+        self.inner = InMemoryStore(FakeClock(), TimeOrderedIds())
         self.broken = set()
         self.hanging = set()
         self.rows = 0
@@ -84,11 +85,24 @@ class Counted:
 
 
 @asynccontextmanager
-async def wrapped(**settings):
+async def wrapped():
+    """A store that can be broken, on a clock that stands still until a test moves it."""
+    clock = FakeClock()
     store = Wrapped()
-    runtime = assemble(store, clock=SystemClock(), settings=Settings(worker=False, **settings))
+    runtime = assemble(store, clock=clock, settings=Settings(worker=False, embedding="none"))
     async with OpenStore(runtime) as opened:
-        yield opened, store
+        yield opened, store, clock
+
+
+async def only_late_slots_are_left(late, clock):
+    """Return once every slot of a context has answered but these, and their deadline runs."""
+
+    def running():
+        names = {task.get_name() for task in asyncio.all_tasks()}
+        return {name.removeprefix("context-") for name in names if name.startswith("context-")}
+
+    while running() != late or clock.sleepers != 1:
+        await clock.elapse(0)
 
 
 async def test_the_window_memory_and_the_new_message_are_there(holdfast):
@@ -147,9 +161,14 @@ async def test_recalled_text_is_not_learned_found_or_kept_once_forgotten(holdfas
     assert [one.quotes[0].ids for one in stored if one.quotes] == [(told.memory.id,)]
     found = await alice.recall("xylophone", kinds=["message"])
     assert found.hits == (), "the words of a quotation are no words of the message"
+    served = (await alice.recall("music", kinds=["message"])).hits + (await alice.recall("", kinds=["message"])).hits
+    assert served
+    assert not any("xylophone" in hit.text for hit in served), "what was recalled is not served again as said"
+    planned = await alice.forget(told.memory.id, dry_run=True)
+    assert planned.quotations == (stored[0].id,)
     again = await alice.context([{"role": "user", "content": "more"}])
     assert again.as_text().count("xylophone") == 1
-    await alice.forget(told.memory.id)
+    assert (await alice.forget(told.memory.id)).quotations == planned.quotations
     stored = await alice.messages()
     assert "xylophone" not in repr(stored)
     assert all(quote.ids == () for one in stored for quote in one.quotes)
@@ -187,13 +206,18 @@ async def test_stored_text_cannot_leave_its_fence(holdfast):
 @pytest.mark.parametrize("slot", ["corrections", "profile", "summaries", "recall", "read_window", "confirm"])
 @pytest.mark.parametrize("how", ["broken", "hanging"])
 async def test_a_slot_that_fails_or_hangs_is_named_and_the_answer_comes(slot, how):
-    async with wrapped(context_slot_timeout=0.05) as (opened, store):
+    async with wrapped() as (opened, store, clock):
         alice = opened.scope(user="alice", session="s")
         await alice.remember("likes tea", pinned=True)
         await alice.add(turn(1))
         getattr(store, how).add(slot)
-        context = await alice.context([{"role": "user", "content": "tea?"}])
         named = {"recall": {"memories", "messages"}, "read_window": {"window"}}.get(slot, {slot})
+        asked = asyncio.create_task(alice.context([{"role": "user", "content": "tea?"}]))
+        if how == "hanging":
+            await only_late_slots_are_left({"current"} if slot == "confirm" else named, clock)
+            assert not asked.done()
+            clock.advance(Settings().context_slot_timeout)
+        context = await asked
         if slot == "confirm":
             assert "profile" in context.degraded
         else:
@@ -203,7 +227,7 @@ async def test_a_slot_that_fails_or_hangs_is_named_and_the_answer_comes(slot, ho
 
 
 async def test_what_was_replaced_between_the_reads_is_left_out():
-    async with wrapped() as (opened, store):
+    async with wrapped() as (opened, store, _):
         alice = opened.scope(user="alice", session="s")
         old = await alice.remember(attribute="city", value="Porto", importance="high")
         inner = store.inner.read
@@ -221,7 +245,7 @@ async def test_what_was_replaced_between_the_reads_is_left_out():
 @pytest.mark.parametrize("strategy", ["full_history", "memory_first", "adaptive"])
 async def test_rows_read_do_not_grow_with_the_session(strategy):
     counted = []
-    async with wrapped() as (opened, store):
+    async with wrapped() as (opened, store, _):
         alice = opened.scope(user="alice", session="s")
         for start in (0, 200):
             await alice.add([message for number in range(start, start + 200) for message in turn(number)])
@@ -259,12 +283,44 @@ async def test_two_hundred_turns_with_tools_are_never_refused(strategy):
         assert used == ({"full_history", "memory_first"} if strategy == "adaptive" else {strategy})
 
 
-async def test_the_server_refuses_what_the_old_cut_sends():
+async def test_the_orphan_case_exactly_the_old_cut_is_refused_and_ours_passes(holdfast):
+    """Four turns with a tool call each, threshold 5, keep 2: the fifth request crosses."""
+    alice = holdfast.scope(user="alice", session="s")
+    await alice.remember(attribute="favorite color", value="green", importance="high")
+    system = {"role": "system", "content": "be nice"}
     async with ChaosServer() as server, httpx2.AsyncClient(timeout=10, trust_env=False) as client:
-        recalled = {"role": "system", "content": "recalled"}
-        body = {"model": "m", "messages": [recalled, *turn(4)[-2:], {"role": "user", "content": "and?"}]}
-        answer = await client.post(server.url + "/v1/chat/completions", json=body)
-        assert answer.status_code == 400
+
+        async def answer(messages):
+            path = "/v1/chat/completions"
+            return await client.post(server.url + path, json={"model": "m", "messages": list(messages)})
+
+        for number in range(1, 6):
+            said = turn(number)
+            context = await alice.context([system, said[0]], crossover_turn_threshold=5, tail=2)
+            assert context.strategy == ("memory_first" if number == 5 else "full_history")
+            assert (await answer(context.messages)).status_code == 200
+            if number < 5:
+                await alice.add(said)
+        recalled = next(one for one in context.messages if one["role"] == "system" and one != system)
+        old = await answer([system, recalled, *turn(4)[-2:], turn(5)[0]])
+        assert old.status_code == 400
+        assert "must be a response to a preceeding message with 'tool_calls'" in old.json()["error"]["message"]
+        tail = [one for one in context.messages if one["role"] != "system"]
+        assert tail == [*turn(4)[1:], turn(5)[0]], "it begins with the assistant's call"
+
+
+async def test_a_handle_in_a_shortened_message_reads_it_whole(holdfast):
+    alice = holdfast.scope(user="alice", session="s")
+    long = "\n".join(f"line {number}: 지난주에 rain" for number in range(9_000))
+    said = [turn(1)[0], turn(1)[1], {**turn(1)[2], "content": long}, turn(1)[3]]
+    await alice.add(said)
+    context = await alice.context([{"role": "user", "content": "and?"}], budget=3000)
+    [result] = [one["content"] for one in context.messages if one["role"] == "tool"]
+    [handle] = re.findall(r'read_message\("(msg_[0-9a-f]+)"\)', result)
+    read = ""
+    while part := await alice.read_message(handle, offset=len(read)):
+        read += part
+    assert read == long
 
 
 async def test_an_empty_scope_still_gives_a_window_that_can_be_sent(holdfast):

@@ -264,6 +264,12 @@ def test_the_commands_are_those_of_the_code() -> None:
     assert "### recall" in text
 
 
+def test_the_mcp_tools_are_those_of_the_code() -> None:
+    text = reference.MCP.read_text(encoding="utf-8")
+    assert reference.with_tools(text) == text, "run python -m tests.reference"
+    assert "## add_message" in text
+
+
 def test_the_formats_are_those_of_the_code() -> None:
     told = [codes(row[0]).pop() for row in rows(marked(DOCS / "how-to" / "import.md", "formats"))]
     assert told == list(READERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from random import Random
 from typing import Any
 
 import pytest
@@ -55,3 +56,36 @@ async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
             task.cancel()
         _, left = await asyncio.wait(worker._tasks, timeout=5)
         assert left == set()
+
+
+async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:
+    """What calls an embedding runs in a lane of its own: the quick work beside it is done."""
+    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as hf:
+        store = hf._runtime.store
+        hangs, done = asyncio.Event(), asyncio.Event()
+
+        async def hang(_: Any) -> None:
+            hangs.set()
+            await asyncio.Event().wait()
+
+        async def quick(_: Any) -> None:
+            done.set()
+
+        worker = Worker(
+            store,
+            {"index": hang, "expire": quick},
+            clock=hf._runtime.clock,
+            owner="w",
+            random=Random(1),
+            apart=("index",),
+        )
+        alice = hf.scope(user="alice")
+        worker.start()
+        try:
+            async with asyncio.timeout(10):
+                await store.write(alice.scope, lambda tx: tx.put_due("index", "vectors", tx.now))
+                await hangs.wait()
+                await store.write(alice.scope, lambda tx: tx.put_due("expire", "mem_x", tx.now))
+                await done.wait()
+        finally:
+            await worker.stop()

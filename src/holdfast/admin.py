@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
+from holdfast.answers import Doubt
 from holdfast.errors import InvalidInput
 from holdfast.inference import Tally
 from holdfast.keeping import Finding, Keeper, Manifest, Rebuilt, Usage, given_path
@@ -14,6 +15,7 @@ from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
 from holdfast.pipeline.fences import said
 from holdfast.pipeline.index import begin, due_index
+from holdfast.pipeline.suspicions import doubts
 from holdfast.pipeline.vector_cache import mend_vectors
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
@@ -159,7 +161,20 @@ def _look(tx: ReadTx) -> list[Finding]:
         what = f"{item.kind} failed {item.attempts} times; the last error: {item.last_error}"
         advice = "mend what the error names; it is tried again by itself"
         found.append(Finding(check="due", severity="note", what=what, advice=advice, where=where))
-    return found
+    return [*found, *(_doubted(doubt, where) for doubt in doubts(tx))]
+
+
+def _doubted(doubt: Doubt, where: str) -> Finding:
+    """What a person should settle, by ids: the report of a whole store shows nobody's content."""
+    one = doubt.suspicion
+    between = "speaks against" if one.kind == "contradiction" else "may be the same attribute as"
+    return Finding(
+        check="doubts",
+        severity="note",
+        what=f"{one.id} ({one.kind}): {one.memory_id} {between} {one.other_id}, by the rule {one.rule!r}",
+        advice="settle it with `holdfast suspicions same ID` or `different ID`; until then both stay apart",
+        where=where,
+    )
 
 
 _FAILING = 3

@@ -178,15 +178,16 @@ class Erasure:
     `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them ("reader":
     an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
     to do so), and the scrub is due work. On PostgreSQL it is true once no query of any session can reach a byte of it
-    ("vacuum": its tables are vacuumed behind the call); its log, standbys and archives are PostgreSQL's. No surface
-    returns any of it from the moment of the acknowledgement. `replayed` says that the same idempotency key had been
-    seen and nothing was forgotten now.
+    ("vacuum": its tables are vacuumed behind the call); its log, standbys and archives are PostgreSQL's. `quotations`
+    are messages that stay and lose a quotation of what goes. No surface returns any of it from the moment of the
+    acknowledgement. `replayed` says that the same idempotency key had been seen and nothing was forgotten now.
     """
 
     messages: tuple[str, ...] = ()
     memories: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     due_again: tuple[str, ...] = ()
+    quotations: tuple[str, ...] = ()
     change_id: str | None = None
     hard: bool = True
     dry_run: bool = False
@@ -248,7 +249,7 @@ class Status:
 
     `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
-    that are not tried again by themselves, `parked` due work that failed and waits for its next try. `models` says of
+    that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
     each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
     `doubts` counts what a person should settle: contradictions, and keys that may be one concept.
     """

@@ -74,7 +74,9 @@ def _writing(ledger: Ledger) -> Callable[[UsageBook], Awaitable[None]]:
     return write
 
 
-def chain_of_objects(given: Any, *, clock: Clock, settings: ChainSettings) -> ChainParts:
+def chain_of_objects(
+    given: Any, *, clock: Clock, settings: ChainSettings, purpose: str = "consolidation"
+) -> ChainParts:
     """A chain of the caller's own: a model, several in their order, or a chain as it is.
 
     Raises:
@@ -87,8 +89,8 @@ def chain_of_objects(given: Any, *, clock: Clock, settings: ChainSettings) -> Ch
     models = list(given) if isinstance(given, Sequence) else [given]
     if not models or not all(hasattr(model, "chat") for model in models):
         raise InvalidSetting(
-            "consolidation is neither a name of the catalog nor a model; pass an object with `name` and `chat`",
-            name="consolidation",
+            f"{purpose} is neither a name of the catalog nor a model; pass an object with `name` and `chat`",
+            name=purpose,
         )
     links = [Link(model=model, window=getattr(model, "window", None)) for model in models]
     ledger = Ledger({}, clock=clock)
@@ -96,7 +98,7 @@ def chain_of_objects(given: Any, *, clock: Clock, settings: ChainSettings) -> Ch
         links,
         clock=clock,
         dice=Random(),
-        name="consolidation",
+        name=purpose,
         backoff=settings.backoff,
         deadline=settings.deadline,
         observe=ledger.observe,

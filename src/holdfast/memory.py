@@ -69,7 +69,9 @@ class OpenStore:
             return
         self._runtime.guard()
         await self._runtime.asked.written()
-        await self._runtime.worker.stop(self._runtime.settings.drain_seconds)
+        drain = self._runtime.settings.drain_seconds
+        await self._runtime.worker.finish("mirror", drain)
+        await self._runtime.worker.stop(drain)
         if self._runtime.close_models is not None:
             await self._runtime.close_models()
         await self._runtime.store.close()

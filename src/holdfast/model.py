@@ -277,7 +277,8 @@ class Suspicion:
 
     It names memories and a rule, and holds no content. For a `key`, `memory_id` is the fact under the newer key and
     `other_id` one under the older; for a `contradiction`, the statement that was kept apart and what the user told.
-    `settled` is the verdict while the change `settled_by` stands.
+    `settled` is the verdict while the change `settled_by` stands. `looked` says who has looked at it: `likeness` (an
+    embedding, which left it open; a model may still decide) or `decided` (for good, also where that was undone).
     """
 
     id: str
@@ -289,6 +290,7 @@ class Suspicion:
     change_id: str
     settled: Literal["same", "different"] | None = None
     settled_by: str | None = None
+    looked: Literal["likeness", "decided"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.errors import ForkedProcess, WrongLoop
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from holdfast.pipeline.limits import Limits
     from holdfast.pipeline.recall import Caches
     from holdfast.ports import Clock, Ids, Redactor, Store
+    from holdfast.transaction import WriteTx
     from holdfast.upkeep.asked import Asked
     from holdfast.upkeep.worker import Worker
 
 __all__ = ["Runtime", "RuntimeSettings"]
+
+T = TypeVar("T")
 
 SCRUB_POLL_SECONDS = 0.05
 
@@ -42,6 +45,8 @@ class RuntimeSettings:
     crossover_turn_threshold: int = 20
     context_tail: int = 2
     context_slot_timeout: float = 5.0
+    context_consolidate_share: float = 0.0
+    context_model: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +67,7 @@ class Runtime:
     close_models: Callable[[], Awaitable[None]] | None = None
     embedding: Embedding | None = None
     keeper: Keeper | None = None
+    tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
@@ -88,6 +94,18 @@ class Runtime:
             raise ForkedProcess("this store was opened before a fork; open it again in the child process")
         if asyncio.get_running_loop() is not self.loop:
             raise WrongLoop("this AsyncHoldfast belongs to another event loop; open one in this loop, or use Holdfast")
+
+    def mirroring(self, work: Callable[[WriteTx], T]) -> Callable[[WriteTx], T]:
+        """The same unit of work; where files mirror the scope, they are due to be written again with it."""
+        if self.mirror is None:
+            return work
+
+        def both(tx: WriteTx) -> T:
+            done = work(tx)
+            tx.put_due("mirror", "files", tx.now)
+            return done
+
+        return both
 
     async def scrub(self, wait: float) -> str | None:
         """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them."""

@@ -47,14 +47,17 @@ class AsyncScope(ScopeContext):
     is `NotFound`, exactly as one that never was.
     """
 
-    async def _write(self, work: Callable[[WriteTx], T]) -> T:
+    async def _write(self, work: Callable[[WriteTx], T], *, memories: bool = True) -> T:
         self._runtime.guard()
         await self._runtime.asked.written()
-        return await self._runtime.store.write(self._scope, work)
+        return await self._runtime.store.write(self._scope, self._runtime.mirroring(work) if memories else work)
 
-    async def _write_once(self, once: Idempotency | None, run: Callable[[WriteTx], Receipt]) -> Receipt:
+    async def _write_once(
+        self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
+    ) -> Receipt:
         """Write, or give the receipt of the first time where the idempotency key was seen."""
-        return await self._write(lambda tx: run(tx) if once is None else once.once(tx, lambda: run(tx)))
+        work: Callable[[WriteTx], Receipt] = run if once is None else lambda tx: once.once(tx, lambda: run(tx))
+        return await self._write(work, memories=memories)
 
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         kept_for = timedelta(days=self._runtime.settings.idempotency_days)
@@ -90,7 +93,7 @@ class AsyncScope(ScopeContext):
         def work(tx: WriteTx) -> Receipt:
             return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when)
 
-        return await self._write_once(once, work)
+        return await self._write_once(once, work, memories=False)
 
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
@@ -324,17 +327,20 @@ class AsyncScope(ScopeContext):
         """
         from holdfast.moving import import_from
 
-        return await import_from(
-            self._runtime,
-            self._scope,
-            path,
-            format_name=format,
-            zone=zone,
-            session_prefix=session_prefix,
-            on_error=on_error,
-            batch=batch,
-            progress=progress,
-        )
+        try:
+            return await import_from(
+                self._runtime,
+                self._scope,
+                path,
+                format_name=format,
+                zone=zone,
+                session_prefix=session_prefix,
+                on_error=on_error,
+                batch=batch,
+                progress=progress,
+            )
+        finally:
+            await self._write(lambda _: None)
 
     async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
         """Write what this scope holds at one moment, beside readers and writers.

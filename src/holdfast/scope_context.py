@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
-from holdfast.answers import Hit
+from holdfast.answers import Hit, Query
 from holdfast.errors import InvalidInput
 from holdfast.model import HitKind, Message, Shape
+from holdfast.pipeline.consolidate.asked import ask_ahead
 from holdfast.pipeline.context import gather
 from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.context.build import Gathered, Request, build
 from holdfast.pipeline.context.pieces import is_person, words_of
 from holdfast.pipeline.context.strategies import check_strategy
 from holdfast.pipeline.fences import unquoted
+from holdfast.pipeline.recall import checked
 from holdfast.pipeline.window import entries_of
 from holdfast.scope_reads import ScopeReads
-from holdfast.transaction import ReadTx
 
 __all__ = ["ScopeContext"]
 
@@ -44,6 +46,7 @@ class ScopeContext(ScopeReads):
         query: str | None = None,
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
+        model: str | None = None,
     ) -> Context:
         """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
 
@@ -52,7 +55,9 @@ class ScopeContext(ScopeReads):
         budget are kept back for the answer, tools and whatever else the caller sends (an eighth where none is given).
         `query` is what memory is asked for (default: the newest user's message). `strategy` is `full_history`,
         `memory_first` (the last `tail` messages before the newest user's, more where a tool pair demands it) or
-        `adaptive`, which changes from one to the other at `crossover_turn_threshold` turns.
+        `adaptive`, which changes from one to the other at `crossover_turn_threshold` turns. `model` is the name of the
+        model that is asked (default: the setting `context_model`): the tokenizer of its family counts where it is
+        installed, an estimate that is never under it otherwise.
 
         Guarantees: the estimate of all that is returned never exceeds `budget - reserve`; the newest user's message is
         there, shortened in the middle where it alone is too long; corrections are there; only current facts are; a
@@ -76,12 +81,23 @@ class ScopeContext(ScopeReads):
         )
         given = _listed(messages)
         self._runtime.guard()
+        request = await self._counted(request, settings.context_model if model is None else model)
         gathered = await self._gathered(given, request, query)
+        name, last = self._scope.session or "", gathered.window.ahead
+        if last:
+            self._runtime.asked.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
         secret = self._runtime.store.facts.secret
         return await asyncio.to_thread(build, gathered, request, secret=secret)
 
+    async def _counted(self, request: Request, model: str) -> Request:
+        if not isinstance(model, str):
+            raise InvalidInput(f"model is {model!r:.40}; pass a model's name")
+        find = self._runtime.tokenizer
+        found = await asyncio.to_thread(find, model) if model and find is not None else None
+        return request if found is None else replace(request, tokenizer=found[0], count=found[1])
+
     async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Gathered:
-        agent, session = self._scope.agent, self._scope.session or ""
+        agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
         new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")
         plan = gather.WindowPlan(
             strategy=request.strategy,
@@ -90,9 +106,12 @@ class ScopeContext(ScopeReads):
             tail=request.tail or 0,
             new_turns=new_turns,
             person=lambda message: is_person(message.body, message.shape),
+            ahead=int(share * request.available) if (share := settings.context_consolidate_share) else None,
+            when=settings.when,
+            count=request.count,
         )
         asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
-        window = asyncio.ensure_future(self._slot(lambda tx: gather.read_window(tx, session, plan)))
+        window = asyncio.ensure_future(self._read(lambda tx: gather.read_window(tx, session, plan)))
 
         async def question() -> str:
             return asked or _newest_words((await asyncio.shield(window)).messages)
@@ -100,9 +119,9 @@ class ScopeContext(ScopeReads):
         found, degraded = await self._side_by_side(
             {
                 "window": window,
-                "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
-                "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
-                "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
+                "corrections": self._read(lambda tx: gather.corrections(tx, agent)),
+                "profile": self._read(lambda tx: gather.profile(tx, agent, tokens=request.available)),
+                "summaries": self._read(lambda tx: gather.summaries(tx, agent, session)),
                 "memories": self._recalled(question, MEMORIES, MEMORY_HITS),
                 "messages": self._recalled(question, ("message",), MESSAGE_HITS),
             }
@@ -112,7 +131,7 @@ class ScopeContext(ScopeReads):
         held = {name: [memory.id for memory in found.get(name, ())] for name in ("corrections", "profile", "summaries")}
         held |= {name: [hit.id for hit in hits.get(name, ())] for name in ("memories", "messages")}
         wanted = [one for ids in held.values() for one in ids]
-        current, unsure = await self._side_by_side({"current": self._slot(lambda tx: gather.confirm(tx, wanted))})
+        current, unsure = await self._side_by_side({"current": self._read(lambda tx: gather.confirm(tx, wanted))})
         confirmed: gather.Confirmed = current.get("current", gather.Confirmed())
         degraded += [name for name, ids in held.items() if unsure and ids]
         memories = {name: _in_order(ids, confirmed.memories) for name, ids in held.items()}
@@ -127,32 +146,47 @@ class ScopeContext(ScopeReads):
             degraded=tuple(dict.fromkeys([*degraded, *arms])),
         )
 
-    async def _slot(self, work: Callable[[ReadTx], T]) -> T:
-        async with asyncio.timeout(self._runtime.settings.context_slot_timeout):
-            return await self._read(work)
-
     async def _recalled(
         self, question: Callable[[], Awaitable[str]], kinds: tuple[HitKind, ...], limit: int
     ) -> tuple[list[Hit], tuple[str, ...]]:
-        async with asyncio.timeout(self._runtime.settings.context_slot_timeout):
-            asked = (await question())[:MAX_QUERY]
-            if not asked.strip():
-                return [], ()
-            roles = ("user", "assistant") if kinds == ("message",) else None
-            answer = await self.recall(asked, kinds=kinds, roles=roles, limit=limit)
-            return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
+        asked = (await question())[:MAX_QUERY]
+        if not asked.strip():
+            return [], ()
+        roles = ("user", "assistant") if kinds == ("message",) else None
+        answer = await self._answer(checked(Query(text=asked, kinds=kinds, roles=roles, limit=limit)))
+        return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
 
-    @staticmethod
-    async def _side_by_side(slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
-        """What each slot gave, and the names of those that failed or were late."""
-        tasks = {name: asyncio.ensure_future(slot) for name, slot in slots.items()}
+    async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
+        """What each slot gave, and the names of those that failed or were late by this store's clock."""
+        tasks = {name: _named(name, slot) for name, slot in slots.items()}
+        late = asyncio.ensure_future(self._runtime.clock.sleep(self._runtime.settings.context_slot_timeout))
+        waiting = set(tasks.values())
         try:
-            await asyncio.wait(tasks.values())
+            while waiting and not late.done():
+                await asyncio.wait({*waiting, late}, return_when=asyncio.FIRST_COMPLETED)
+                waiting = {task for task in waiting if not task.done()}
         finally:
-            for task in tasks.values():
+            late.cancel()
+            for task in waiting:
                 task.cancel()
-        failed = [name for name, task in tasks.items() if task.cancelled() or task.exception() is not None]
+                task.add_done_callback(_heard)
+        failed = [
+            name for name, task in tasks.items() if task in waiting or task.cancelled() or task.exception() is not None
+        ]
         return {name: task.result() for name, task in tasks.items() if name not in failed}, failed
+
+
+def _named(name: str, slot: Awaitable[Any]) -> asyncio.Future[Any]:
+    task = asyncio.ensure_future(slot)
+    if isinstance(task, asyncio.Task):
+        task.set_name(f"context-{name}")
+    return task
+
+
+def _heard(task: asyncio.Future[Any]) -> None:
+    """What a slot says after its deadline is of no more use."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _request(*, budget: int, reserve: int | None, strategy: str, shape: Shape, threshold: int, tail: int) -> Request:

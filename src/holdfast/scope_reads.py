@@ -116,11 +116,15 @@ class ScopeReads:
                 snapshot=snapshot,
             )
         asked = checked(query)
-        meaning = await self._meaning(asked.text)
-        caches = self._runtime.caches
-        answer = await self._look(lambda tx: recall(tx, asked, caches, meaning))
+        answer = await self._answer(asked)
         self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
         return answer
+
+    async def _answer(self, asked: Query) -> Recall:
+        """A recall that is evidence of nothing: what is put into a prompt was not asked for."""
+        meaning = await self._meaning(asked.text)
+        caches = self._runtime.caches
+        return await self._look(lambda tx: recall(tx, asked, caches, meaning))
 
     async def summaries(
         self,

@@ -22,7 +22,13 @@ PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
-_MAY_BE_ZERO = {"postgres_partitions", "unload_retry_count", "unload_retry_delay_ms"}
+_MAY_BE_ZERO = {
+    "context_consolidate_share",
+    "key_threshold",
+    "postgres_partitions",
+    "unload_retry_count",
+    "unload_retry_delay_ms",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +48,10 @@ class Settings:
         crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first.
         context_tail: messages before the newest user's that `memory_first` keeps.
         context_slot_timeout: seconds that each slot of a context may take before it is left out.
+        context_consolidate_share: share of a context's tokens from which on its window is consolidated, but its last
+            turns, before it falls out; 0 for never.
+        context_model: the model that contexts are sent to, whose tokenizer counts where it is installed; empty for the
+            estimate.
         worker: whether due work is done in the background while the store is open.
         embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
@@ -53,6 +63,8 @@ class Settings:
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
         consolidation: the chain or model of the catalog that consolidates; empty for none.
+        adjudication: the chain or model of the catalog that says whether two keys of facts are one; empty for none.
+        key_threshold: the similarity at which two keys are one, measured for your embedding; 0 for what is shipped.
         models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `holdfast.toml`.
         consolidate_messages: how many messages make a session's window due at once.
         consolidate_tokens: how many tokens, by estimate, do.
@@ -80,6 +92,8 @@ class Settings:
     crossover_turn_threshold: int = 20
     context_tail: int = 2
     context_slot_timeout: float = 5.0
+    context_consolidate_share: float = 0.0
+    context_model: str = ""
     worker: bool = True
     embedding: str = "builtin"
     recall_timeout: float = 2.0
@@ -91,6 +105,8 @@ class Settings:
     unload_retry_delay_ms: int = 500
     drain_seconds: float = 5.0
     consolidation: str = ""
+    adjudication: str = ""
+    key_threshold: float = 0.0
     models: str = ""
     consolidate_messages: int = 20
     consolidate_tokens: int = 8_000

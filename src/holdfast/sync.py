@@ -234,6 +234,7 @@ class SyncScope:
         query: str | None = None,
         tail: int | None = None,
         crossover_turn_threshold: int | None = None,
+        model: str | None = None,
     ) -> Context:
         """See `ScopeContext.context`."""
         return self._portal.run(
@@ -246,6 +247,7 @@ class SyncScope:
                 query=query,
                 tail=tail,
                 crossover_turn_threshold=crossover_turn_threshold,
+                model=model,
             )
         )
 

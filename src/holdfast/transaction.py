@@ -158,6 +158,10 @@ class ReadTx(VectorReads, Protocol):
         """Every suspicion whose two memories can be read, settled or not, in the order of recording."""
         ...
 
+    def key_vectors(self, fingerprint: str) -> Mapping[bytes, bytes]:
+        """Vectors of keys of one embedding generation, by the keyed hash of the key; derived, so any may be missing."""
+        ...
+
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
         """The active memory of this kind, agent and content digest, if there is one."""
         ...
@@ -287,6 +291,10 @@ class WriteTx(ReadTx, VectorWrites, Protocol):
 
     def put_suspicion(self, suspicion: Suspicion) -> None:
         """Insert or replace a suspicion by its id. It goes when one of its memories is erased."""
+        ...
+
+    def put_key_vectors(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep vectors of keys of a generation; those of other generations go, and all go when a memory is erased."""
         ...
 
     def add_change(self, change: Change) -> Change:

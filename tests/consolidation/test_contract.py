@@ -63,6 +63,10 @@ GOOD_REPLIES = {
     ),
     "a value with none in it": called(fact(value="none of the above")),
     "a sorry that is told": called(note(text="Alice was sorry that she could not help her mother move.")),
+    "reasoning in front of a string": called(
+        {**GOOD, "history_entry": f"<think>hm, B?</think>\n{GOOD['history_entry']}"}
+    ),
+    "talk about a tag": called(note(text="They strip <think> tags out of replies.")),
     "what the user typed again": called(fact(value="window seat")),
 }
 BAD = {
@@ -100,6 +104,9 @@ BAD = {
     "an error as the entry": called({**GOOD, "history_entry": "[2026-01-02 10:00] Error: could not get response"}),
     "HTML as the entry": called({**GOOD, "history_entry": "<!DOCTYPE html><html><body>524</body></html>"}),
     "an error as a value": called(fact(value="Error: 429 Too Many Requests")),
+    "reasoning without an end": called({**GOOD, "history_entry": "<think>The user said"}),
+    "reasoning without a beginning": called(fact(value="</think> A")),
+    "nothing but reasoning": called({**GOOD, "history_entry": "<thinking>They like it</thinking> "}),
     "an error as nothing": called({"nothing_to_remember": "Error: the model is overloaded"}),
     "a recalled note": called(note(text="Alice told in March that she prefers the window seat.")),
 }
@@ -132,6 +139,13 @@ def test_refusals_are_refusals(name: str) -> None:
     verdict = read_reply(REFUSALS[name], FRAME)
     assert isinstance(verdict, Rejected)
     assert verdict.refused
+
+
+def test_reasoning_in_front_of_a_string_is_left_out() -> None:
+    text = "<think>Perhaps B?</think> <reasoning>no</reasoning> A"
+    draft = read_reply(called(fact(value=text)), FRAME)
+    assert isinstance(draft, Draft)
+    assert draft.facts[0].value == "A"
 
 
 def test_a_draft_says_what_was_said() -> None:

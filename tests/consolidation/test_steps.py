@@ -19,8 +19,10 @@ import pytest_asyncio
 
 from holdfast import AsyncHoldfast, Holdfast
 from holdfast.errors import ModelError, UndoConflict
+from holdfast.pipeline.consolidate.asked import make_due
 from holdfast.pipeline.consolidate.rules import RulesModel
 from holdfast.pipeline.fences import fence
+from holdfast.pipeline.tokens import estimate_tokens
 from holdfast.testing import FakeClock
 from holdfast.testing.scripted import ScriptedChat, sensible_reply
 from tests.consolidation.chains import check_facts_once, check_whole, everything
@@ -357,12 +359,11 @@ async def test_exceptions_that_cannot_be_pickled_stop_nobody(chain: type, clock:
         alice = hf.scope(user="alice", session="s1")
         await alice.add(turn("I live in Oslo."))
         await alice.end_session()
-        times = 1000 if chain is Broken else 200
-        for _ in range(times):
+        for _ in range(1000):
             assert not await hf.settle()
-        assert model.asked == times
+        assert model.asked == 1000
         [due] = await alice._read(lambda tx: tx.due())
-        assert due.attempts >= times - 1
+        assert due.attempts >= 999
         assert "secret words" not in str(due.last_error)
         assert due.last_error
         assert (await alice.status()).last_error == due.last_error
@@ -435,7 +436,7 @@ async def test_a_window_that_models_answer_wrongly_blocks_nobody(opened: Opened)
 
 
 def real_session(count: int, seed: int) -> list[dict[str, Any]]:
-    """Messages of a real kind: tool calls with 30 KB outputs, timestamps, code, Korean, French and English."""
+    """Messages of a real kind: tool calls with 30 KB outputs, timestamps, code, Korean, French, Japanese and English."""
     random = Random(seed)
     found: list[dict[str, Any]] = []
     said = [
@@ -444,6 +445,7 @@ def real_session(count: int, seed: int) -> list[dict[str, Any]]:
         "Ma couleur préférée est le bleu, mais pour le site on garde le vert.",
         "```python\ndef f(x: int) -> int:\n    return x * 2  # my name is not Bob\n```\nWhat does it do?",
         "I work at Acme. The deploy key is in vault path secret/prod/7f3a.",
+        "週末は京都に行きます。ホテルは駅の近くがいいです。",
     ]
     while len(found) < count:
         n = len(found)
@@ -530,7 +532,7 @@ async def test_a_request_that_proves_too_long_is_asked_in_smaller_parts(opened: 
 
 
 def saved(*facts: dict[str, Any], notes: tuple[dict[str, Any], ...] = (), **more: Any) -> dict[str, Any]:
-    return {"history_entry": "They talked. It was fine.", "facts": list(facts), "notes": list(notes), **more}
+    return {"history_entry": "They talked. It was fine.", "facts": list(facts), "notes": list(notes)} | more
 
 
 def fact(attribute: str, value: str, *sources: str, **more: Any) -> dict[str, Any]:
@@ -576,6 +578,111 @@ async def test_an_assistants_supposition_does_not_displace_what_the_user_told(op
     await alice.add(user("I moved to Rome."))
     await alice.consolidate()
     assert (await alice.get(told.memory.id)).state == "superseded", "the user's own later words"
+
+
+async def test_what_a_model_ascribes_to_the_user_ends_nothing_that_was_told(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat([saved(fact("home", "Paris", "m1")), saved(fact("home", "Rome", "m1"))], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    told = await alice.remember(attribute="home", value="Oslo")
+    clock.advance(60)
+    # The words are the assistant's, the source that the model names is the user's.
+    await alice.add([user("Where is that?"), {"role": "assistant", "content": "In Paris, where you live."}])
+    await alice.consolidate()
+    assert (await alice.get(told.memory.id)).state == "active"
+    assert [doubt.memory.value for doubt in await alice.suspicions()] == ["Paris"]
+    await alice.add(user("I live in Rome now."))
+    await alice.consolidate()
+    assert (await alice.get(told.memory.id)).state == "superseded"
+
+
+async def test_a_person_ends_a_value_without_naming_it(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat([saved(fact("employer", "Acme", "m1", operation="remove", target="f1"))], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    told = await alice.remember(attribute="employer", value="Acme")
+    clock.advance(60)
+    await alice.add(user("I quit my job yesterday."))
+    await alice.consolidate()
+    assert (await alice.get(told.memory.id)).state == "superseded"
+
+
+async def test_of_several_values_only_the_named_one_is_replaced(opened: Opened, clock: FakeClock) -> None:
+    model = ScriptedChat(
+        [
+            saved(*(fact("pet", pet, operation="add") for pet in ("a cat", "a dog"))),
+            saved(fact("pet", "a parrot", target="f1")),
+            saved(fact("pet", "a snake")),
+        ],
+        name="m",
+    )
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    said = ("I have a cat and a dog.", "The cat is gone, now I keep a parrot.", "There is a snake at home.")
+    wanted = [{"a cat", "a dog"}, {"a dog", "a parrot"}, {"a dog", "a parrot", "a snake"}]
+    for text, values in zip(said, wanted, strict=True):
+        clock.advance(60)
+        await alice.add(user(text))
+        await alice.consolidate()
+        active = {m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"}
+        assert active == values, "what holds several values keeps them, unless one is named"
+
+
+async def test_what_holds_later_is_a_note_until_then(opened: Opened, clock: FakeClock) -> None:
+    later = (clock.now() + timedelta(days=30)).isoformat()
+    model = ScriptedChat([saved(fact("home", "Oslo")), saved(fact("home", "Paris", holds_from=later))], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(user("I live in Oslo."))
+    await alice.consolidate()
+    clock.advance(60)
+    await alice.add(user("Next month I move to Paris."))
+    await alice.consolidate()
+    held = await everything(alice)
+    assert [m.value for m in held if m.kind == "fact" and m.state == "active"] == ["Oslo"]
+    [note] = [m for m in held if m.kind == "note"]
+    assert "Paris" in note.text
+    assert later[:10] in note.text
+
+
+async def test_what_an_assistant_repeats_of_memory_is_no_evidence(opened: Opened, clock: FakeClock) -> None:
+    repeat = saved(fact("home", "Oslo", "m2"), fact("favorite food", "sushi", "m2"), fact("car", "a Volvo", "m2"))
+    own_tool = saved(fact("favorite drink", "tea", "m2"))
+    model = ScriptedChat([saved(fact("home", "Oslo")), repeat, own_tool], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(user("I live in Oslo."))
+    await alice.consolidate()
+    [home] = [m for m in await everything(alice) if m.kind == "fact"]
+    clock.advance(60)
+    secret = hf._runtime.store.facts.secret
+    quoted = fence("memory", ["mem_1"], ["favorite food: sushi"], secret=secret).text
+    answer = "You live in Oslo and like sushi; you drive a Volvo."
+    await alice.add([user(f"{quoted}\nWhat do you know?"), {"role": "assistant", "content": answer}])
+    await alice.consolidate()
+    facts = {m.attribute: m for m in await everything(alice) if m.kind == "fact"}
+    assert set(facts) == {"home", "car"}, "what only the assistant says is new; what it repeats is not"
+    assert facts["home"].evidence == home.evidence
+    call = {"id": "c1", "type": "function", "function": {"name": "recall", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "favorite drink: tea"}
+    await alice.add([{"role": "assistant", "content": None, "tool_calls": [call]}, result])
+    await alice.consolidate()
+    assert "favorite drink" not in {m.attribute for m in await everything(alice)}
+
+
+async def test_an_entry_of_another_form_is_kept_and_noted(opened: Opened) -> None:
+    model = ScriptedChat([saved(history_entry="They live there")], name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    await alice.add(
+        user(
+            "\uc800\ub294 \uc11c\uc6b8\uc5d0 \uc0b4\uace0 \uac04\ud638\uc0ac\ub85c \uc77c\ud558\uace0 \uc788\uc5b4\uc694. \ub9e4\uc6b0 \ubc14\ube60\uc694."
+        )
+    )
+    made = await alice.consolidate()
+    [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
+    assert change.detail["entry"][0] == "1 sentences"
+    assert (await alice.get(made.summaries[0])).text.startswith("[20"), "the time is ours"
 
 
 async def test_nothing_to_remember_is_said_and_done_once(opened: Opened) -> None:
@@ -689,6 +796,86 @@ async def test_the_mirror_is_rewritten_and_forgotten_text_leaves_it(opened: Open
     assert not any("Oslo" in path.read_text() for path in folder.rglob("*") if path.is_file())
 
 
+def mirrored(folder: Path) -> str:
+    return (folder / "default" / "alice" / "MEMORY.md").read_text()
+
+
+async def test_the_mirror_follows_what_is_told_corrected_undone_and_expires(
+    opened: Opened, tmp_path: Path, clock: FakeClock
+) -> None:
+    folder = tmp_path / "mirror"
+    hf = await opened(ScriptedChat(name="m"), mirror=str(folder))
+    alice = hf.scope(user="alice")
+    await alice.remember(attribute="home", value="Oslo")
+    assert await hf.settle()
+    assert "Oslo" in mirrored(folder)
+    clock.advance(60)
+    moved = await alice.remember(attribute="home", value="Paris")
+    assert (await alice.status()).due["mirror"] == 1, "behind the acknowledgement"
+    assert "As of 20" in mirrored(folder), "until then it says of when it is"
+    assert await hf.settle()
+    assert "Paris" in mirrored(folder)
+    assert "Oslo" not in mirrored(folder)
+    await alice.correct(moved.memory.id, "Lyon")
+    assert await hf.settle()
+    assert "Lyon" in mirrored(folder)
+    assert "Paris" not in mirrored(folder)
+    await alice.undo((await alice.history(moved.memory.id))[-1].id)
+    assert await hf.settle()
+    assert "Paris" in mirrored(folder)
+    clock.advance(60)
+    soon = (await alice.messages() or [None]) and clock.now() + timedelta(hours=1)
+    await alice.remember("The door code is 7", expires_at=soon)
+    assert await hf.settle()
+    assert "door code" in mirrored(folder)
+    clock.advance(3700)
+    assert await hf.settle()
+    assert "door code" not in mirrored(folder)
+    await alice.add(turn("Hello."))
+    assert "mirror" not in (await alice.status()).due, "a message alone changes no file"
+
+
+async def test_the_mirror_is_there_when_a_process_without_a_worker_ends(tmp_path: Path, clock: FakeClock) -> None:
+    folder, path = tmp_path / "mirror", str(tmp_path / "m.db")
+    async with AsyncHoldfast.open(path, clock=clock, worker=False, mirror=str(folder)) as hf:
+        await hf.scope(user="alice").remember(attribute="home", value="Oslo")
+    assert "Oslo" in mirrored(folder)
+    # Another process has no mirror: what it changes reaches the files when somebody with one looks.
+    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+        alice = hf.scope(user="alice")
+        await alice.forget((await alice.list()).items[0].id, wait=0)
+    assert "Oslo" in mirrored(folder)
+    async with AsyncHoldfast.open(path, clock=clock, worker=False, mirror=str(folder)) as hf:
+        assert await hf.settle()
+    assert "Oslo" not in mirrored(folder)
+
+
+async def test_an_older_state_never_takes_the_place_of_a_newer_file(opened: Opened, tmp_path: Path) -> None:
+    folder = tmp_path / "mirror"
+    hf = await opened(ScriptedChat(name="m"), mirror=str(folder))
+    alice = hf.scope(user="alice")
+    told = await alice.remember(attribute="home", value="Oslo")
+    runtime = hf._runtime
+    read, begun, go = runtime.store.read, asyncio.Event(), asyncio.Event()
+
+    async def slow(scope, work):
+        found = await read(scope, work)
+        if not begun.is_set():
+            begun.set()
+            await go.wait()
+        return found
+
+    runtime.store.read = slow
+    first = asyncio.create_task(runtime.mirror(alice.scope))
+    await begun.wait()
+    # The first writer has read the value and sleeps; the value is forgotten meanwhile.
+    forgetting = asyncio.create_task(alice.forget(told.memory.id, wait=0))
+    await asyncio.wait({forgetting}, timeout=1.0)  # it waits for its turn; a second without one would do
+    go.set()
+    await asyncio.gather(first, forgetting)
+    assert "Oslo" not in mirrored(folder)
+
+
 async def test_log_lines_tell_the_story_without_content(opened: Opened, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="holdfast")
     first = ScriptedChat(["Zanzibar is nice"], name="first")
@@ -737,3 +924,49 @@ async def test_why_something_waits_is_said(opened: Opened) -> None:
     await alice.add(turn("I live in Oslo."))
     made = await alice.consolidate()
     assert made.last_error == "retry: m did not call save_memory"
+
+
+async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect(opened: Opened) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    call = {"id": "call_0", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    await alice.add(
+        [*turn("I live in Oslo."), user("List it."), {"role": "assistant", "content": None, "tool_calls": [call]}]
+    )
+    when, store = hf._runtime.settings.when, hf._runtime.store
+    before = await alice._read(lambda tx: tx.session("s1"))
+    for _ in range(2):
+        assert await store.write(alice.scope, lambda tx: make_due(tx, tx.session("s1"), when)) == 3
+    after = await alice._read(lambda tx: tx.session("s1"))
+    assert (after.window_start, after.cursor, after.ended_at) == (before.window_start, before.cursor, before.ended_at)
+    assert (await alice.status()).due["consolidate"] == 1
+    assert await hf.settle()
+    assert (await alice.status()).pending == 1, "the open call waits for its result"
+
+
+async def test_a_script_that_was_kept_raw_is_not_consolidated_later(tmp_path: Path, clock: FakeClock) -> None:
+    path, model = str(tmp_path / "m.db"), ScriptedChat(name="m")
+    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+        script = hf.scope(user="alice", session="script:nightly")
+        await script.add(turn("I live in Oslo."))
+        assert (await script.end_session()).ids
+    async with AsyncHoldfast.open(path, clock=clock, worker=False, consolidation=model) as hf:
+        assert await hf.settle()
+        await hf.scope(user="alice").consolidate()
+        assert model.asked == []
+        assert (await hf.scope(user="alice").recall("Oslo", kinds=["raw"])).hits
+
+
+async def test_known_facts_leave_room_for_the_window(opened: Opened) -> None:
+    model = ScriptedChat(name="m")
+    hf = await opened(model)
+    alice = hf.scope(user="alice", session="s1")
+    for number in range(60):
+        await alice.remember(attribute=f"rule {number}", value=f"{number} " + "가나다라 " * 60)
+    await alice.remember(attribute="home", value="Oslo")
+    await alice.add(turn("I moved from Oslo to Paris."))
+    await alice.consolidate()
+    head = model.asked[0].turns[0].text.partition("The conversation:")[0]
+    assert estimate_tokens(head) < 2_000
+    assert "home = Oslo" in head, "what is spoken of comes first"

@@ -85,6 +85,36 @@ def test_any_order_of_arrival(history: list[Said], data: st.DataObject) -> None:
     asyncio.run(run())
 
 
+@seed(20260104)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=PHASES)
+@given(history=one_a_day, data=st.data())
+def test_what_was_known_at_every_instant(history: list[Said], data: st.DataObject) -> None:
+    """On both axes: what was known after each arrival of every day, as a history of only what had arrived gives it."""
+    arrival = data.draw(st.permutations(history))
+    wordings = data.draw(st.lists(st.sampled_from(WORDINGS), min_size=len(arrival), max_size=len(arrival)))
+
+    async def run() -> None:
+        clock = FakeClock()
+        async with await AsyncHoldfast.open("memory://", worker=False, clock=clock, ids=SeededIds(3)) as holdfast:
+            scope = holdfast.scope(user="alice")
+            knew = [clock.now()]
+            for one, wording in zip(arrival, wordings, strict=True):
+                clock.advance(60)
+                await tell(scope, one, wording)
+                clock.advance(60)
+                knew.append(clock.now())
+            days = [half / 2 for half in range(-1, 21)]
+            pairs = [(known, T0 + day * DAY) for known in knew for day in days]
+
+            def held(tx: ReadTx) -> list[list[str]]:
+                return [sorted(m.value for m in tx.held(as_of=at, known_at=known)) for known, at in pairs]
+
+            wanted = [sorted(model(arrival[:count], day)) for count in range(len(knew)) for day in days]
+            assert await scope._read(held) == wanted, arrival
+
+    asyncio.run(run())
+
+
 @seed(20260102)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=PHASES)
 @given(history=one_a_day, data=st.data())

@@ -314,3 +314,18 @@ async def test_a_forgotten_fact_takes_its_suspicion_along(holdfast: AsyncHoldfas
     assert len(await alice.suspicions()) == 1
     await alice.forget(told.id)
     assert await alice.suspicions(settled=True) == ()
+
+
+async def test_what_is_put_into_a_prompt_is_no_evidence(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+    """`context` shows it on every turn, whatever is asked, and it stays as it was: mid, without a piece."""
+    alice = holdfast.scope(user="alice", session="s")
+    told = (await alice.remember(attribute="hobby", value="hiking")).memory
+    for number in range(4):
+        clock.advance(3600)
+        await alice.add({"role": "user", "content": f"What is my hobby, {number}?"})
+        for strategy in ("adaptive", "memory_first"):
+            context = await alice.context(strategy=strategy)
+            assert "hiking" in str(context.messages)
+        await alice.context([{"role": "user", "content": "hobby?"}])
+    await alice.add({"role": "user", "content": "Thank you."})
+    assert await fact(alice) == told

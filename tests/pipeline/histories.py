@@ -6,7 +6,7 @@ WORDS = st.sampled_from(["hello", "what is due?", "여름 휴가", "done ", "ok\
 BLANKS = st.sampled_from(["", " ", "\n\t"])
 MAYBE_BLANK = st.one_of(WORDS, WORDS, WORDS, WORDS, BLANKS)
 IDS = st.sampled_from(["call_0", "call_0", "call_1", "call_2", "toolu_9"])
-BAD_IDS = st.one_of(IDS, IDS, IDS, IDS, st.sampled_from(["", "a b", None, "call_0_2"]))
+BAD_IDS = st.one_of(IDS, IDS, IDS, IDS, st.sampled_from(["", "a b", None, "call_0_2", "call_" + "x" * 50]))
 IMAGE = {"openai": {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}}
 IMAGE["anthropic"] = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 
@@ -17,25 +17,49 @@ def text(value):
 
 def user(shape, words=MAYBE_BLANK):
     as_parts = st.lists(st.one_of(words.map(text), st.just(IMAGE[shape])), max_size=3)
-    return st.one_of(words, as_parts).map(lambda content: {"role": "user", "content": content})
+    named = st.sampled_from([{}, {}, {}, {"name": "Ada B."}]) if words is MAYBE_BLANK else st.just({})
+    return st.builds(
+        lambda content, more: {"role": "user", "content": content, **more}, st.one_of(words, as_parts), named
+    )
 
 
-def system(shape):
+def system(shape, *, odd=True):
     role = st.sampled_from(["system", "developer"]) if shape == "openai" else st.just("system")
-    return st.builds(lambda role, content: {"role": role, "content": content}, role, WORDS)
+    blank = st.sampled_from([None, "", []])
+    said = WORDS if not odd else st.one_of(WORDS, WORDS, WORDS, WORDS, blank)
+    return st.builds(lambda role, content: {"role": role, "content": content}, role, said)
+
+
+ODD = st.integers(0, 7).map(lambda number: number == 0)
+"""Now and then."""
+OUTPUT = st.one_of(MAYBE_BLANK, MAYBE_BLANK, MAYBE_BLANK, st.just([text("seen"), IMAGE["openai"]]))
+
+
+@st.composite
+def openai_call(draw, identity):
+    """A call, now and then of another kind, without a type, with arguments as an object, or with no legal name."""
+    if draw(ODD):
+        return {
+            "id": identity,
+            "type": "custom",
+            "custom": {"name": "shell", "input": draw(st.sampled_from(["ls", None]))},
+        }
+    name = draw(st.sampled_from(["look", "look", "look", "look.at it", None]))
+    function = {"name": name, "arguments": draw(st.sampled_from(["{}", "{}", {"a": 1}]))}
+    return {"id": identity, "function": function} | ({} if draw(ODD) else {"type": "function"})
 
 
 @st.composite
 def openai_turn(draw):
     """An assistant's call with results missing, doubled, shuffled, foreign, or parted by a system message."""
     ids = draw(st.lists(BAD_IDS, min_size=1, max_size=3))
-    calls = [{"id": one, "type": "function", "function": {"name": "look", "arguments": "{}"}} for one in ids]
+    calls = [draw(openai_call(one)) for one in ids]
     content = draw(st.one_of(st.none(), MAYBE_BLANK, st.just([])))
     results = draw(
         st.permutations([*ids, *draw(st.lists(BAD_IDS, max_size=1)), *draw(st.lists(st.sampled_from(ids), max_size=1))])
     )
     results = results[: draw(st.integers(0, len(results)))]
-    said = [{"role": "tool", "tool_call_id": one, "content": draw(MAYBE_BLANK)} for one in results]
+    said = [{"role": "tool", "tool_call_id": one, "content": draw(OUTPUT)} for one in results]
     turn = [{"role": "assistant", "content": content, "tool_calls": calls}, *said]
     if draw(st.booleans()):
         turn.insert(draw(st.integers(1, len(turn))), draw(system("openai")))
@@ -44,7 +68,11 @@ def openai_turn(draw):
 
 @st.composite
 def legacy_turn(draw):
-    turn = [{"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}}]
+    called = {
+        "name": draw(st.sampled_from(["look", "look", None])),
+        "arguments": draw(st.sampled_from(["{}", {"a": 1}])),
+    }
+    turn = [{"role": "assistant", "content": None, "function_call": called}]
     if draw(st.booleans()):
         turn.append(
             {"role": "function", "name": draw(st.sampled_from(["look", "other"])), "content": draw(MAYBE_BLANK)}
@@ -61,9 +89,13 @@ def openai_reply(draw):
 @st.composite
 def anthropic_turn(draw):
     ids = draw(st.lists(BAD_IDS, min_size=1, max_size=3))
-    blocks = [{"type": "tool_use", "id": one, "name": "look", "input": {}} for one in ids]
+    name = draw(st.sampled_from(["look", "look", "look", None, ""]))
+    blocks = [{"type": "tool_use", "id": one, "name": name, "input": {}} for one in ids]
     if draw(st.booleans()):
-        blocks.insert(0, {"type": "thinking", "thinking": "hm", "signature": "s"})
+        signed = {"signature": draw(st.sampled_from(["s", "s", ""]))} if draw(st.booleans()) else {}
+        blocks.insert(0, {"type": "thinking", "thinking": "hm", **signed})
+    if draw(ODD):
+        blocks.insert(0, IMAGE["anthropic"])
     if draw(st.booleans()):
         blocks.insert(draw(st.integers(0, len(blocks))), text(draw(MAYBE_BLANK)))
     if draw(st.integers(0, 4)) == 0:
@@ -74,7 +106,8 @@ def anthropic_turn(draw):
     results = []
     for one in given_back[: draw(st.integers(0, len(given_back)))]:
         inner = draw(st.one_of(st.none(), MAYBE_BLANK, st.lists(MAYBE_BLANK.map(text), max_size=2)))
-        results.append({"type": "tool_result", "tool_use_id": one, "content": inner})
+        failed = {"is_error": True} if draw(ODD) else {}
+        results.append({"type": "tool_result", "tool_use_id": one, "content": inner, **failed})
     if draw(st.integers(0, 2)) == 0:
         results.insert(draw(st.integers(0, len(results))), text(draw(MAYBE_BLANK)))
     parted = draw(st.integers(0, len(results)))
@@ -114,7 +147,7 @@ def histories(draw, shape):
 @st.composite
 def valid_openai(draw):
     """A history that needs no repair: every call answered at once, ids repeating from turn to turn."""
-    messages = draw(st.lists(system("openai"), max_size=2))
+    messages = draw(st.lists(system("openai", odd=False), max_size=2))
     for _ in range(draw(st.integers(1, 5))):
         messages.append(draw(user("openai", WORDS).filter(lambda one: one["content"])))
         for _ in range(draw(st.integers(0, 2))):

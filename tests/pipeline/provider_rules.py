@@ -37,14 +37,13 @@ def openai_faults(messages, *, open_end=False):
             if expected or legacy_waits:
                 faults.append(f"{at}: calls {expected} were not answered at once")
             expected, allowed, names, legacy_waits = [], set(), set(), False
-        if role not in {"system", "developer"}:
-            faults += openai_body_faults(at, message)
+        faults += openai_body_faults(at, message) + media_faults(at, message)
         if role == "assistant":
-            expected = [call["id"] for call in message.get("tool_calls", [])]
+            expected = [call.get("id") for call in message.get("tool_calls") or []]
             allowed = set(expected)
             if len(allowed) != len(expected):
                 faults.append(f"{at}: two calls share an id")
-            if "function_call" in message:
+            if message.get("function_call"):
                 names, legacy_waits = {message["function_call"]["name"]}, True
     if (expected or legacy_waits) and not open_end:
         faults.append("the last call was not answered")
@@ -63,9 +62,32 @@ def openai_body_faults(at, message):
     if not says_something(message.get("content")) and not calls and not message.get("refusal"):
         faults.append(f"{at}: nothing is said")
     for call in message.get("tool_calls") or []:
-        faults += [] if call.get("id") else [f"{at}: a call without id"]
-        faults += [] if isinstance(call["function"]["arguments"], str) else [f"{at}: arguments that are no text"]
+        faults += [] if 0 < len(call.get("id") or "") <= 40 else [f"{at}: a call without id, or with one over 40"]
+        if call.get("type") not in {"function", "custom"}:
+            faults.append(f"{at}: a call of no type")
+            continue
+        held, said = ("custom", "input") if call["type"] == "custom" else ("function", "arguments")
+        faults += called_faults(at, call.get(held), said)
+    if message.get("function_call"):
+        faults += called_faults(at, message["function_call"], "arguments")
+    if "name" in message and not re.fullmatch(r"[^\s<|\\/>]+", str(message["name"] or "")):
+        faults.append(f"{at}: a speaker's name that is none")
     return faults
+
+
+def called_faults(at, called, said):
+    name = (called or {}).get("name") or ""
+    legal = re.fullmatch("[a-zA-Z0-9_-]+", name)
+    return ([] if legal else [f"{at}: a call of {name!r}"]) + (
+        [] if isinstance((called or {}).get(said), str) else [f"{at}: {said} that are no text"]
+    )
+
+
+def media_faults(at, message):
+    content = message.get("content")
+    kinds = {part["type"] for part in content} if isinstance(content, list) else set()
+    shown = kinds & {"image_url", "input_audio", "file"}
+    return [f"{at}: {sorted(shown)} of the {message['role']}"] if shown and message["role"] != "user" else []
 
 
 def anthropic_faults(messages, *, open_end=False):
@@ -100,10 +122,11 @@ def anthropic_faults(messages, *, open_end=False):
         if set(asked) - set(answers) and not (open_end and at == len(turns) - 1):
             faults.append(f"{at}: calls {asked} without results")
         for one in uses(turn):
-            if one in seen or not re.fullmatch("[a-zA-Z0-9_-]+", one):
+            if one in seen or not re.fullmatch("[a-zA-Z0-9_-]+", one or ""):
                 faults.append(f"{at}: id {one} is not unique or not legal")
             seen.add(one)
         faults += text_faults(at, turn, last=at == len(turns) - 1)
+        faults += block_faults(at, turn)
         for block in blocks:
             if block["type"] == "server_tool_use":
                 served.add(block["id"])
@@ -111,6 +134,27 @@ def anthropic_faults(messages, *, open_end=False):
                 faults.append(f"{at}: a server tool's result behind no use")
     if turns and uses(turns[-1]) and not open_end:
         faults.append("the last call was not answered")
+    return faults
+
+
+OF_ASSISTANT = {"tool_use", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result"}
+OF_USER = {"tool_result", "image", "document"}
+
+
+def block_faults(at, turn):
+    faults = [f"{at}: the key {key} is not permitted" for key in turn if key not in {"role", "content"}]
+    for block in parts(turn):
+        kind = block["type"]
+        if kind in (OF_USER if turn["role"] == "assistant" else OF_ASSISTANT):
+            faults.append(f"{at}: {kind} of the {turn['role']}")
+        if kind == "tool_use" and not (block.get("name") and isinstance(block["name"], str)):
+            faults.append(f"{at}: a call of nothing")
+        if kind == "thinking" and not block.get("signature"):
+            faults.append(f"{at}: thinking without a signature")
+        if kind == "tool_result" and "content" in block and block["content"] is None:
+            faults.append(f"{at}: a result of null")
+        if kind == "tool_result" and block.get("is_error") and not block.get("content"):
+            faults.append(f"{at}: an error that says nothing")
     return faults
 
 

@@ -60,6 +60,11 @@ def words(low=0, high=400):
     return st.text("ab 日\n", min_size=low, max_size=high)
 
 
+def by_words(value):
+    """A count that is not the estimate, and by which a longer text may cost less, as with real vocabularies."""
+    return len(value.split(" ")) + len(value) // 6 + value.count("a") % 2
+
+
 @st.composite
 def cases(draw):
     shape, other = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(SHAPES))
@@ -87,6 +92,7 @@ def cases(draw):
         shape=shape,
         threshold=draw(st.integers(1, 6)),
         tail=draw(st.integers(0, 4)),
+        count=draw(st.sampled_from([estimate_tokens, estimate_tokens, by_words])),
     )
     return gathered, request
 
@@ -132,7 +138,8 @@ def test_any_window_is_valid_fits_and_holds_the_newest_message_and_the_correctio
         assert request.available < 1500, "small budgets only: instructions, corrections and the newest are small here"
         return
     assert faults(list(context.messages), context.system, request.shape) == []
-    assert sum(map(estimate_message, whole(context))) == context.used <= request.available
+    cost = sum(estimate_message(one, request.count) for one in whole(context))
+    assert cost == context.used <= request.available
     assert repair_window(list(context.messages), request.shape).repairs == ()
     text_ = all_text([one.get("content") for one in whole(context)])
     shortened = {one.slot for one in context.dropped if one.reason == "shortened"}
@@ -333,6 +340,17 @@ def test_an_anthropic_window_ends_with_a_user_unless_the_caller_prefills():
     assert build(Gathered(window=WindowRead(messages=history)), request, secret=SECRET).messages[-1]["role"] == "user"
     prefill = [{"role": "user", "content": "a list"}, {"role": "assistant", "content": "1."}]
     assert build(Gathered(given=prefill), request, secret=SECRET).messages[-1] == prefill[-1]
+
+
+@pytest.mark.parametrize("content", [None, "", " ", []])
+def test_instructions_that_say_nothing_are_not_sent(content):
+    given_ = [{"role": "system", "content": content}, {"role": "user", "content": "hi"}]
+    for shape in SHAPES:
+        request = Request(budget=8000, reserve=0, strategy="adaptive", shape=shape, threshold=20)
+        context = build(Gathered(given=given_), request, secret=SECRET)
+        assert context.system is None
+        assert list(context.messages) == given_[1:]
+        assert faults(list(context.messages), context.system, shape) == []
 
 
 def test_instructions_are_not_repeated_and_old_fences_do_not_come_back():

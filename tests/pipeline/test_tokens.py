@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from holdfast.pipeline.tokens import IMAGE, MESSAGE, estimate_message, estimate_tokens
 
-CASES = json.loads((Path(__file__).parent / "token_counts.json").read_text(encoding="utf-8"))
+RECORDED = Path(__file__).parents[2] / "src" / "holdfast" / "bench" / "token_counts.json"
+CASES = json.loads(RECORDED.read_text(encoding="utf-8"))
 TEXTS = {name: case["text"] for name, case in CASES.items()}
 COUNTS = {name: case["counts"] for name, case in CASES.items()}
 any_text = st.text(st.characters(), max_size=60)

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults, parts, says_something
 
 from holdfast.errors import InvalidInput, InvalidMessage
-from holdfast.pipeline.tool_pairs import cut_window, legal_starts, repair_window
-from holdfast.pipeline.window import EMPTY_RESULT, NO_RESULT, OMITTED
+from holdfast.pipeline.anthropic_pairs import anthropic_starts
+from holdfast.pipeline.openai_pairs import openai_starts
+from holdfast.pipeline.tool_pairs import cut_window, repair_window
+from holdfast.pipeline.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, is_system
 
 try:  # the chaos server's rules, written by another hand; a second opinion where they are there
     from holdfast.testing.chaos import rules
@@ -70,8 +72,17 @@ def words_of_person(messages):
     ]
 
 
+def legal_starts(messages, shape):
+    """Indexes at which a cut may begin, oldest first."""
+    spoken = [one for one in entries_of(messages, shape) if not is_system(one.message)]
+    found = openai_starts(spoken, user_first=False) if shape == "openai" else anthropic_starts(spoken)
+    return tuple(spoken[at].index for at in found)
+
+
 def system_messages(messages):
-    return [one for one in messages if one["role"] in {"system", "developer"}]
+    """Those that say something: one that is empty instructs nobody, and providers refuse it."""
+    systems = [one for one in messages if one["role"] in {"system", "developer"}]
+    return [one for one in systems if says_something(one["content"])]
 
 
 def newest_message(history):

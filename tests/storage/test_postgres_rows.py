@@ -11,7 +11,7 @@ from tests.postgres_server import Databases
 from tests.storage.test_sql_scope import SCOPED
 
 ENTER = QUERIES["enter"]
-CONTENT = sorted({*SCOPED, "message_quote"})
+CONTENT = sorted(SCOPED)
 
 
 async def _planted(database: str) -> None:

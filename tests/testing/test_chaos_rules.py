@@ -17,6 +17,13 @@ def result(identity, content="ok"):
     return {"role": "tool", "tool_call_id": identity, "content": content}
 
 
+def one_call(**changed):
+    """A call of `a`, with changes."""
+    made = call("a")
+    return {**made, "tool_calls": [{**made["tool_calls"][0], **changed}]}
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
 USER = {"role": "user", "content": "hi"}
 SYSTEM = {"role": "system", "content": "be brief"}
 
@@ -30,6 +37,8 @@ SYSTEM = {"role": "system", "content": "be brief"}
         [USER, call("call_0"), result("call_0"), USER, call("call_0"), result("call_0")],
         [USER, call("a"), result("a"), result("a", "second part")],
         [{"role": "user", "content": [{"type": "text", "text": "x"}]}, {"role": "assistant", "content": ""}],
+        [USER, one_call(type="custom", custom={"name": "shell", "input": "ls"}), result("a")],
+        [{"role": "user", "name": "Ada", "content": [IMAGE]}],
     ],
 )
 def test_openai_takes(messages):
@@ -52,6 +61,18 @@ def test_openai_takes(messages):
         ([USER, {"role": "assistant", "content": "x", "tool_calls": []}], "empty array"),
         ([{"role": "user", "content": []}], "empty array"),
         ([USER, call("a", "a"), result("a")], "duplicate value 'a'"),
+        ([USER, call("x" * 41), result("x" * 41)], "Expected a string with maximum length 40"),
+        ([USER, one_call(type=None), result("a")], "Missing required parameter: 'messages[1].tool_calls[0].type'"),
+        ([USER, one_call(function={"name": "a b", "arguments": ""}), result("a")], "string does not match pattern"),
+        (
+            [USER, one_call(function={"name": "a", "arguments": {}}), result("a")],
+            "expected a string, but got an object",
+        ),
+        ([USER, one_call(type="custom", custom={"name": "a"}), result("a")], "Invalid type for"),
+        ([USER, call("a"), result("a", [IMAGE])], "Image URLs are only allowed for messages with role 'user'"),
+        ([{**USER, "name": "a b"}], "Invalid 'messages[0].name'"),
+        ([USER, {"role": "function", "content": "x"}], "Missing required parameter: 'messages[1].name'"),
+        ([USER, {"role": "assistant", "content": None, "function_call": {"arguments": ""}}], "function_call.name"),
     ],
 )
 def test_openai_refuses(messages, said):
@@ -69,6 +90,14 @@ def use(*ids, text=None):
         "role": "assistant",
         "content": [*blocks, *({"type": "tool_use", "id": i, "name": "f", "input": {}} for i in ids)],
     }
+
+
+def blocks(role, *held):
+    return {"role": role, "content": list(held)}
+
+
+def failed(content):
+    return {"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": True}
 
 
 def results(*ids, text=None, first=False):
@@ -109,6 +138,14 @@ def test_anthropic_takes(messages):
         ([USER, use("a"), results("a", "a")], "each tool_use must have a single result"),
         ([USER, use("a", "a"), results("a")], "`tool_use` ids must be unique"),
         ([USER, use("a b"), results("a b")], "String should match pattern"),
+        ([USER, use(None), USER], "String should match pattern"),
+        ([{**USER, "name": "Ada"}], "messages.0.name: Extra inputs are not permitted"),
+        ([USER, blocks("assistant", {"type": "thinking", "thinking": "x"})], "thinking.signature: Field required"),
+        ([blocks("user", {"type": "thinking", "signature": "s"})], "`thinking` blocks can only be in `assistant`"),
+        ([USER, blocks("assistant", {"type": "image", "source": {}})], "`image` blocks can only be in `user`"),
+        ([USER, blocks("assistant", {"type": "tool_use", "id": "a", "input": {}})], "tool_use.name: Field required"),
+        ([USER, use("a"), blocks("user", failed(""))], "content cannot be empty if `is_error` is true"),
+        ([USER, use("a"), blocks("user", failed(None))], "Input should be a valid list"),
     ],
 )
 def test_anthropic_refuses(messages, said):

@@ -24,6 +24,7 @@ def memory(ident, **more):
 
 def fact(ident, subject, attribute, value, **more):
     text = f"{subject} {attribute} {value}"
+    more = {"tier": "long"} | more
     return memory(ident, kind="fact", subject=subject, attribute=attribute, value=value, text=text, **more)
 
 
@@ -39,6 +40,9 @@ MEMORIES = [
     memory("9", text="gone", state="forgotten"),
     memory("10", text="old", expires_at=NOW),
     memory("11", kind="summary", text="A summary."),
+    fact("12", "user", "hobby", "pottery", tier="mid", expires_at=NOW + timedelta(days=3)),
+    fact("13", "Bori", "mood", "sleepy", tier="mid"),
+    fact("14", "user", "cold", "since Monday", tier="mid", state="expired"),
 ]
 EXPECTED = """\
 # Memory
@@ -51,6 +55,11 @@ EXPECTED = """\
 ## Bori
 
 - **kind**: dog *(since 2025-03-01)*
+
+## For now
+
+- **hobby**: pottery *(since 2025-03-01)*
+- **Bori's mood**: sleepy *(since 2025-03-01)*
 
 ## Notes
 
@@ -169,3 +178,17 @@ def test_no_value_makes_structure(text):
 def test_what_was_said_can_be_read_back(text):
     line = memory_markdown([memory("1", text=text)], now=NOW).split("\n")[4]
     assert re.sub(r"\\(.)", r"\1", line) == f"- {text} *(since 2025-03-01)*"
+
+
+def test_a_value_that_changes_in_other_words_stays_in_its_place() -> None:
+    before = [
+        fact("1", "user", "hobby", "hiking", key="hobby"),
+        fact("2", "user", "job", "baker", key="job"),
+        fact("3", "user", "age", "40", key="age"),
+    ]
+    after = [before[1], before[2], fact("4", "user", "my current hobby", "pottery", key="hobby")]
+    lines = [memory_markdown(facts, now=NOW).splitlines() for facts in (before, after)]
+    changed = [(one, other) for one, other in zip(*lines, strict=True) if one != other]
+    assert changed == [
+        ("- **hobby**: hiking *(since 2025-03-01)*", "- **my current hobby**: pottery *(since 2025-03-01)*")
+    ]

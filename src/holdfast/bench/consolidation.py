@@ -19,6 +19,7 @@ from holdfast.providers.chat import chat_model
 from holdfast.providers.entry import Entry
 from holdfast.providers.wrappers import Backoff
 from holdfast.system import SystemClock
+from holdfast.testing import FakeClock
 from holdfast.testing.chaos import ChaosServer
 
 __all__ = ["run"]
@@ -123,7 +124,9 @@ async def _setup(setup: str, rate: float, windows: int, seed: int) -> tuple[int,
         models = [chat_model(entry, keys=lambda _: None, clock=SystemClock()) for entry in entries]
         chain = _chain(setup, models, counted)
         lost = 0
-        async with AsyncHoldfast.open("memory://", worker=False, consolidation=chain) as holdfast:
+        # Time stands still for the store: a window that failed is not done again, as it is in no other system.
+        clock = FakeClock()
+        async with AsyncHoldfast.open("memory://", clock=clock, worker=False, consolidation=chain) as holdfast:
             random = Random(seed)
             for window in range(windows):
                 scope = holdfast.scope(user=f"u{window}", session="s")
@@ -157,26 +160,44 @@ async def layers(windows: int) -> list[Row]:
     return rows
 
 
+async def _one_by_one(windows: int) -> Counted:
+    """What a design asks that consolidates after each message, with the same prompt and the same messages."""
+    counted = Counted()
+    async with ChaosServer(seed=3) as server:
+        entry = Entry(name="a", protocol="openai-chat", model="a", base_url=server.url)
+        model = chat_model(entry, keys=lambda _: None, clock=SystemClock())
+        chain = _chain(SETUPS[0], [model], counted)
+        async with AsyncHoldfast.open("memory://", worker=False, consolidation=chain) as holdfast:
+            random = Random(3)
+            for window in range(windows):
+                scope = holdfast.scope(user=f"u{window}", session="s")
+                for message in conversation(window, random):
+                    await scope.add(message)
+                    await scope.consolidate()
+        await model.close()
+    return counted
+
+
 async def cost(windows: int) -> list[Row]:
-    """Calls and prompt tokens per 1,000 messages, beside a design that asks once a message; money at catalog prices."""
+    """Calls and prompt tokens per 1,000 messages, beside a design that asks after each message; money, seconds."""
     _, counted = await _setup("both layers", 0.0, windows, seed=3)
-    per_thousand = 1000 / (windows * MESSAGES)
+    naive = await _one_by_one(max(1, windows // 5))
+    per_thousand, naive_per_thousand = 1000 / (windows * MESSAGES), 1000 / (max(1, windows // 5) * MESSAGES)
     calls, tokens = counted.calls * per_thousand, counted.input_tokens * per_thousand
-    overhead = counted.input_tokens / windows - MESSAGES * 40
-    naive = 1000 * (overhead + 40)
+    naive_calls, naive_tokens = naive.calls * naive_per_thousand, naive.input_tokens * naive_per_thousand
     rows = [
         Row(
             name="calls per 1,000 messages",
             value=f"{calls:.0f}",
-            against="one call a message: 1000",
-            ratio=calls / 1000,
+            against=f"after each message: {naive_calls:.0f}",
+            ratio=calls / naive_calls,
             bar=0.1,
         ),
         Row(
             name="prompt tokens per 1,000 messages",
             value=f"{tokens:,.0f}",
-            against=f"one call a message, about: {naive:,.0f}",
-            ratio=tokens / naive,
+            against=f"after each message: {naive_tokens:,.0f}",
+            ratio=tokens / naive_tokens,
             bar=0.5,
         ),
     ]

@@ -1,4 +1,4 @@
-"""Context: its speed over a long session and many memories, and its windows over many made-up histories."""
+"""Context: its speed over a long session, its windows over made-up histories, its estimate over real tokenizers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from holdfast.bench.core import sentences
 from holdfast.bench.measure import Row, percentile
+from holdfast.bench.tokens import estimate_rows
 from holdfast.bench.windows import any_windows
 from holdfast.model import Importance
 from holdfast.open import AsyncHoldfast
@@ -112,4 +113,5 @@ async def long_session(folder: Path, rounds: int) -> list[Row]:
 def run(rounds: int = 100, examples: int = 20_000) -> Sequence[Row]:
     """Every row of this table."""
     with tempfile.TemporaryDirectory() as folder:
-        return [*asyncio.run(long_session(Path(folder), rounds)), *any_windows(examples)]
+        timed = asyncio.run(long_session(Path(folder), rounds))
+    return [*timed, *any_windows(examples), *estimate_rows(examples // 4)]

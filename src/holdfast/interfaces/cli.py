@@ -57,6 +57,9 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "reindex": ("cli_keep", "Build derived indexes anew."),
         "residue": ("cli_forget", "Look for a text's bytes in the store's files."),
     },
+    "Serving": {
+        "mcp": ("cli_mcp", "Serve memory to an agent over MCP, on standard input and output."),
+    },
     "Models": {
         "models": ("cli_wired", "List the models of the catalog."),
         "chaos": ("cli_wired", "Serve models that fail like real ones."),

@@ -78,7 +78,7 @@ def recall(messages: Path, questions: Path, embedding: str, *, as_json: bool) ->
 _SPEED = {
     "core": "Measure the durable core: adds, adders, recall by words, start-up.",
     "speed": "Measure how fast recall and the meaning index are.",
-    "context": "Measure context, and check made-up histories against the providers' rules.",
+    "context": "Measure context and its token estimate; check made-up histories by the providers' rules.",
     "consolidation": "Measure what is lost, and what it costs, when models fail.",
     "facts": "Score keys of facts: exact, the old rule, ours.",
     "models": "Measure what a call through a chain costs over a bare one.",

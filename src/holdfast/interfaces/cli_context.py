@@ -28,6 +28,7 @@ _STRATEGIES = ["adaptive", "full_history", "memory_first"]
 @click.option("--strategy", type=click.Choice(_STRATEGIES), default="adaptive", show_default=True)
 @click.option("--shape", type=click.Choice(["openai", "anthropic"]), default="openai", show_default=True)
 @click.option("--query", default=None, help="What memory is asked for (default: the newest message).")
+@click.option("--model", default=None, help="The model that is asked: its tokenizer counts where it is installed.")
 def context_command(frame: Frame, message: str, system: str, path: str | None, **asked: Any) -> None:
     """Show the messages to send, within a budget.
 
@@ -59,7 +60,8 @@ def _say(found: Context) -> None:
         click.echo(clean(line))
     click.echo()
     room = found.budget - found.reserve
-    click.echo(f"{found.strategy}: about {found.used:,} of {room:,} tokens, {len(found.messages)} messages", err=True)
+    counted = f"{found.strategy}: about {found.used:,} of {room:,} tokens ({found.tokenizer})"
+    click.echo(f"{counted}, {len(found.messages)} messages", err=True)
     for slot in dict.fromkeys(one.slot for one in found.dropped):
         count = sum(one.count for one in found.dropped if one.slot == slot)
         click.echo(f"left out or shortened, {slot}: {count}", err=True)

@@ -78,6 +78,9 @@ def _say(erasure: Erasure) -> None:
         click.echo(f"{len(erasure.hidden)} items {'would be hidden' if erasure.dry_run else 'are hidden'}")
     for item in (*erasure.messages, *erasure.memories, *erasure.hidden):
         click.echo(f"  {item}")
+    if erasure.quotations:
+        verb = "would lose" if erasure.dry_run else "lost"
+        click.echo(f"messages that stay and {verb} a quotation of it: {len(erasure.quotations)}")
     if erasure.due_again:
         click.echo(f"sessions to be consolidated again: {', '.join(name or '(unnamed)' for name in erasure.due_again)}")
     if erasure.dry_run:

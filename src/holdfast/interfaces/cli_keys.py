@@ -12,12 +12,22 @@ import click
 from holdfast.answers import Doubt
 from holdfast.errors import UnreadableImport
 from holdfast.interfaces.cli_frame import Frame, clean, command, opened
-from holdfast.pipeline.keys import Key, Pair, Verdict, canonical, compare, lowest_safe_threshold, measure, pairs_from
+from holdfast.pipeline.keys import (
+    Key,
+    Pair,
+    Verdict,
+    canonical,
+    compare,
+    lowest_safe_threshold,
+    measure,
+    pairs_from,
+    threshold_of,
+)
 
 if TYPE_CHECKING:
     from holdfast.inference import EmbeddingModel
 
-__all__ = ["judged", "keys_command", "suspicions_command"]
+__all__ = ["doubt_line", "judged", "keys_command", "suspicions_command"]
 
 BATCH = 64
 
@@ -25,14 +35,15 @@ BATCH = 64
 def judged(pairs: Sequence[Pair], embedding: EmbeddingModel | None, threshold: float | None) -> dict[str, Any]:
     """The report on a file of pairs as one plain object.
 
-    With an embedding it tells the lowest threshold without a false merge on these pairs, and judges with `threshold`
-    where one is given, else with that. Each key is embedded once, alone, without a value.
+    With an embedding it tells the lowest threshold without a false merge on these pairs. It judges with `threshold`
+    where one is given, else with the one that is shipped for the embedding; without one nothing is lifted. Each key
+    is embedded once, alone, without a value.
     """
     if embedding is None:
         return {"embedding": "none", "threshold": None, **measure(pairs).as_json()}
     similarity = _similarities(pairs, embedding)
     safe = lowest_safe_threshold(pairs, similarity)
-    bound = safe.value if threshold is None else threshold
+    bound = threshold_of(embedding.fingerprint) if threshold is None else {"en": threshold}
 
     def judge(a: Key, b: Key) -> Verdict:
         return compare(a, b, similarity=similarity(a, b), threshold=bound)
@@ -40,7 +51,7 @@ def judged(pairs: Sequence[Pair], embedding: EmbeddingModel | None, threshold: f
     hardest = safe.hardest
     return {
         "embedding": embedding.fingerprint,
-        "threshold": bound,
+        "threshold": None if bound is None else bound.get("en"),
         "lowest_safe_threshold": safe.value,
         "hardest": None if hardest is None else [hardest.a.attribute, hardest.b.attribute, round(safe.similarity, 4)],
         **measure(pairs, judge).as_json(),
@@ -71,7 +82,9 @@ def keys_command() -> None:
 @click.argument("keys", nargs=-1, metavar="A B")
 @click.option("--pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Judge a file of pairs.")
 @click.option("--embedding", default="none", metavar="NAME", help="none, builtin, a directory, or a catalog name.")
-@click.option("--threshold", type=click.FloatRange(0, 1), help="Judge with this one. [default: the lowest safe one]")
+@click.option(
+    "--threshold", type=click.FloatRange(0, 1), help="Judge with this one. [default: the one shipped for the embedding]"
+)
 def keys_compare(
     frame: Frame, *, keys: tuple[str, ...], pairs: Path | None, embedding: str, threshold: float | None
 ) -> None:
@@ -94,7 +107,8 @@ def keys_compare(
         return
     a, b = (canonical(None, key) for key in keys)
     similarity = None if model is None else _similarities([Pair(a=a, b=b, label="same")], model)(a, b)
-    verdict = compare(a, b, similarity=similarity, threshold=threshold)
+    bound = threshold if threshold is not None or model is None else threshold_of(model.fingerprint)
+    verdict = compare(a, b, similarity=similarity, threshold=bound)
     answer = {
         "a": a.text,
         "b": b.text,
@@ -148,14 +162,15 @@ def suspicions_list(frame: Frame, *, settled: bool) -> None:
 
     def people() -> None:
         for doubt in found:
-            click.echo(_line(doubt))
+            click.echo(doubt_line(doubt))
         if not found:
             click.echo("Nothing to settle.")
 
     frame.show({"suspicions": found}, people)
 
 
-def _line(doubt: Doubt) -> str:
+def doubt_line(doubt: Doubt) -> str:
+    """A suspicion on one line: its id, what the two memories say, and the verdict where there is one."""
     one = doubt.suspicion
     between = "speaks against" if one.kind == "contradiction" else "may be the same as"
     verdict = "" if one.settled is None else f" · settled: {one.settled}"

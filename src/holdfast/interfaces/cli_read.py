@@ -11,7 +11,7 @@ import click
 from holdfast.interfaces.cli_frame import Frame, clean, command, moment, opened, table
 
 if TYPE_CHECKING:
-    from holdfast.answers import Hit, Recall, Status
+    from holdfast.answers import Doubt, Hit, Recall, Status
     from holdfast.inference import Tally
     from holdfast.model import Change, Memory, Message
 
@@ -193,11 +193,13 @@ def status_command(frame: Frame) -> None:
     """
     with opened(frame) as (store, scope):
         found = scope.status()
+        doubted = scope.suspicions() if found.doubts else ()
         used = store.admin.model_usage()
     # Models are used for the whole store, so their line is not the scope's.
     from holdfast.plain import to_plain
 
-    frame.show({**to_plain(found), "models": _models_used(used)}, lambda: _say_status(found, used))
+    answer = {**to_plain(found), "models": _models_used(used), "suspicions": doubted}
+    frame.show(answer, lambda: _say_status(found, used, doubted))
 
 
 def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
@@ -206,7 +208,7 @@ def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
     return {**counts, "tokens": tokens, "usd": round(sum(one.usd for one in used), 9)}
 
 
-def _say_status(found: Status, used: tuple[Tally, ...]) -> None:
+def _say_status(found: Status, used: tuple[Tally, ...], doubted: tuple[Doubt, ...]) -> None:
     click.echo(f"messages: {found.messages} in {found.sessions} sessions")
     for name, counts in (("memories", found.memories), ("tiers", found.tiers), ("states", found.states)):
         click.echo(f"{name}: {_counted(counts)}")
@@ -214,6 +216,12 @@ def _say_status(found: Status, used: tuple[Tally, ...]) -> None:
     click.echo(f"due: {_counted(found.due)}")
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")
+    if doubted:
+        from holdfast.interfaces.cli_keys import doubt_line
+
+        click.echo(f"to settle: {len(doubted)} (holdfast suspicions)")
+        for doubt in doubted:
+            click.echo(f"  {doubt_line(doubt)}")
     spent = _models_used(used)
     unpriced = f" and {spent['unpriced']} calls without a price" if spent["unpriced"] else ""
     failed = spent["calls"] - spent["answered"]

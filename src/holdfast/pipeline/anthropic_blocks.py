@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.pipeline.window import Body, blank, quoted_result
+from holdfast.pipeline.window import EMPTY_RESULT, Body, blank, quoted_result
 
 __all__ = [
     "Block",
@@ -14,6 +14,7 @@ __all__ = [
     "is_thinking",
     "lone_text",
     "one_result",
+    "sendable_block",
     "with_blocks",
     "without_blanks",
 ]
@@ -21,6 +22,7 @@ __all__ = [
 Block = Mapping[str, Any]
 
 _SERVER_USES = frozenset({"server_tool_use", "mcp_tool_use"})
+_ASSISTANT_BLOCKS = _SERVER_USES | {"tool_use", "thinking", "redacted_thinking"}
 _USER_BLOCKS = frozenset({"image", "document"})
 
 
@@ -40,6 +42,40 @@ def with_blocks(message: Body, blocks: Sequence[Block]) -> Body:
 def is_thinking(block: Block) -> bool:
     """Whether the block is thinking, shown or redacted."""
     return block["type"] in {"thinking", "redacted_thinking"}
+
+
+def sendable_block(block: Block, role: str) -> Block | None:
+    """The block as a message of this role may hold it, the same object where it may; None where it may not."""
+    kind = block["type"]
+    if role == "user":
+        if kind in _ASSISTANT_BLOCKS or kind.endswith("_tool_result"):
+            return None
+        return _sendable_result(block) if kind == "tool_result" else block
+    if kind == "tool_result" or (kind == "thinking" and not block.get("signature")):
+        return None
+    if kind in _USER_BLOCKS:
+        return {"type": "text", "text": f"[{kind}]"}
+    if kind != "tool_use" or (_named(block) and isinstance(block.get("input"), Mapping)):
+        return block
+    given = block.get("input")
+    return {
+        **block,
+        "name": block["name"] if _named(block) else "unknown",
+        "input": given if isinstance(given, Mapping) else {},
+    }
+
+
+def _named(block: Block) -> bool:
+    return isinstance(block.get("name"), str) and bool(block["name"])
+
+
+def _sendable_result(block: Block) -> Block:
+    """A result without null, and an error that says something."""
+    if block.get("is_error") and blank(block.get("content")):
+        return {**block, "content": EMPTY_RESULT}
+    if "content" in block and block["content"] is None:
+        return {key: value for key, value in block.items() if key != "content"}
+    return block
 
 
 def without_blanks(blocks: Sequence[Block]) -> tuple[list[Block], bool]:
@@ -73,7 +109,9 @@ def one_result(results: Sequence[Block]) -> Block:
         else:
             content.extend(inner or ())
     joined = {**results[0], "content": content}
-    return {**joined, "is_error": True} if any(result.get("is_error") for result in results) else joined
+    if not any(result.get("is_error") for result in results):
+        return joined
+    return {**joined, "is_error": True, "content": content or EMPTY_RESULT}
 
 
 def lone_text(block: Block) -> list[Block]:

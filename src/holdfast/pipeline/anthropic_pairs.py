@@ -3,15 +3,16 @@
 The rules (Messages API reference, its page on handling tool calls, and its 400s): consecutive messages of one role are
 read as one turn (and refused by older servers of the shape); the first is a user's; each `tool_use` of a turn has
 exactly one `tool_result` at the start of the very next user message, and a `tool_result` stands nowhere else;
-`tool_use` ids are unique in the request; text blocks are not blank; an assistant's message does not end with thinking,
-and the final one not with whitespace; a server tool's result stands behind its use. System messages may stand in the
-list (the caller lifts them out); no rule sees them, but none is left between a call and its result.
+`tool_use` ids are unique in the request; each role has blocks of its own, and thinking
+its signature; text blocks are not blank; an assistant's message does not end with thinking, and the final one not with
+whitespace; a server tool's result stands behind its use. System messages may stand in the list (the caller lifts them
+out); no rule sees them, but none is left between a call and its result.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -23,6 +24,7 @@ from holdfast.pipeline.anthropic_blocks import (
     is_thinking,
     lone_text,
     one_result,
+    sendable_block,
     with_blocks,
     without_blanks,
 )
@@ -34,6 +36,7 @@ from holdfast.pipeline.window import (
     Policy,
     Repair,
     RepairAction,
+    blank,
     in_order,
     is_system,
     owners,
@@ -46,8 +49,10 @@ _LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
 
 def person_wrote(message: Body) -> bool:
     """Whether the message is a user's and holds more than tool results and blanks."""
+    if message["role"] != "user":
+        return False
     kept, _ = without_blanks(blocks_of(message))
-    return message["role"] == "user" and any(block["type"] != "tool_result" for block in kept)
+    return any(block["type"] != "tool_result" and sendable_block(block, "user") is not None for block in kept)
 
 
 def anthropic_starts(entries: Sequence[Entry]) -> list[int]:
@@ -77,7 +82,7 @@ def anthropic_units(entries: Sequence[Entry]) -> list[int]:
 def repair_anthropic(entries: Sequence[Entry], policy: Policy) -> tuple[list[Entry], list[Repair]]:
     """The entries as the Messages API accepts them, and what was changed."""
     repairs: list[Repair] = []
-    systems = [entry for entry in entries if is_system(entry.message)]
+    systems = [entry for entry in entries if is_system(entry.message) and not _silent(entry, repairs)]
     spoken = [entry for entry in entries if not is_system(entry.message)]
     spoken = [kept for entry in spoken if (kept := _cleaned(entry, repairs)) is not None]
     turns = _turns(_thoughts(_turns(_servers(spoken, repairs), repairs), repairs), repairs)
@@ -93,6 +98,13 @@ def _repair(entry: Entry, action: RepairAction, reason: str) -> Repair:
     return Repair(index=entry.index, action=action, reason=reason)
 
 
+def _silent(system: Entry, repairs: list[Repair]) -> bool:
+    if not blank(system.message.get("content")):
+        return False
+    repairs.append(_repair(system, "removed", "an empty message"))
+    return True
+
+
 def _has(message: Body, kind: str) -> bool:
     content = message.get("content")
     return isinstance(content, list | tuple) and any(block["type"] == kind for block in content)
@@ -100,23 +112,24 @@ def _has(message: Body, kind: str) -> bool:
 
 def _cleaned(entry: Entry, repairs: list[Repair]) -> Entry | None:
     """The entry without blank text and without blocks that its role cannot send; None where nothing is left."""
-    stray = "tool_use" if entry.role == "user" else "tool_result"
     kept, blanks = without_blanks(blocks_of(entry.message))
-    allowed = [
-        {**block, "input": {}} if block["type"] == "tool_use" and not isinstance(block.get("input"), Mapping) else block
-        for block in kept
-        if block["type"] != stray
-    ]
+    sent = [sendable_block(block, entry.role) for block in kept]
+    allowed = [block for block in sent if block is not None]
+    extra = sorted(entry.message.keys() - {"role", "content"})
     if not allowed:
         repairs.append(_repair(entry, "removed", "an empty message"))
         return None
-    if len(allowed) < len(kept):
-        repairs.append(_repair(entry, "removed", f"a {stray} in a message of the {entry.role}"))
+    for block, held in zip(kept, sent, strict=True):
+        if held is None:
+            repairs.append(_repair(entry, "removed", f"a {block['type']} that the {entry.role} cannot send"))
+        elif held is not block:
+            repairs.append(_repair(entry, "cleaned", f"a {block['type']} that could not be sent as it was"))
     if blanks:
         repairs.append(_repair(entry, "cleaned", "blank text"))
-    if len(allowed) == len(kept) and any(new is not old for new, old in zip(allowed, kept, strict=True)):
-        repairs.append(_repair(entry, "cleaned", "a call without an input"))
-    elif not blanks and len(allowed) == len(kept):
+    if extra:
+        repairs.append(_repair(entry, "cleaned", f"a message has no {', '.join(extra)}"))
+        entry = replace(entry, message={"role": entry.role, "content": entry.message.get("content")})
+    if not blanks and all(new is old for new, old in zip(sent, kept, strict=True)):
         return entry
     return replace(entry, message=with_blocks(entry.message, allowed))
 

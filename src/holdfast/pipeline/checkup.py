@@ -22,6 +22,8 @@ from holdfast.pipeline.archive import uncovered
 from holdfast.pipeline.documents import memory_entry, message_entry
 from holdfast.pipeline.fences import said
 from holdfast.pipeline.index import DUE_INDEX, complete
+from holdfast.pipeline.keying import ALIKE
+from holdfast.pipeline.likeness import waiting
 from holdfast.transaction import Listing, ReadTx, WriteTx
 from holdfast.unpacked import verify
 
@@ -170,6 +172,8 @@ def due_of_state(tx: ReadTx) -> dict[tuple[str, str], datetime]:
     for session in tx.sessions():
         if session.cursor and uncovered(tx, session):
             found["consolidate", session.id] = tx.now
+    if waiting(tx, adjudicates=False):
+        found[ALIKE] = tx.now
     if any(one.state != "retired" and not complete(tx, one) for one in tx.generations()):
         found[DUE_INDEX] = tx.now
     return found

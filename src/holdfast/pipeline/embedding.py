@@ -87,6 +87,23 @@ class Embedding:
         vectors = _centred(await (await self._opened()).embed(texts, purpose="document"), centre)
         return [row.tobytes() for row in vectors.astype("<f4")]
 
+    async def key_fingerprint(self) -> str:
+        """Which model the vectors of keys are of; they are not centred.
+
+        Raises:
+            ModelError, InvalidSetting: the model cannot be opened.
+        """
+        return (await self._opened()).fingerprint
+
+    async def keys(self, texts: Sequence[str]) -> list[bytes]:
+        """A vector for each key of a fact, as the model gives it: little-endian float32, unit length. One call.
+
+        Raises:
+            ModelError: the call failed; nothing was embedded.
+        """
+        vectors = await (await self._opened()).embed(texts, purpose="document")
+        return [row.tobytes() for row in vectors.astype("<f4")]
+
     async def query(self, text: str) -> Matrix:
         """The vector of a question, float32, unit length.
 

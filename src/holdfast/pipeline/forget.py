@@ -56,12 +56,16 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Going:
-    """What would go: messages, memories, and sessions whose remaining window must be consolidated again."""
+    """What would go: messages, memories, and sessions whose remaining window must be consolidated again.
+
+    `quoting` are messages that stay and quote what goes: a hard forget erases those stretches.
+    """
 
     messages: tuple[Message, ...]
     memories: tuple[Memory, ...]
     due_again: tuple[str, ...]
     sessions: tuple[str, ...]
+    quoting: tuple[Message, ...] = ()
 
 
 class _Rows:
@@ -115,6 +119,7 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
         memories=tuple(memories.values()),
         due_again=tuple(sorted(due_again)),
         sessions=_emptied(tx, target),
+        quoting=tuple(m for m in tx.quoting([*messages, *memories]) if m.id not in messages) if hard else (),
     )
 
 
@@ -248,7 +253,7 @@ def _erase(
     tx.erase_memories([m.id for m in going.memories], change_id, digests=digests)
     tx.drop_sources(gone)
     tx.erase_messages([m.id for m in going.messages], change_id)
-    for message in tx.quoting(gone):
+    for message in going.quoting:
         tx.rewrite_message(erased(message, set(gone), secret=secret))
     for memory in going.memories:
         tx.clear_due("expire", memory.id)
@@ -286,6 +291,7 @@ def report(going: Going, *, hard: bool, change_id: str | None = None) -> Erasure
         memories=memories if hard else (),
         hidden=() if hard else (*messages, *memories),
         due_again=going.due_again,
+        quotations=tuple(message.id for message in going.quoting),
         change_id=change_id,
         hard=hard,
         dry_run=change_id is None,

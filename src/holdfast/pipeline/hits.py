@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.answers import Hit, Query, Reason
 from holdfast.model import HitKind, Memory, Message
+from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.sight import has_labels
 from holdfast.transaction import ReadTx
 
@@ -50,12 +51,12 @@ def with_neighbours(tx: ReadTx, hit: Hit, item: Message | Memory, count: int) ->
 
 
 def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
-    """The hit of a candidate and its row."""
+    """The hit of a candidate and its row. A message's text is without what it quotes, which may hold no longer."""
     if isinstance(item, Message):
         return Hit(
             id=item.id,
             kind="message",
-            text=item.text,
+            text=unquoted(item),
             score=candidate.score,
             tier=None,
             state="active",

@@ -94,7 +94,7 @@ def next_batch(tx: ReadTx, generation: Generation) -> Batch:
     empty = []
     for number in numbers:
         item = items.get(number)
-        text = _said(item)
+        text = _said(tx, item)
         if not text.strip():
             empty.append(number)
             continue
@@ -105,11 +105,19 @@ def next_batch(tx: ReadTx, generation: Generation) -> Batch:
     return Batch(texts=texts, empty=tuple(empty))
 
 
-def _said(item: Message | Memory | None) -> str:
-    """What is to be embedded: a text without what it quotes from this store; nothing where there is nothing to find."""
+def _said(tx: ReadTx, item: Message | Memory | None) -> str:
+    """What is to be embedded: a text without what it quotes from this store; nothing where there is nothing to find.
+
+    Of a RAW window that is what its messages say that may be embedded: it holds the words of the others too.
+    """
     if isinstance(item, Message):
         return unquoted(item) if item.embed else ""
-    return "" if item is None else item.text
+    if item is None or item.kind != "raw":
+        return "" if item is None else item.text
+    messages = tx.find_messages(item.sources)
+    if all(message.embed for message in messages):
+        return item.text
+    return "\n".join(unquoted(message) for message in messages if message.embed)
 
 
 def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapping[int, bytes]) -> bool:

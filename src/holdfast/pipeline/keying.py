@@ -10,14 +10,17 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 from holdfast.model import FactKey, Memory, Suspicion
 from holdfast.pipeline.facts import canonical_key
 from holdfast.pipeline.keys import Aliases, Key, Verdict, canonical, compare, pair_of
 from holdfast.transaction import ReadTx
 
-__all__ = ["Resolution", "aliases", "key_of", "resolve", "warm"]
+__all__ = ["ALIKE", "Resolution", "aliases", "key_of", "resolve", "warm"]
+
+ALIKE: Final = ("alike", "keys")
+"""The due work of a scope whose suspicions about keys nobody has looked at yet."""
 
 SLICE = 64
 
@@ -104,7 +107,7 @@ def resolve(subject: str, attribute: str, stored: Sequence[FactKey], settled: Al
         known=False,
         rule="new",
         reason="no stored key is the same concept",
-        suspects=tuple(suspects.values())[:MAX_SUSPECTS],
+        suspects=tuple(sorted(suspects.values(), key=lambda one: not one[1].liftable))[:MAX_SUSPECTS],
     )
 
 

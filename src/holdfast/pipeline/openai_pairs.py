@@ -8,10 +8,17 @@ message of that name. Ids may repeat from turn to turn, so only adjacent message
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from holdfast.pipeline.openai_bodies import (
+    LONGEST_ID,
+    legal_name,
+    legal_speaker,
+    sendable_call,
+    sendable_function,
+    without_media,
+)
 from holdfast.pipeline.window import (
     EMPTY_RESULT,
     NO_RESULT,
@@ -108,9 +115,15 @@ _GONE = object()
 
 def _cleaned(entry: Entry, repairs: list[Repair]) -> Entry | None:
     """The entry without nulls that a server refuses; None where nothing is said in it."""
+    entry = _alone(entry, repairs)
     message = entry.message
-    if is_system(message) or entry.role in _RESULT_ROLES:
+    if entry.role in _RESULT_ROLES:
         return entry
+    if is_system(message):
+        if not blank(message.get("content")):
+            return entry
+        repairs.append(_repair(entry, "removed", "an empty message"))
+        return None
     null = [key for key in ("tool_calls", "function_call") if key in message and not message[key]]
     if entry.role == "user" or not _calls(message):
         says_otherwise = entry.role == "assistant" and any(message.get(key) for key in ("refusal", "audio"))
@@ -124,6 +137,19 @@ def _cleaned(entry: Entry, repairs: list[Repair]) -> Entry | None:
     if isinstance(content, list | tuple) and not content:
         repairs.append(_repair(entry, "cleaned", "an empty list of parts"))
         entry = _with(entry, content=None)
+    return entry
+
+
+def _alone(entry: Entry, repairs: list[Repair]) -> Entry:
+    """The entry without images that are no user's, and with a name of its speaker that can be sent."""
+    message = entry.message
+    content = message.get("content")
+    if entry.role != "user" and (told := without_media(content)) is not content:
+        repairs.append(_repair(entry, "cleaned", "only a user's message shows images and files"))
+        entry = _with(entry, content=told)
+    if "name" in message and entry.role != "function" and (name := legal_speaker(message)) != message["name"]:
+        repairs.append(_repair(entry, "cleaned", "a speaker's name has no white space"))
+        entry = _with(entry, name=name or _GONE)
     return entry
 
 
@@ -158,7 +184,7 @@ def _unit(
 
 def _answers(result: Entry) -> str | None:
     if result.role == "function":
-        return f"function:{result.message.get('name', '')}"
+        return f"function:{result.message.get('name') or ''}"
     key = result.message.get("tool_call_id")
     return f"tool:{key}" if key else None
 
@@ -170,35 +196,25 @@ def _identified(call: Entry, taken: set[str], repairs: list[Repair]) -> tuple[En
     keys: list[str] = []
     for position, tool in enumerate(tools):
         key = tool.get("id")
-        if not key or key in keys:
-            key = _unused(key or "call", taken)
+        if not key or key in keys or len(key) > LONGEST_ID:
+            key = _unused((key or "call")[: LONGEST_ID - 8], taken)
             taken.add(key)
             tools[position] = {**tool, "id": key}
-            repairs.append(_repair(call, "renamed", f"a call without an id of its own is now {key}"))
+            repairs.append(_repair(call, "renamed", f"a call without an id that can be sent is now {key}"))
         keys.append(key)
-        if (function := _sendable(tools[position])) is not None:
-            tools[position] = {**tools[position], "function": function}
-            repairs.append(_repair(call, "cleaned", "arguments are text, and a call has a name"))
+        if (sent := sendable_call(tools[position])) is not tools[position]:
+            tools[position] = sent
+            repairs.append(_repair(call, "cleaned", "a call has a type, a legal name, and text for its arguments"))
     if any(new is not given for new, given in zip(tools, call.message.get("tool_calls") or (), strict=True)):
         call = _with(call, tool_calls=tools)
     legacy = call.message.get("function_call")
     if legacy:
-        keys.append(str(legacy.get("name", "")))
-        old.append(f"function:{legacy.get('name', '')}")
+        keys.append(legal_name(legacy.get("name")))
+        old.append(f"function:{legacy.get('name') or ''}")
+        if (function := sendable_function(legacy)) is not legacy:
+            call = _with(call, function_call=function)
+            repairs.append(_repair(call, "cleaned", "a call has a legal name, and text for its arguments"))
     return call, keys, old
-
-
-def _sendable(tool: Body) -> Body | None:
-    """The call's function with a name and arguments as JSON text (some servers give objects); or None."""
-    function = tool.get("function")
-    if "custom" in tool:
-        return None
-    function = function if isinstance(function, Mapping) else {}
-    name, arguments = function.get("name"), function.get("arguments")
-    if isinstance(name, str) and name and isinstance(arguments, str):
-        return None
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False, default=str)
-    return {**function, "name": name if isinstance(name, str) and name else "unknown", "arguments": text}
 
 
 def _unused(stem: str, taken: set[str]) -> str:

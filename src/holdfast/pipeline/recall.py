@@ -144,7 +144,7 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
     if question.words:
         ranking = _ranked(tx, index, question, allowed, cosines, vectors, past if now_only else {}, now, query.arms)
     else:
-        ranking = _recent(index, allowed)
+        ranking = _recent(index, allowed, past if now_only else {})
     return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
 
 
@@ -311,7 +311,7 @@ def _sorted(score: Floats, hit: Mask) -> Rows:
     return ordered
 
 
-def _recent(index: DecodedIndex, allowed: Mask) -> Ranking:
+def _recent(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated]) -> Ranking:
     import numpy as np
 
     rows = np.flatnonzero(allowed)
@@ -319,5 +319,10 @@ def _recent(index: DecodedIndex, allowed: Mask) -> Ranking:
     score = np.zeros(len(index), dtype=np.float32)
     score[order] = (1 / np.arange(1, len(order) + 1)).astype(np.float32)
     return Ranking(
-        index=index, order=order, score=score, arms=[Arm(name="recency", score=score, found=allowed)], allowed=allowed
+        index=index,
+        order=order,
+        score=score,
+        arms=[Arm(name="recency", score=score, found=allowed)],
+        allowed=allowed,
+        outdated=past,
     )

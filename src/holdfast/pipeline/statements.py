@@ -14,11 +14,11 @@ from typing import Any, Literal
 from holdfast.model import Effect, Evidence, Memory, Suspicion
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.journal import ensure_session
-from holdfast.pipeline.keying import Resolution, aliases, resolve
+from holdfast.pipeline.keying import ALIKE, Resolution, aliases, resolve
 from holdfast.pipeline.keys import Decision, cardinality, decide, wording
 from holdfast.pipeline.remember import Teller, fact_text, memory_digest, mind_expiry, relabelled, revise
 from holdfast.pipeline.stated import Stated, Statement, Told
-from holdfast.pipeline.tiers import durable, entry_tier, lives_until, promotes, said_turn, temporary
+from holdfast.pipeline.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
 from holdfast.pipeline.timeline import Placement, Resumption, Word, place, same_value
 from holdfast.transaction import WriteTx
 
@@ -273,6 +273,11 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
     changed = relabelled(held, said)
     if said.trust == "user" and held.trust != "user":
         changed["trust"] = "user"
+        if held.trust == "tool" and said.expires_at is None and rises(held, rows):
+            changed |= {"tier": "long", "expires_at": None}
+            tx.clear_due("expire", held.id)
+    elif said.trust == held.trust == "tool" and not held.pinned:
+        changed.pop("tier", None)
     if new := [one for one in said.sources if one not in held.sources]:
         changed["sources"] = (*held.sources, *new)[:MAX_SOURCES]
     told_before = any(one.turn == work.turn or (one.at == said.at and one.operation in {"set", "add"}) for one in rows)
@@ -369,6 +374,8 @@ def _raise(work: _Work, kind: Literal["key", "contradiction"], memory_id: str, o
         change_id=work.change_id,
     )
     work.tx.put_suspicion(suspicion)
+    if kind == "key":
+        work.tx.put_due(*ALIKE, work.tx.now)
     return suspicion
 
 

@@ -50,7 +50,7 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, str] | None = 
         schema=facts.schema,
         pending=sum(session.last_seq - session.cursor for session in sessions),
         set_aside=sum(is_kept(memory) for memory in held),
-        parked=sum(item.attempts > 0 and item.due_at > tx.now for item in due),
+        parked=sum(item.due_at > tx.now and (item.attempts > 0 or item.kind == "redo") for item in due),
         models=dict(models or {}),
         doubts=len(doubts(tx)),
     )

@@ -12,10 +12,10 @@ from holdfast.errors import Conflict, NotFound
 from holdfast.model import AUTHORITY, Change, Effect, Memory, Suspicion, Tier
 from holdfast.pipeline.remember import Teller, memory_digest, revise
 from holdfast.pipeline.sight import sees
-from holdfast.pipeline.timeline import Word, place, same_value
+from holdfast.pipeline.timeline import Word, place, protected, same_value
 from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["doubts", "merged_timeline", "settle_suspicion"]
+__all__ = ["doubts", "is_open", "merged_timeline", "settle_suspicion"]
 
 Verdict = Literal["same", "different"]
 
@@ -30,13 +30,13 @@ def doubts(tx: ReadTx, *, settled: bool = False) -> tuple[Doubt, ...]:
         pair = tx.find_memories([one.memory_id, one.other_id])
         if len(pair) < 2 or not all(sees(tx.scope, memory) for memory in pair):
             continue
-        if (one.settled is not None and not settled) or (one.settled is None and not _open(one, pair)):
+        if (one.settled is not None and not settled) or (one.settled is None and not is_open(one, pair)):
             continue
         found.append(Doubt(suspicion=one, memory=pair[0], other=pair[1]))
     return tuple(found)
 
 
-def _open(one: Suspicion, pair: Sequence[Memory]) -> bool:
+def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
     """Whether there is still something to settle: keys apart and both said, or a statement still kept apart."""
     if one.kind == "contradiction":
         return pair[0].state == "retracted"
@@ -44,8 +44,10 @@ def _open(one: Suspicion, pair: Sequence[Memory]) -> bool:
     return apart and all(memory.state not in {"retracted", "merged"} for memory in pair)
 
 
-def settle_suspicion(tx: WriteTx, suspicion_id: str, verdict: Verdict, *, teller: Teller) -> Receipt:
-    """Settle a suspicion as one change, which can be undone.
+def settle_suspicion(
+    tx: WriteTx, suspicion_id: str, verdict: Verdict, *, teller: Teller, reason: str = "settled by the user"
+) -> Receipt:
+    """Settle a suspicion as one change, which can be undone. Nobody but a person looks at it again.
 
     Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
     takes the statement as the user's own word, and it supersedes; `different` leaves what the user told.
@@ -63,19 +65,20 @@ def settle_suspicion(tx: WriteTx, suspicion_id: str, verdict: Verdict, *, teller
             f"{suspicion_id} is settled as {suspicion.settled}; undo {suspicion.settled_by} to settle it anew"
         )
     effects: list[Effect] = []
+    change_id = teller.ids.new("chg")
     if verdict == "same":
-        effects = _accepted(tx, found) if suspicion.kind == "contradiction" else _united(tx, found, teller)
+        effects = _accepted(tx, found) if suspicion.kind == "contradiction" else _united(tx, found, teller, change_id)
     change = Change(
-        id=teller.ids.new("chg"),
+        id=change_id,
         seq=0,
         verb="settle",
-        reason=f"settled by the user: {verdict} ({suspicion.kind})",
+        reason=f"{reason}: {verdict} ({suspicion.kind})",
         by=teller.author,
         at=tx.now,
         effects=tuple(effects),
     )
     tx.add_change(change)
-    tx.put_suspicion(replace(suspicion, settled=verdict, settled_by=change.id))
+    tx.put_suspicion(replace(suspicion, settled=verdict, settled_by=change.id, looked="decided"))
     ids = tuple(effect.memory_id for effect in effects) or (found.memory.id,)
     return Receipt(ids=ids, change_ids=(change.id,))
 
@@ -101,23 +104,41 @@ def _accepted(tx: WriteTx, doubt: Doubt) -> list[Effect]:
     return effects
 
 
-def _united(tx: WriteTx, doubt: Doubt, teller: Teller) -> list[Effect]:
-    """The facts of both keys as one timeline, under the older key."""
+def _united(tx: WriteTx, doubt: Doubt, teller: Teller, change_id: str) -> list[Effect]:
+    """The facts of both keys as one timeline, under the older key.
+
+    What may not end what the user told is retracted, with a suspicion, as it would have been under one key.
+    """
     new, old = doubt.memory, doubt.other
     mine = tx.facts(subject=new.subject or "", key=new.key or "", agent=new.agent)
     theirs = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
     effects = []
-    for memory, changed in merged_timeline([*theirs, *mine], key=old.key or ""):
+    changes, against = merged_timeline([*theirs, *mine], key=old.key or "")
+    for memory, changed in changes:
         after = replace(memory, **changed)
         effects.append(revise(tx, memory, digest=memory_digest(teller.secret, after), **changed))
+    for memory, told in against:
+        raised = Suspicion(
+            id=teller.ids.new("sus"),
+            kind="contradiction",
+            memory_id=memory.id,
+            other_id=told.id,
+            rule="told by the user",
+            at=tx.now,
+            change_id=change_id,
+        )
+        tx.put_suspicion(raised)
     return effects
 
 
-def merged_timeline(facts: Sequence[Memory], *, key: str) -> list[tuple[Memory, dict[str, Any]]]:
+def merged_timeline(
+    facts: Sequence[Memory], *, key: str
+) -> tuple[list[tuple[Memory, dict[str, Any]]], list[tuple[Memory, Memory]]]:
     """What changes when these facts become one timeline under a key: pure, each memory at most once.
 
     The statements take effect in their order: a `set` ends what held before it; a value that holds already is merged
-    into the memory that says it. What ended by itself (a removal, an expiry) ends where it did.
+    into the memory that says it. What ended by itself (a removal, an expiry) ends where it did. A statement that may
+    not end what held (`protected`) is retracted; such ones come second, each with what stands against it.
     """
     standing = sorted(
         (memory for memory in facts if memory.state in {"active", "superseded", "expired"}),
@@ -126,10 +147,17 @@ def merged_timeline(facts: Sequence[Memory], *, key: str) -> list[tuple[Memory, 
     own = {memory.id for memory in standing}
     after = {memory.id: memory for memory in facts}
     holding: list[Memory] = []
+    against: list[tuple[Memory, Memory]] = []
     for memory in standing:
         at = memory.valid_from
         holding = [one for one in holding if (until := after[one.id].valid_to) is None or until > at]
         same = next((one for one in holding if same_value(one.value or "", memory.value or "")), None)
+        told = next((one for one in holding if one is not same and protected(one, _word(memory))), None)
+        if memory.operation == "set" and told is not None:
+            freed = _freed(memory, own)
+            after[memory.id] = replace(freed, state="retracted", tier="mid", valid_to=None, superseded_by=None)
+            against.append((memory, told))
+            continue
         if memory.operation == "set":
             for one in holding:
                 if one is not same:
@@ -143,11 +171,25 @@ def merged_timeline(facts: Sequence[Memory], *, key: str) -> list[tuple[Memory, 
             after[memory.id] = freed
             holding.append(memory)
     _name_merged(after)
-    return [
+    changes = [
         (memory, changed)
         for memory in facts
         if (changed := {**_differences(memory, after[memory.id]), **({"key": key} if memory.key != key else {})})
     ]
+    return changes, against
+
+
+def _word(memory: Memory) -> Word:
+    """The statement that a memory once was."""
+    own = memory.origin == "user" or memory.trust == "user"
+    return Word(
+        value=memory.value or "",
+        at=memory.valid_from,
+        operation=memory.operation,
+        origin=memory.origin,
+        trust=memory.trust,
+        own_words=own,
+    )
 
 
 def _freed(memory: Memory, own: set[str]) -> Memory:

@@ -8,13 +8,24 @@ birthday, a blood type, an allergy, the names of family and pets), what is impor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from holdfast.model import Evidence, Importance, Memory, Session, Tier, Trust, micros
 from holdfast.pipeline.keys import canonical
 from holdfast.pipeline.keys.reading import read
 
-__all__ = ["PROMOTION", "asked_turn", "durable", "entry_tier", "lives_until", "promotes", "said_turn", "temporary"]
+__all__ = [
+    "PROMOTION",
+    "asked_turn",
+    "durable",
+    "entry_tier",
+    "lives_until",
+    "promotes",
+    "rises",
+    "said_turn",
+    "temporary",
+]
 
 PROMOTION = 2
 """Pieces of evidence, on distinct turns, that move a fact to the long tier."""
@@ -71,6 +82,15 @@ def promotes(memory: Memory, pieces: int, evidence: Sequence[Evidence]) -> bool:
     What only a tool said stays in the mid tier until the user says it in their own words.
     """
     return memory.tier == "mid" and pieces >= PROMOTION and memory.trust != "tool" and not temporary(evidence)
+
+
+def rises(memory: Memory, evidence: Sequence[Evidence]) -> bool:
+    """Whether what only a tool had said is long-term once the user says it: as if it were told now."""
+    if memory.tier == "long" or temporary(evidence):
+        return False
+    lasting = durable(memory.subject or "", memory.attribute or "")
+    tier = entry_tier(importance=memory.importance, pinned=False, lasting=lasting, trust="user", replaced=())
+    return tier == "long" or promotes(replace(memory, trust="user"), memory.evidence, evidence)
 
 
 def said_turn(session: Session | None, change_id: str) -> str:

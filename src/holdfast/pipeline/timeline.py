@@ -17,7 +17,17 @@ from typing import Literal
 
 from holdfast.model import AUTHORITY, Evidence, Memory, Origin, Trust
 
-__all__ = ["Ending", "Placement", "Resumption", "Word", "canonical_text", "contradicting", "place", "same_value"]
+__all__ = [
+    "Ending",
+    "Placement",
+    "Resumption",
+    "Word",
+    "canonical_text",
+    "contradicting",
+    "place",
+    "protected",
+    "same_value",
+]
 
 
 def canonical_text(text: str) -> str:
@@ -104,7 +114,7 @@ def place(timeline: Sequence[Memory], word: Word, evidence: Mapping[str, Sequenc
         ended = [] if stated is None else [stated]
     else:
         ended = [] if word.operation == "add" else [memory for memory in holding if memory is not stated]
-    against = tuple(memory for memory in ended if _protected(memory, word))
+    against = tuple(memory for memory in ended if protected(memory, word))
     if against:
         return Placement(against=against)
     endings = tuple(Ending(memory=m, at=word.at, replaced=word.operation != "remove") for m in ended)
@@ -137,7 +147,8 @@ def _precedes(memory: Memory, word: Word) -> bool:
     return AUTHORITY[memory.origin] <= AUTHORITY[word.origin]
 
 
-def _protected(memory: Memory, word: Word) -> bool:
+def protected(memory: Memory, word: Word) -> bool:
+    """Whether a statement may not end a fact: the user told it, or said it and the other is a tool's word."""
     if word.own_words:
         return False
     return memory.origin == "user" or (memory.trust == "user" and word.trust == "tool")

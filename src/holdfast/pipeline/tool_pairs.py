@@ -18,7 +18,7 @@ from holdfast.pipeline.openai_pairs import openai_starts, openai_units, repair_o
 from holdfast.pipeline.tokens import estimate_message
 from holdfast.pipeline.window import Body, Dropped, Entry, Policy, Repair, Window, entries_of, is_system
 
-__all__ = ["cut_window", "legal_starts", "repair_window"]
+__all__ = ["cut_window", "repair_window"]
 
 
 def repair_window(
@@ -101,17 +101,6 @@ def cut_window(
         if last or sum(map(cost, window.messages)) <= budget:
             return window
     return whole
-
-
-def legal_starts(messages: Sequence[Body], shape: Shape = "openai", *, user_first: bool = False) -> tuple[int, ...]:
-    """Indexes at which a window may begin without losing half of a pair, oldest first; system messages are none.
-
-    Raises:
-        InvalidInput: `messages` is no list, or the shape is unknown.
-        InvalidMessage: a message is not of this shape; `index` says which one.
-    """
-    spoken = [entry for entry in _parsed(messages, shape) if not is_system(entry.message)]
-    return tuple(spoken[position].index for position in _starts(spoken, shape, user_first=user_first))
 
 
 def _check_count(name: str, value: Any) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from holdfast.model import Memory, Message
 from holdfast.packed import term_key
 from holdfast.pipeline.analysis import analyse_query
 from holdfast.transaction import Listing, ReadTx
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["Outdated", "TruthCache", "newer_first", "outdated", "repeats", "unrepeated"]
+__all__ = ["Outdated", "TruthCache", "newer_first", "outdated", "repeats", "rested", "unrepeated"]
 
 _PAGE = 1000
+_ANSWERING = frozenset({"assistant", "tool", "function"})
 DEPTH = 30
 """How many of the best hits are compared with each other for a later statement of the same thing."""
 SAME_THING, ANSWERS, CHANGED, MOST_WORDS, BRIEF = 0.68, 0.45, 0.3, 0.6, 25
@@ -72,10 +74,41 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
         if alone:
             gone.add(message.id)
     for memory in tx.derived(sorted(gone)):
-        if memory.kind in {"summary", "raw"} and set(memory.sources) <= gone:
-            held = found[tx.find_messages(memory.sources[:1])[0].number]
-            found[memory.number] = Outdated(number=memory.number, by=held.by, by_number=held.by_number, alone=True)
+        if memory.kind not in {"summary", "raw"}:
+            continue
+        messages = tx.find_messages(memory.sources)
+        held = next(found[message.number] for message in messages if message.id in gone)
+        alone = not _says_more(tx, [message for message in messages if message.id not in gone])
+        found[memory.number] = Outdated(number=memory.number, by=held.by, by_number=held.by_number, alone=alone)
     return found
+
+
+def rested(tx: ReadTx, summaries: Sequence[Memory]) -> frozenset[str]:
+    """Those of a few summaries that rest on superseded values alone, by id; reads nothing but their own messages."""
+    if not summaries or not any(kind == "fact" and state == "superseded" for kind, _, state in tx.counts()):
+        return frozenset()
+    found = set()
+    for memory in summaries:
+        messages = tx.find_messages(memory.sources)
+        gone = [message for message in messages if _superseded(tx, message)]
+        if gone and not _says_more(tx, [message for message in messages if message not in gone]):
+            found.add(memory.id)
+    return frozenset(found)
+
+
+def _superseded(tx: ReadTx, message: Message) -> bool:
+    says = [memory for memory in tx.derived([message.id]) if memory.kind in {"fact", "note"}]
+    return bool(says) and all(memory.state == "superseded" for memory in says)
+
+
+def _says_more(tx: ReadTx, messages: Sequence[Message]) -> bool:
+    """Whether these messages are evidence of anything: somebody said them, or a memory stands on them.
+
+    An answer of the assistant or a tool that nothing was kept of is none.
+    """
+    if any(message.role not in _ANSWERING for message in messages):
+        return True
+    return any(memory.kind in {"fact", "note"} for memory in tx.derived([message.id for message in messages]))
 
 
 class TruthCache:

@@ -193,6 +193,10 @@ class SqlRead:
         found = [rows.to_suspicion(row) for row in self._run("read_suspicions").fetchall()]
         return [one for one in map(self._standing, found) if one is not None]
 
+    def key_vectors(self, fingerprint: str) -> Mapping[bytes, bytes]:
+        found: list[Any] = list(self._run("read_key_vectors", fingerprint=fingerprint))
+        return dict(found)
+
     def _standing(self, suspicion: Suspicion) -> Suspicion | None:
         """The suspicion as the changes that stand leave it; None where what raised it was undone."""
         if self._first("read_undone", id=suspicion.change_id) is not None:

@@ -327,6 +327,7 @@ def to_suspicion(row: Row) -> Suspicion:
         change_id=row[6],
         settled=row[7],
         settled_by=row[8],
+        looked=row[9],
     )
 
 

@@ -154,6 +154,11 @@ class SqlWrite(SqlRead):
     def put_suspicion(self, suspicion: Suspicion) -> None:
         self._run("put_suspicion", **rows.suspicion_params(suspicion))
 
+    def put_key_vectors(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
+        self._run("delete_other_key_vectors", fingerprint=fingerprint)
+        made = [{"digest": digest, "fingerprint": fingerprint, "vector": vector} for digest, vector in vectors.items()]
+        self._many("put_key_vector", made)
+
     def mark_undone(self, change_id: str, by: str | None) -> None:
         self._run("mark_undone", id=change_id, undone_by=by)
 
@@ -263,6 +268,8 @@ class SqlWrite(SqlRead):
                 self._run("forget_detail_of_source", id=item)
 
     def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+        if ids:
+            self._run("delete_key_vectors")
         for item in ids:
             if self._run("delete_memory", id=item).fetchone() is not None:
                 self._run("delete_sources", memory_id=item)

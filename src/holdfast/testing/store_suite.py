@@ -30,6 +30,7 @@ from holdfast.testing.clock import FakeClock
 from holdfast.testing.ids import SeededIds
 from holdfast.testing.store_suite_content import ContentCases
 from holdfast.testing.store_suite_erasure import ErasureCases
+from holdfast.testing.store_suite_facts import FactCases
 from holdfast.testing.store_suite_isolation import IsolationCases
 from holdfast.testing.store_suite_quotes import QuoteCases
 from holdfast.testing.store_suite_rows import OpenStore
@@ -46,6 +47,7 @@ __all__ = ["OpenStore", "StoreSuite"]
 class StoreSuite(
     ContentCases,
     ErasureCases,
+    FactCases,
     IsolationCases,
     QuoteCases,
     SurveyCases,

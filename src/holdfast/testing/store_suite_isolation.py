@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from holdfast.answers import Receipt
-from holdfast.model import Scope
+from holdfast.model import Evidence, Scope, Suspicion
 from holdfast.packed import DocumentKind, DocumentRecord, Entry
 from holdfast.ports import Clock, Ids, Store
 from holdfast.testing.ids import SeededIds
@@ -57,6 +58,9 @@ class IsolationCases:
             tx.erase_session("s1")
             tx.clear_due("index", "canary")
             tx.clear_index()
+            tx.put_key_vectors("stranger", {_DIGEST: b"stranger"})
+            for memory_id in planted:
+                tx.count_evidence(memory_id, evidence=9, expires_at=None)
 
         await store.write(stranger, meddle)
         assert await store.read(ALICE, lambda tx: everything(tx, ids=planted, digests=(_DIGEST,))) == before
@@ -103,6 +107,16 @@ def _plant(tx: WriteTx, ids: Ids) -> tuple[str, ...]:
     gone = add_note(tx, ids, "gone")
     change = add_change(tx, ids, note, fact, sources=(message.id,), detail={"reply": "canary"})
     tx.erase_memories([gone.id], change.id, digests={gone.id: _DIGEST})
+    tx.add_evidence(Evidence(memory_id=fact.id, turn="canary", at=tx.now, operation="set", change_id=change.id))
+    doubt: dict[str, Any] = {
+        "memory_id": note.id,
+        "other_id": fact.id,
+        "rule": "canary",
+        "at": tx.now,
+        "change_id": change.id,
+    }
+    tx.put_suspicion(Suspicion(id=ids.new("sus"), kind="key", **doubt))
+    tx.put_key_vectors("canary", {_DIGEST: b"canary"})
     tx.remember_key("add", _DIGEST, Replay(fingerprint=b"f", receipt=Receipt(ids=(message.id,)), expires_at=None))
     tx.put_due("index", "canary", tx.now)
     record = DocumentRecord(kind=DocumentKind.NOTE, length=1, agent=agent)

@@ -23,17 +23,23 @@ _BARE_LINK = re.compile(r"(?i)\b(https?|ftp|mailto):|\bwww\.")
 
 
 def memory_markdown(memories: Iterable[Memory], *, now: datetime) -> str:
-    """`MEMORY.md`: the facts that hold at `now`, by subject ("user" first) and attribute, then the notes, pinned first.
+    """`MEMORY.md`: the profile, then what else holds at `now`.
 
-    Only active facts and notes are shown, each on one line with the day from which it holds. Nothing in it changes
-    unless a memory does, so a diff of two exports shows what changed.
+    The profile is the long-term facts, by subject ("user" first) and attribute. Below it stand the facts that are not
+    lasting yet ("For now"), and the notes, pinned first. Only active facts and notes are shown, each on one line with
+    the day from which it holds. Nothing in it changes unless a memory does, so a diff of two exports shows what
+    changed.
     """
     held = [m for m in memories if _holds(m, now)]
-    facts = sorted((m for m in held if m.kind == "fact"), key=_fact_order)
+    every = sorted((m for m in held if m.kind == "fact"), key=_fact_order)
+    facts = [m for m in every if m.tier == "long"]
+    passing = [m for m in every if m.tier != "long"]
     notes = sorted((m for m in held if m.kind == "note"), key=lambda m: (not m.pinned, m.event_time, m.id))
     lines = ["# Memory", ""]
     for subject, group in groupby(facts, key=lambda m: m.subject or ""):
         lines += [f"## {_inline(subject) or 'Without a subject'}", "", *map(_fact, group), ""]
+    if passing:
+        lines += ["## For now", "", *map(_passing, passing), ""]
     if notes:
         lines += ["## Notes", "", *map(_note, notes), ""]
     if not held:
@@ -72,12 +78,21 @@ def _holds(memory: Memory, now: datetime) -> bool:
 
 def _fact_order(memory: Memory) -> tuple[bool, str, str, str, str, str]:
     subject = memory.subject or ""
-    attribute = memory.attribute or ""
+    # By the key, which a value told again in other words keeps: its line stays where it was.
+    attribute = memory.key or memory.attribute or ""
     return (subject != "user", subject.casefold(), subject, attribute.casefold(), memory.agent or "", memory.id)
 
 
 def _fact(memory: Memory) -> str:
     said = f"**{_inline(memory.attribute)}**: {_inline(memory.value)}" if memory.attribute else _inline(memory.text)
+    return f"- {said}{_labels(memory)}"
+
+
+def _passing(memory: Memory) -> str:
+    whose = "" if memory.subject == "user" or not memory.subject else f"{_inline(memory.subject)}'s "
+    said = (
+        f"**{whose}{_inline(memory.attribute)}**: {_inline(memory.value)}" if memory.attribute else _inline(memory.text)
+    )
     return f"- {said}{_labels(memory)}"
 
 

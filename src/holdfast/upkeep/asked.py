@@ -1,4 +1,7 @@
-"""What recalls returned, counted as evidence behind the answer: never slower for it, never failing for it."""
+"""What follows from an answer, written behind it: evidence of a recall, consolidation that a context asks for.
+
+No answer is slower for it, and none fails for it.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +34,19 @@ class Asked:
         self._store = store
         self._ids = ids
         self._life = life
-        self._waiting: list[tuple[Scope, tuple[str, ...], datetime]] = []
+        self._waiting: list[tuple[Scope, Callable[[WriteTx], None]]] = []
         self._task: asyncio.Task[None] | None = None
 
     def note(self, scope: Scope, memory_ids: Sequence[str], *, at: datetime) -> None:
         """Count these facts as asked for in a scope at a time, soon."""
-        if not memory_ids or len(self._waiting) >= MOST:
+        if memory_ids:
+            self.soon(scope, self._unit(scope, tuple(memory_ids), at))
+
+    def soon(self, scope: Scope, work: Callable[[WriteTx], None]) -> None:
+        """Write this in a scope, soon; where it cannot be written it is dropped."""
+        if len(self._waiting) >= MOST:
             return
-        self._waiting.append((scope, tuple(memory_ids), at))
+        self._waiting.append((scope, work))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write(), name="holdfast-asked")
 
@@ -49,11 +57,11 @@ class Asked:
 
     async def _write(self) -> None:
         while self._waiting:
-            scope, memory_ids, at = self._waiting.pop(0)
+            scope, work = self._waiting.pop(0)
             try:
-                await self._store.write(scope, self._unit(scope, memory_ids, at), priority=Priority.WORKER)
+                await self._store.write(scope, work, priority=Priority.WORKER)
             except HoldfastError as error:
-                log.warning("evidence of a recall was not counted: %s", type(error).__name__)
+                log.warning("what follows from an answer was not written: %s", type(error).__name__)
 
     def _unit(self, scope: Scope, memory_ids: tuple[str, ...], at: datetime) -> Callable[[WriteTx], None]:
         from holdfast.pipeline.evidence import note_asked

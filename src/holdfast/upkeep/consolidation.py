@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 
 from holdfast.errors import Attempt
-from holdfast.inference import Accepted, ChatReply, ModelChain, Rejected, TaskFailed, UsageBook
+from holdfast.inference import ModelChain, TaskFailed, UsageBook
 from holdfast.model import Author, Change, Scope, Session
 from holdfast.pipeline.archive import archive
-from holdfast.pipeline.consolidate.apply import (
-    Answered,
-    Hold,
-    Means,
-    Verdict,
-    apply_answers,
-    apply_raw,
-    apply_redone,
-    set_aside,
-)
-from holdfast.pipeline.consolidate.asking import frame_of, pieces_of, quoted_in, request
-from holdfast.pipeline.consolidate.contract import Draft, read_reply
+from holdfast.pipeline.consolidate.apply import Result, apply_answers, apply_redone
+from holdfast.pipeline.consolidate.hold import Hold, Means, Verdict, mirrored
+from holdfast.pipeline.consolidate.raw import apply_raw, set_aside
 from holdfast.pipeline.consolidate.snapshot import (
     FRONT,
     Snapshot,
@@ -32,9 +23,10 @@ from holdfast.pipeline.consolidate.snapshot import (
     waiting_raw,
     window_snapshot,
 )
-from holdfast.pipeline.consolidate.window import MAX_PARTS, Part, due_at, parts, skipped
+from holdfast.pipeline.consolidate.window import due_at, skipped
 from holdfast.ports import Clock, Lease, Priority, Store
 from holdfast.transaction import ReadTx, WriteTx
+from holdfast.upkeep.parts import Asking
 from holdfast.upkeep.worker import Pace, backoff, park
 
 __all__ = ["Consolidation"]
@@ -43,11 +35,6 @@ log = logging.getLogger("holdfast.consolidation")
 
 READS = 3
 """How often a window is read again when what was read is gone; then the work waits a moment."""
-SMALLEST_PART = 600
-"""Tokens below which a part is not made smaller."""
-ANSWER_TOKENS = 4_096
-PROMPT_TOKENS = 2_500
-"""Tokens of the prompt, the tool and the known facts, beside the window."""
 REDO_PAUSE = 1.0
 """Seconds between two RAW windows of a scope, in the background."""
 UPKEEP = Author(origin="rules", name="upkeep")
@@ -55,10 +42,9 @@ UPKEEP = Author(origin="rules", name="upkeep")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the chain made of a window: answers for its first parts, and the failure that ended it, if any."""
+    """What the chain made of a window, perhaps of its first parts, and the failure that ended it, if any."""
 
-    answers: tuple[Answered, ...]
-    attempts: tuple[Attempt, ...]
+    result: Result
     failed: TaskFailed | None = None
 
 
@@ -110,107 +96,39 @@ class Consolidation:
         """
         hold, scope = _hold(lease), _scope(lease)
         for _ in range(READS):
-            snapshot = await self._store.read(scope, lambda tx: redo_snapshot(tx, hold.ref, tx.now))
+            snapshot = await self._store.read(scope, lambda tx: redo_snapshot(tx, hold.ref, tx.now, self._means.when))
             if snapshot is None:
                 return None
             asked = await self._ask(snapshot, hold.ref, redo=True)
             failed = asked.failed
-            if failed is None and any(answer.origin == "rules" for answer in asked.answers):
-                failed = TaskFailed(advice="retry", attempts=asked.attempts)
+            if failed is None and any(answer.origin == "rules" for answer in asked.result.answers):
+                failed = TaskFailed(advice="retry", attempts=asked.result.attempts)
             if failed is not None:
-                return await self._redo_failed(scope, snapshot, failed, asked.attempts, hold)
+                return await self._redo_failed(scope, snapshot, failed, asked.result.attempts, hold)
             work = self._redone(snapshot, asked, hold)
             verdict = await self._store.write(scope, work, priority=Priority.WORKER)
             if verdict != "stale":
                 return Pace(REDO_PAUSE) if verdict == "done" and hold.ref == FRONT else None
         return backoff(lease.due.attempts, self._random)
 
-    # ------------------------------------------------------------------------------------------------ asking
-
     async def _ask(self, snapshot: Snapshot, ref: str, *, redo: bool = False) -> Asked:
-        """Every part of a window, one after the other; where a part is too long for the models, in smaller parts."""
-        pieces = pieces_of(snapshot.messages, tool_chars=self._means.when.tool_chars)
-        quoted = quoted_in(snapshot.messages)
-        budget = self._budget()
-        waiting = list(parts(pieces, budget))
-        # A window that is done again is replaced as a whole; another's rest is the next window.
-        whole = len(waiting) if redo else MAX_PARTS
-        cut = self._whole_messages(waiting, whole)
-        log.info("%s: consolidating %d messages in %d parts", ref, len(snapshot.messages), cut)
-        waiting = waiting[:cut]
-        answers: list[Answered] = []
-        attempts: list[Attempt] = []
-        while waiting:
-            part = waiting[0]
-            place = len(answers) + 1
-            outcome = await self._ask_part(part, snapshot, quoted, place, len(answers) + len(waiting), budget)
-            attempts += outcome.attempts
-            self._tell(ref, outcome.attempts)
+        """What the chain makes of a window; one that is done again is replaced as a whole."""
+
+        async def spent() -> None:
             if self._spent is not None:
                 await self._spent(self._store.usage)
-            if isinstance(outcome, Accepted):
-                answers.append(self._answered(part, outcome))
-                waiting.pop(0)
-                continue
-            if outcome.advice == "shorten" and budget > SMALLEST_PART:
-                budget = max(SMALLEST_PART, budget // 2)
-                waiting = [smaller for one in waiting for smaller in parts(one.pieces, budget)]
-                log.info("%s: too long, asking in %d smaller parts", ref, len(waiting))
-                continue
-            kept = _complete(answers, waiting)
-            return Asked(answers=tuple(kept), attempts=tuple(attempts), failed=outcome)
-        facts = sum(len(answer.draft.facts) for answer in answers)
-        log.info("%s: done by %s, %d facts", ref, ", ".join(dict.fromkeys(a.model for a in answers)), facts)
-        return Asked(answers=tuple(answers), attempts=tuple(attempts))
 
-    async def _ask_part(
-        self, part: Part, snapshot: Snapshot, quoted: Sequence[str], place: int, of: int, budget: int
-    ) -> Accepted[Draft] | TaskFailed:
-        frame = frame_of(part, snapshot.known, quoted)
-
-        def accept(reply: ChatReply) -> Draft | Rejected:
-            return read_reply(reply, frame)
-
-        asking = request(part, snapshot.known, place=place, of=of)
-        return await self._chain.ask(asking, accept, can_shorten=budget > SMALLEST_PART and len(part.pieces) > 1)
-
-    def _answered(self, part: Part, outcome: Accepted[Draft]) -> Answered:
-        name = outcome.attempts[-1].model if outcome.attempts else outcome.reply.model
-        usage = outcome.reply.usage
-        return Answered(
-            part=part,
-            draft=outcome.value,
-            model=name,
-            origin="rules" if name in self._rules else "model",
-            input_tokens=usage.input_tokens or 0,
-            output_tokens=usage.output_tokens or 0,
+        asking = Asking(
+            snapshot=snapshot,
+            chain=self._chain,
+            when=self._means.when,
+            ref=ref,
+            whole=redo,
+            rules=self._rules,
+            spent=spent,
         )
-
-    def _budget(self) -> int:
-        """Tokens of a part: the setting, or what the first model's window leaves beside prompt and answer."""
-        window = self._chain.window
-        limit = self._means.when.part_tokens
-        if window is None:
-            return limit
-        room = window - min(ANSWER_TOKENS, window // 4) - min(PROMPT_TOKENS, window // 4)
-        return max(SMALLEST_PART, min(limit, room))
-
-    @staticmethod
-    def _whole_messages(found: Sequence[Part], most: int) -> int:
-        """How many parts to take: at most that many, and more until no message is cut off in its middle."""
-        count = min(most, len(found))
-        while count < len(found) and found[count].pieces[0].number == found[count - 1].pieces[-1].number:
-            count += 1
-        return count
-
-    def _tell(self, ref: str, attempts: Sequence[Attempt]) -> None:
-        """A line for each failed call: who, what was wrong, and who comes next. No content."""
-        for one, following in zip(attempts, [*attempts[1:], None], strict=True):
-            if one.cls is None:
-                continue
-            onward = "" if following is None or following.model == one.model else f"; falling back to {following.model}"
-            status = f" {one.status}" if one.status else ""
-            log.info("%s: %s %s%s: %s%s", ref, one.model, one.cls, status, one.reason, onward)
+        result, failed = await asking.run()
+        return Asked(result=result, failed=failed)
 
     # ------------------------------------------------------------------------------------------------ applying
 
@@ -221,17 +139,20 @@ class Consolidation:
         means = self._means
 
         def work(tx: WriteTx) -> Verdict:
-            if asked.answers:
-                return apply_answers(tx, snapshot, asked.answers, asked.attempts, hold, means)
-            failed = asked.failed or TaskFailed(advice="retry", attempts=asked.attempts)
+            result, failed = asked.result, asked.failed
+            if failed is None or result.answers:
+                return apply_answers(tx, snapshot, result, hold, means)
+            # What is set aside was asked for; the rest of a long window was not.
+            until = result.last if failed.advice in {"poison", "refused"} else None
             alone = failed.advice == "shorten" or _its_own(failed)
             again = timedelta(seconds=self._delay(failed))
-            return apply_raw(tx, snapshot, failed.advice, asked.attempts, hold, means, alone=alone, again=again)
+            attempts = result.attempts
+            return apply_raw(tx, snapshot, failed.advice, attempts, hold, means, alone=alone, again=again, until=until)
 
         return work
 
     def _redone(self, snapshot: Snapshot, asked: Asked, hold: Hold) -> Callable[[WriteTx], Verdict]:
-        return lambda tx: apply_redone(tx, snapshot, asked.answers, asked.attempts, hold, self._means)
+        return lambda tx: apply_redone(tx, snapshot, asked.result, hold, self._means)
 
     def _delay(self, failed: TaskFailed) -> float:
         """Seconds until a window that failed just now is worth another call."""
@@ -279,6 +200,7 @@ class Consolidation:
         )
         tx.add_change(change)
         tx.put_due("redo", FRONT, tx.now)
+        mirrored(tx, means)
 
     def _later(self, tx: WriteTx, session_id: str) -> None:
         """Nothing is due now: say when it will be."""
@@ -308,7 +230,7 @@ class Consolidation:
             at = self._implied(session, tx)
             if at is not None and ("consolidate", session.id) not in there:
                 tx.put_due("consolidate", session.id, at)
-        if ("redo", FRONT) not in there and waiting_raw(tx):
+        if ("redo", FRONT) not in there and waiting_raw(tx, self._means.when):
             tx.put_due("redo", FRONT, tx.now)
 
     def _implied(self, session: Session, tx: ReadTx) -> datetime | None:
@@ -322,7 +244,7 @@ class Consolidation:
             self._implied(session, tx) is not None and ("consolidate", session.id) not in there
             for session in tx.sessions()
         )
-        return not missing and (("redo", FRONT) in there or not waiting_raw(tx))
+        return not missing and (("redo", FRONT) in there or not waiting_raw(tx, self._means.when))
 
 
 def _hold(lease: Lease) -> Hold:
@@ -337,12 +259,3 @@ def _its_own(failed: TaskFailed) -> bool:
     """Whether the models were there and gave no good answer to this window: others need not wait for it."""
     asked = [one for one in failed.attempts if one.cls is not None]
     return failed.advice == "retry" and bool(asked) and all(one.cls in {"resample", "next"} for one in asked)
-
-
-def _complete(answers: Sequence[Answered], waiting: Sequence[Part]) -> list[Answered]:
-    """The answers in front of the first message that has no complete answer."""
-    first = waiting[0].pieces[0].number if waiting else 0
-    kept = list(answers)
-    while kept and any(piece.number >= first for piece in kept[-1].part.pieces):
-        kept.pop()
-    return kept

@@ -12,13 +12,17 @@ from holdfast.upkeep.worker import Step
 
 if TYPE_CHECKING:
     from holdfast.pipeline.embedding import Embedding
+    from holdfast.transaction import WriteTx
     from holdfast.upkeep.consolidation import Consolidation
+    from holdfast.upkeep.likeness import Likeness
 
-__all__ = ["SLOW", "steps"]
+__all__ = ["EMBEDDING", "SLOW", "steps"]
 
 READER_RETRY_SECONDS = 1.0
 SLOW = ("consolidate", "redo")
 """Kinds of due work that call models."""
+EMBEDDING = ("alike", "index")
+"""Kinds of due work that call an embedding, which may hang: they keep nothing else waiting."""
 
 
 def steps(
@@ -29,6 +33,7 @@ def steps(
     consolidation: Consolidation | None = None,
     mirror: Callable[[Scope], Awaitable[None]] | None = None,
     embedding: Embedding | None = None,
+    likeness: Callable[[], Likeness] | None = None,
 ) -> Mapping[str, Step]:
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
@@ -36,13 +41,14 @@ def steps(
     async def expired(lease: Lease) -> float | None:
         from holdfast.pipeline.expiry import expire
 
-        await store.write(_scope(lease), lambda tx: expire(tx, lease.due.ref, ids), priority=Priority.WORKER)
+        work = _mirroring(lambda tx: expire(tx, lease.due.ref, ids), mirror)
+        await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
     async def consolidate(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import keep_raw
 
-        work = lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars)  # noqa: E731 - bound to this lease
+        work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars), mirror)
         await store.write(_scope(lease), work, priority=Priority.WORKER)
         return None
 
@@ -60,13 +66,11 @@ def steps(
 
         return await index_step(store, embedding)(lease)
 
-    found: dict[str, Step] = {
-        "consolidate": consolidate,
-        "expire": expired,
-        "index": index,
-        "keys": keys,
-        "scrub": scrub,
-    }
+    async def alike(lease: Lease) -> float | None:
+        return None if likeness is None else await likeness().step(lease)
+
+    found: dict[str, Step] = {"alike": alike, "consolidate": consolidate, "expire": expired}
+    found |= {"index": index, "keys": keys, "scrub": scrub}
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
     if mirror is not None:
@@ -82,3 +86,13 @@ def steps(
 
 def _scope(lease: Lease) -> Scope:
     return Scope(namespace=lease.due.namespace, user=lease.due.user)
+
+
+def _mirroring(work: Callable[[WriteTx], None], mirror: object) -> Callable[[WriteTx], None]:
+    """The same unit of work; where files mirror the scope, they are due to be written again with it."""
+
+    def both(tx: WriteTx) -> None:
+        work(tx)
+        tx.put_due("mirror", "files", tx.now)
+
+    return work if mirror is None else both

@@ -76,7 +76,8 @@ class Round:
 class Worker:
     """Claims due work and does it until it is stopped.
 
-    `steps` maps a kind of due work to what does it; kinds in `slow` call models: up to four of them run at once, their
+    `steps` maps a kind of due work to what does it; kinds in `apart` may hang (an embedding), and run one at a time
+    beside everything else; kinds in `slow` call models: up to four of them run at once, their
     leases are renewed while they run, and they never keep other work waiting. An item that fails is put off with
     backoff; its error is kept as text without content. While idle it looks again at the soonest due time, at most every
     `poll_seconds`, or when woken. Scopes take turns.
@@ -92,14 +93,16 @@ class Worker:
         random: Random,
         poll_seconds: float = 30.0,
         slow: Sequence[str] = (),
+        apart: Sequence[str] = (),
         fresh: Callable[[], None] | None = None,
         sweep: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._store = store
         self._steps = steps
         self._slow = tuple(sorted(kind for kind in steps if kind in slow))
-        self._quick = tuple(sorted(kind for kind in steps if kind not in slow))
-        self._kinds = (*self._quick, *self._slow)
+        self._apart = tuple(sorted(kind for kind in steps if kind in apart))
+        self._quick = tuple(sorted(kind for kind in steps if kind not in {*slow, *apart}))
+        self._kinds = (*self._quick, *self._apart, *self._slow)
         self._again = tuple(kind for kind in self._slow if kind in AGAIN)
         self._clock = clock
         self._owner = owner
@@ -108,7 +111,7 @@ class Worker:
         self._fresh = fresh
         self._sweep = sweep
         self._swept: datetime | None = None
-        self._woken = {lane: asyncio.Event() for lane in (self._quick, self._slow)}
+        self._woken = {lane: asyncio.Event() for lane in (self._quick, self._apart, self._slow)}
         self._loop = asyncio.get_running_loop()
         self._tasks: list[asyncio.Task[None]] = []
         self._running: set[asyncio.Task[Outcome]] = set()
@@ -142,7 +145,7 @@ class Worker:
     def start(self) -> None:
         """Begin to work in the background."""
         self._stopping = False
-        lanes = ((self._quick, 1), (self._slow, SLOTS))
+        lanes = ((self._quick, 1), (self._apart, 1), (self._slow, SLOTS))
         self._tasks = [
             asyncio.create_task(self._run(kinds, slots), name="holdfast-worker") for kinds, slots in lanes if kinds
         ]
@@ -168,7 +171,7 @@ class Worker:
             soonest = None
             leases: list[Lease] = []
             try:
-                if kinds == self._slow:
+                if kinds == (self._slow or self._apart or self._quick):
                     await self._compare()
                 leases = await self._claim(kinds, slots - len(mine))
                 for lease in leases:
@@ -210,8 +213,9 @@ class Worker:
         if self._fresh is not None:
             self._fresh()
         await self._compare()
+        if self._slow or self._apart:
+            await self._store.upkeep.hasten((*self._slow, *self._apart), scope=scope)
         if self._slow:
-            await self._store.upkeep.hasten(self._slow, scope=scope)
             await self._store.upkeep.hasten(self._again, scope=scope, failed=False)
         clean = True
         while True:
@@ -222,9 +226,23 @@ class Worker:
                     return clean and (not self._again or await self._store.upkeep.next_due(self._again) is None)
                 await self._clock.sleep(HELD_POLL_SECONDS)
 
+    async def finish(self, kind: str, seconds: float) -> None:
+        """Do what is due of one quick kind, for at most that long: before `stop`, where it should not wait."""
+        if kind not in self._quick or seconds <= 0:
+            return
+        with contextlib.suppress(TimeoutError, HoldfastError):
+            async with asyncio.timeout(seconds):
+                while leases := await self._claim((kind,), BATCH):
+                    for lease in leases:
+                        await self._do(lease)
+
     async def round(self, *, scope: Scope | None = None, settling: bool = False) -> Round:
         """Claim what is due and do it once: quick work first, one after the other, then what calls models."""
-        outcomes = [await self._do(lease, settling=settling) for lease in await self._claim(self._quick, BATCH, scope)]
+        outcomes = [
+            await self._do(lease, settling=settling)
+            for kinds in (self._quick, self._apart)
+            for lease in await self._claim(kinds, BATCH, scope)
+        ]
         slow = await self._claim(self._slow, SLOTS, scope)
         tasks = [asyncio.create_task(self._do(lease, settling=settling)) for lease in slow]
         try:
@@ -270,7 +288,7 @@ class Worker:
     async def _held(self, lease: Lease) -> float | None:
         """Run a step; a slow one's lease is renewed meanwhile, and the step ends where the lease is lost."""
         step = self._steps[lease.due.kind]
-        if lease.due.kind not in self._slow:
+        if lease.due.kind not in self._slow and lease.due.kind not in self._apart:
             return await step(lease)
         work = asyncio.ensure_future(step(lease))
         beat = asyncio.ensure_future(self._beat(lease))

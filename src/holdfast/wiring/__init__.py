@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -21,9 +21,18 @@ from holdfast.runtime import Runtime, RuntimeSettings
 from holdfast.settings import Settings, load_settings
 from holdfast.system import SystemClock, TimeOrderedIds
 from holdfast.upkeep.asked import Asked
-from holdfast.upkeep.steps import SLOW, steps
+from holdfast.upkeep.steps import EMBEDDING, SLOW, steps
 from holdfast.upkeep.worker import Worker
-from holdfast.wiring.models import HeldModels, catalog, chain_parts, embedding_of, key_embedding, models_of, models_view
+from holdfast.wiring.models import (
+    HeldModels,
+    catalog,
+    chain_parts,
+    embedding_of,
+    key_embedding,
+    models_of,
+    models_view,
+    tokenizer,
+)
 from holdfast.wiring.postgres import examine_postgres, is_postgres, no_residue, open_postgres
 
 if TYPE_CHECKING:
@@ -31,9 +40,12 @@ if TYPE_CHECKING:
     from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel
     from holdfast.keeping import Finding, Keeper, Lost, Restoration
-    from holdfast.model import Scope
     from holdfast.pipeline.consolidate.window import When
+    from holdfast.pipeline.embedding import Embedding
+    from holdfast.providers.catalog import Catalog
     from holdfast.upkeep.consolidation import Consolidation
+    from holdfast.upkeep.likeness import Likeness
+    from holdfast.wiring.mirror import Mirror
 
 __all__ = [
     "assemble",
@@ -188,15 +200,22 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
+    judge = None if isinstance(rest.get("adjudication", ""), str) else rest.pop("adjudication")
     own = rest.pop("embedding") if not isinstance(rest.get("embedding", ""), str) else None
     settings = load_settings(rest)
-    table = None if model is not None or not settings.consolidation else catalog(settings.models)
-    if table is not None:
+    named = [
+        name
+        for name, given in ((settings.consolidation, model), (settings.adjudication, judge))
+        if name and given is None
+    ]
+    table = catalog(settings.models) if named else None
+    for name in named:
         # A name that is not there is said before the store is opened.
-        table.chain(settings.consolidation)
+        _catalogued(table, name)
     store, residue, keeper = await _store(location, settings, clock, ids)
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
+    judges = chain_parts(judge, held, settings, clock, "adjudication")
     return assemble(
         store,
         clock=clock,
@@ -205,9 +224,16 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         residue=residue,
         keeper=keeper,
         parts=parts,
+        judges=judges,
         model=own,
         held=held,
     )
+
+
+def _catalogued(table: Catalog | None, name: str) -> None:
+    """Say that the catalog has no such chain or model, where it has none."""
+    if table is not None:
+        table.chain(name)
 
 
 def assemble(
@@ -218,6 +244,7 @@ def assemble(
     settings: Settings | None = None,
     residue: Callable[[str], Residue] | None = None,
     parts: ChainParts | None = None,
+    judges: ChainParts | None = None,
     model: EmbeddingModel | None = None,
     keeper: Keeper | None = None,
     held: HeldModels | None = None,
@@ -225,23 +252,10 @@ def assemble(
     """The parts of an open Holdfast around a store, on the running loop; its worker runs where the settings say so."""
     ids = ids or TimeOrderedIds()
     settings = settings or Settings()
-    mirror = _mirror(store, settings, clock) if settings.mirror else None
-    consolidation = None
-    if parts is not None:
-        consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids, mirrored=mirror is not None)
+    mirror = _mirror(store, settings, clock)
     embedding = embedding_of(settings.embedding, model, held)
-    worker = Worker(
-        store,
-        steps(
-            store, ids, raw_chars=settings.raw_chars, consolidation=consolidation, mirror=mirror, embedding=embedding
-        ),
-        clock=clock,
-        owner=f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}",
-        random=Random(),
-        poll_seconds=settings.poll_seconds,
-        slow=() if consolidation is None else SLOW,
-        fresh=None if parts is None else parts.fresh,
-        sweep=None if consolidation is None else consolidation.sweep_all,
+    worker = _worker(
+        store, settings, ids=ids, clock=clock, parts=parts, judges=judges, mirror=mirror, embedding=embedding
     )
     if settings.worker:
         worker.start()
@@ -259,7 +273,85 @@ def assemble(
         mirror=mirror,
         close_models=None if held is None else held.close,
         keeper=keeper,
+        tokenizer=tokenizer,
     )
+
+
+def _worker(
+    store: Store,
+    settings: Settings,
+    *,
+    ids: Ids,
+    clock: Clock,
+    parts: ChainParts | None,
+    judges: ChainParts | None,
+    mirror: Mirror | None,
+    embedding: Embedding | None,
+) -> Worker:
+    """What does the due work of a store."""
+    consolidation = None
+    if parts is not None:
+        consolidation = _consolidation(store, parts, settings, clock=clock, ids=ids, mirrored=mirror is not None)
+
+    def likeness() -> Likeness:
+        from holdfast.upkeep.likeness import Likeness
+
+        return Likeness(
+            store,
+            ids=ids,
+            embedding=embedding,
+            chain=None if judges is None else judges.chain,
+            spent=None if judges is None else judges.spent,
+            own_threshold=settings.key_threshold,
+        )
+
+    return Worker(
+        store,
+        steps(
+            store,
+            ids,
+            raw_chars=settings.raw_chars,
+            consolidation=consolidation,
+            mirror=mirror,
+            embedding=embedding,
+            likeness=likeness,
+        ),
+        clock=clock,
+        owner=f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}",
+        random=Random(),
+        poll_seconds=settings.poll_seconds,
+        slow=() if consolidation is None else SLOW,
+        apart=EMBEDDING,
+        fresh=_all([one.fresh for one in (parts, judges) if one is not None]),
+        sweep=_swept(
+            [
+                *([] if consolidation is None else [consolidation.sweep_all]),
+                *([] if mirror is None else [mirror.sweep_all]),
+                *([] if judges is None else [lambda: likeness().sweep()]),
+            ]
+        ),
+    )
+
+
+def _all(each: Sequence[Callable[[], None] | None]) -> Callable[[], None] | None:
+    """One function that calls each that is there; None where none is."""
+    found = [one for one in each if one is not None]
+
+    def run() -> None:
+        for one in found:
+            one()
+
+    return run if found else None
+
+
+def _swept(each: Sequence[Callable[[], Awaitable[None]]]) -> Callable[[], Awaitable[None]] | None:
+    """The same for what is awaited."""
+
+    async def run() -> None:
+        for one in each:
+            await one()
+
+    return run if each else None
 
 
 def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
@@ -273,6 +365,8 @@ def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
         crossover_turn_threshold=settings.crossover_turn_threshold,
         context_tail=settings.context_tail,
         context_slot_timeout=settings.context_slot_timeout,
+        context_consolidate_share=settings.context_consolidate_share,
+        context_model=settings.context_model,
     )
 
 
@@ -290,26 +384,18 @@ def _when(settings: Settings) -> When:
     )
 
 
-def _mirror(store: Store, settings: Settings, clock: Clock) -> Callable[[Scope], Awaitable[None]]:
-    """What writes a scope's two files."""
-    from holdfast.transaction import Listing
-    from holdfast.transfer.mirror import write_mirror
+def _mirror(store: Store, settings: Settings, clock: Clock) -> Mirror | None:
+    if not settings.mirror:
+        return None
+    from holdfast.wiring.mirror import Mirror
 
-    folder = Path(settings.mirror).expanduser()
-
-    async def write(scope: Scope) -> None:
-        every = Listing(limit=2**62)
-        held = await store.read(scope, lambda tx: tx.list_memories(every))
-        newest = settings.mirror_summaries
-        await asyncio.to_thread(write_mirror, folder, scope, held, now=clock.now(), summaries=newest)
-
-    return write
+    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock, summaries=settings.mirror_summaries)
 
 
 def _consolidation(
     store: Store, parts: ChainParts, settings: Settings, *, clock: Clock, ids: Ids, mirrored: bool
 ) -> Consolidation:
-    from holdfast.pipeline.consolidate.apply import Means
+    from holdfast.pipeline.consolidate.hold import Means
     from holdfast.upkeep.consolidation import Consolidation
 
     means = Means(

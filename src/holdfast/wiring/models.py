@@ -16,6 +16,7 @@ from holdfast.settings import FILE_NAME, Settings, load_settings
 from holdfast.system import SystemClock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import date
 
     from holdfast.chains import ChainParts
@@ -33,18 +34,22 @@ __all__ = [
     "key_embedding",
     "models_of",
     "models_view",
+    "tokenizer",
 ]
 
 
-def chain_parts(model: object, held: HeldModels, settings: Settings, clock: Clock) -> ChainParts | None:
-    """The consolidation chain: of an object, else of the name in the settings, else none."""
-    if model is None and not settings.consolidation:
+def chain_parts(
+    model: object, held: HeldModels, settings: Settings, clock: Clock, purpose: str = "consolidation"
+) -> ChainParts | None:
+    """The chain of a purpose (`consolidation`, `adjudication`): of an object, else of the name in its setting."""
+    name: str = getattr(settings, purpose)
+    if model is None and not name:
         return None
     from holdfast.chains import chain_of, chain_of_objects
 
     if model is not None:
-        return chain_of_objects(model, clock=clock, settings=_patience(settings))
-    return chain_of(settings.consolidation, held.models)
+        return chain_of_objects(model, clock=clock, settings=_patience(settings), purpose=purpose)
+    return chain_of(name, held.models)
 
 
 def _patience(settings: Settings) -> ChainSettings:
@@ -53,6 +58,13 @@ def _patience(settings: Settings) -> ChainSettings:
 
     backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
     return ChainSettings(backoff=backoff, deadline=settings.chain_seconds)
+
+
+def tokenizer(model: str) -> tuple[str, Callable[[str], int]] | None:
+    """The tokenizer of a model's family, where it is known and installed."""
+    from holdfast.providers.vocabularies import tokenizer_of
+
+    return tokenizer_of(model)
 
 
 class HeldModels:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import UnreadableImport
-from holdfast.pipeline.keys import canonical, compare, lowest_safe_threshold, measure, pair_of, pairs_from
+from holdfast.interfaces.cli_keys import judged
+from holdfast.pipeline.keys import LANGUAGES, canonical, compare, lowest_safe_threshold, measure, pair_of, pairs_from
+from holdfast.providers.local.builtin import BuiltinEmbedding
 
 PAIRS = pairs_from((Path(__file__).parent / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
 
@@ -22,15 +24,18 @@ def test_no_false_merge_and_most_recognised_with_words_only() -> None:
     report = measure(PAIRS)
     assert [judged.as_json() for judged in report.false_merges] == []
     assert report.share >= 0.90
-    by_language = {pair.language for pair in PAIRS}
-    for language in by_language:
+    assert len(LANGUAGES) >= 5
+    for language in LANGUAGES:
         assert measure([p for p in PAIRS if p.language == language]).share >= 0.60, language
 
 
 def test_no_false_merge_when_every_similarity_is_one() -> None:
     # The worst embedder there is: what it can lift is only what no rule guards.
     lifted = measure(PAIRS, lambda a, b: compare(a, b, similarity=1.0, threshold=0.9))
-    assert {(j.pair.a.attribute, j.pair.b.attribute) for j in lifted.false_merges} <= {("credit limit", "credit score")}
+    assert {(j.pair.a.attribute, j.pair.b.attribute) for j in lifted.false_merges} <= {
+        ("credit limit", "credit score"),
+        ("wedding date", "wedding venue"),
+    }
 
 
 @pytest.mark.parametrize("pair", [p for p in PAIRS if p.label == "different"][::7], ids=lambda p: p.a.attribute)
@@ -88,3 +93,10 @@ def test_a_subject_is_part_of_the_key() -> None:
     assert compare(canonical("wife", "birthday"), canonical("user", "birthday")).same == "different"
     assert compare(canonical("chat", "nom"), canonical(None, "nom du chat")).same == "same"
     assert compare(canonical("Nabi", "age"), canonical("Choco", "age")).same != "same"
+
+
+def test_the_builtin_embedding_at_its_threshold_merges_nothing_false() -> None:
+    report = judged(PAIRS, BuiltinEmbedding(), None)
+    assert report["false_merges"] == []
+    assert report["threshold"] is not None
+    assert report["recognised_share"] >= 0.75

@@ -6,44 +6,26 @@ did not move, every message and every fact that was shown is still there. Where 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import timedelta
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from holdfast.errors import Attempt
-from holdfast.inference import Advice
-from holdfast.model import Author, Change, Memory, Message, Origin, Session, Span
-from holdfast.pipeline.archive import NOTHING, RAW_CHARS, archive
+from holdfast.model import Author, Change, Memory, Message, Origin, Span
+from holdfast.pipeline.archive import NOTHING
 from holdfast.pipeline.consolidate.asking import prompt
 from holdfast.pipeline.consolidate.contract import Draft
+from holdfast.pipeline.consolidate.entry import slips
+from holdfast.pipeline.consolidate.hold import Hold, Means, Verdict, mirrored, move, plain_attempts, standing, unchanged
 from holdfast.pipeline.consolidate.learning import Learner
+from holdfast.pipeline.consolidate.raw import Aside, keep_aside
 from holdfast.pipeline.consolidate.snapshot import FRONT, Snapshot
-from holdfast.pipeline.consolidate.window import Part, When, due_at, kept_from, weight
+from holdfast.pipeline.consolidate.window import Part, begins_turn
+from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.idempotency import keyed_digest
-from holdfast.pipeline.remember import revise
 from holdfast.pipeline.undo import restore
-from holdfast.ports import Ids
-from holdfast.transaction import ReadTx, WriteTx
+from holdfast.transaction import WriteTx
 
-__all__ = ["Answered", "Hold", "Means", "Verdict", "apply_answers", "apply_raw", "apply_redone", "set_aside"]
-
-Verdict = Literal["done", "stale", "lost"]
-"""`stale`: read again, something that was read is gone. `lost`: somebody else holds the work now."""
-MAX_ATTEMPTS = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
-    """The lease under which a result is applied."""
-
-    kind: str
-    ref: str
-    token: int
-
-    def stands(self, tx: ReadTx) -> bool:
-        """Whether it is still the newest lease on the work."""
-        return any((due.kind, due.ref, due.token) == (self.kind, self.ref, self.token) for due in tx.due())
+__all__ = ["Answered", "Result", "apply_answers", "apply_redone"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,204 +39,98 @@ class Answered:
     input_tokens: int = 0
     output_tokens: int = 0
 
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The places in the window of the messages that it was shown, from 1."""
+        return frozenset(piece.number for piece in self.part.pieces)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What every apply needs beside its transaction."""
+class Result:
+    """What models made of a window, or of a prefix of it: answers in order, what no model can take, and all calls."""
 
-    ids: Ids
-    secret: bytes
-    when: When
-    life: timedelta = timedelta(days=7)
-    raw_chars: int = RAW_CHARS
-    mirror: bool = False
+    answers: tuple[Answered, ...]
+    attempts: tuple[Attempt, ...]
+    aside: tuple[Aside, ...] = ()
+
+    @property
+    def last(self) -> int:
+        """The place of the last message that it deals with; 0 for none."""
+        every = [*(one.numbers for one in self.answers), *(one.numbers for one in self.aside)]
+        return max((max(numbers) for numbers in every), default=0)
+
+    def covered(self, messages: Sequence[Message]) -> list[Message]:
+        """The messages that the answers stand on."""
+        gone = {number for one in self.aside for number in one.numbers}
+        return [message for number, message in enumerate(messages[: self.last], 1) if number not in gone]
+
+    def closed(self) -> Result:
+        """The same with whole messages set aside, each once: a summary stands only on messages that it names.
+
+        What was answered together with a piece of a message that is set aside goes with it.
+        """
+        answers, aside = list(self.answers), list(self.aside)
+        while torn := [one for one in answers if any(one.numbers & held.numbers for held in aside)]:
+            for one in torn:
+                answers.remove(one)
+                at = next(place for place, held in enumerate(aside) if held.numbers & one.numbers)
+                aside[at] = replace(aside[at], numbers=aside[at].numbers | one.numbers)
+        joined: list[Aside] = []
+        for held in aside:
+            if joined and joined[-1].advice == held.advice and min(held.numbers) <= max(joined[-1].numbers) + 1:
+                joined[-1] = replace(joined[-1], numbers=joined[-1].numbers | held.numbers)
+            else:
+                joined.append(held)
+        return replace(self, answers=tuple(answers), aside=tuple(joined))
 
 
-def apply_answers(
-    tx: WriteTx,
-    snapshot: Snapshot,
-    answers: Sequence[Answered],
-    attempts: Sequence[Attempt],
-    hold: Hold,
-    means: Means,
-) -> Verdict:
+def apply_answers(tx: WriteTx, snapshot: Snapshot, result: Result, hold: Hold, means: Means) -> Verdict:
     """A window's memories, its cursor, its change and what is due next, at once.
 
-    The answers may cover a prefix of the window; the rest stays and is due again.
+    The result may cover a prefix of the window; the rest stays and is due again.
     """
-    session, verdict = _current(tx, snapshot, hold)
+    session, verdict = standing(tx, snapshot, hold)
     if session is None:
         return verdict
-    last = max(piece.number for answer in answers for piece in answer.part.pieces)
-    taken = snapshot.messages[:last]
-    learner = _learner(tx, snapshot, answers, means)
-    summary = _learn(learner, answers, taken, means)
+    taken = snapshot.messages[: result.last]
+    learner = _learner(tx, snapshot, result, means)
+    summary = _learn(learner, result, means)
     span = Span(session=session.id, first=session.cursor + 1, last=taken[-1].seq)
-    change = _change(tx, learner, summary, taken, answers, attempts, spans=(span,))
-    _move(tx, session, taken[-1].seq, means)
+    change = _change(tx, learner, summary, taken, result, spans=(span,))
+    move(tx, session, taken[-1].seq, means)
     if learner.author.origin == "rules" and summary is not None:
         tx.put_due("redo", FRONT, tx.now + means.when.idle)
-    _mirrored(tx, means)
+    mirrored(tx, means)
     tx.add_change(change)
     return "done"
 
 
-def apply_redone(
-    tx: WriteTx,
-    snapshot: Snapshot,
-    answers: Sequence[Answered],
-    attempts: Sequence[Attempt],
-    hold: Hold,
-    means: Means,
-) -> Verdict:
+def apply_redone(tx: WriteTx, snapshot: Snapshot, result: Result, hold: Hold, means: Means) -> Verdict:
     """A window that was RAW, or made by rules, done by a model: what stood for it is merged into the result."""
-    verdict = _unchanged(tx, snapshot, hold)
+    verdict = unchanged(tx, snapshot, hold)
     if verdict != "done":
         return verdict
     current = {memory.id: memory for memory in tx.find_memories([memory.id for memory in snapshot.replaces])}
     if any(current.get(old.id) is None or current[old.id].rev != old.rev for old in snapshot.replaces):
         return "stale"
-    learner = _learner(tx, snapshot, answers, means)
+    learner = _learner(tx, snapshot, result, means)
     _take_back_rules(tx, snapshot, learner)
-    summary = _learn(learner, answers, snapshot.messages, means)
+    summary = _learn(learner, result, means)
     for old in tx.find_memories([memory.id for memory in snapshot.replaces]):
         learner.revise(old, state="merged", superseded_by=None if summary is None else summary.id)
-    tx.add_change(_change(tx, learner, summary, snapshot.messages, answers, attempts, spans=()))
-    _mirrored(tx, means)
+    tx.add_change(_change(tx, learner, summary, snapshot.messages, result, spans=()))
+    mirrored(tx, means)
     return "done"
-
-
-def apply_raw(
-    tx: WriteTx,
-    snapshot: Snapshot,
-    advice: Advice,
-    attempts: Sequence[Attempt],
-    hold: Hold,
-    means: Means,
-    *,
-    again: timedelta,
-    alone: bool = False,
-) -> Verdict:
-    """A window that no model could take: kept whole as RAW, out of the session's way, with attempts and reasons.
-
-    It is due to be done after `again`: with the scope's others, or `alone` where the fault was the window's own. Set
-    aside it stays RAW until somebody asks.
-    """
-    session, verdict = _current(tx, snapshot, hold)
-    if session is None:
-        return verdict
-    aside = advice in {"poison", "refused"}
-    about: dict[str, Any] = {"reason": advice, "attempts": plain_attempts(attempts), "set_aside": aside}
-    author = Author(origin="rules", name="upkeep")
-    stored, effects = archive(
-        tx,
-        snapshot.messages,
-        secret=means.secret,
-        ids=means.ids,
-        author=author,
-        raw_chars=means.raw_chars,
-        about=about,
-    )
-    last = snapshot.messages[-1].seq
-    tx.add_change(
-        Change(
-            id=means.ids.new("chg"),
-            seq=0,
-            verb="consolidate",
-            reason=f"kept raw: {_REASONS[advice]}",
-            by=author,
-            at=tx.now,
-            sources=tuple(message.id for message in snapshot.messages),
-            spans=(Span(session=session.id, first=session.cursor + 1, last=last),),
-            effects=tuple(effects),
-            detail=about,
-        )
-    )
-    _move(tx, session, last, means)
-    if not aside:
-        tx.put_due("redo", stored[0].id if alone else FRONT, tx.now + again)
-    _mirrored(tx, means)
-    return "done"
-
-
-_REASONS: Mapping[Advice, str] = {
-    "retry": "no model of the chain answered",
-    "park": "no model of the chain is available",
-    "shorten": "it is too long for every model of the chain",
-    "poison": "set aside, the models cannot take this request",
-    "refused": "set aside, three models refused it",
-}
-
-
-def set_aside(
-    tx: WriteTx, snapshot: Snapshot, advice: Advice, attempts: Sequence[Attempt], hold: Hold, means: Means
-) -> Verdict:
-    """A window that is done again and proves to be the fault itself: it stays RAW, with its reasons."""
-    verdict = _unchanged(tx, snapshot, hold)
-    if verdict != "done":
-        return verdict
-    effects = []
-    for old in tx.find_memories([memory.id for memory in snapshot.replaces]):
-        held = old.metadata.get("raw")
-        about = {**(held if isinstance(held, Mapping) else {"window": snapshot.raw_id})}
-        about |= {"reason": advice, "attempts": plain_attempts(attempts), "set_aside": True}
-        effects.append(revise(tx, old, metadata={**old.metadata, "raw": about}))
-    change = Change(
-        id=means.ids.new("chg"),
-        seq=0,
-        verb="archive",
-        reason=f"kept raw: {_REASONS[advice]}",
-        by=Author(origin="rules", name="upkeep"),
-        at=tx.now,
-        effects=tuple(effects),
-    )
-    tx.add_change(change)
-    return "done"
-
-
-def plain_attempts(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
-    """Attempts as plain data: the newest twenty."""
-    kept = ("model", "cls", "status", "code", "reason", "seconds")
-    return [{name: asdict(one)[name] for name in kept} for one in attempts[-MAX_ATTEMPTS:]]
-
-
-# --------------------------------------------------------------------------------------------- checks
-
-
-def _unchanged(tx: ReadTx, snapshot: Snapshot, hold: Hold) -> Verdict:
-    """Whether everything that was shown to the model is still there."""
-    if not hold.stands(tx):
-        return "lost"
-    messages = [message.id for message in snapshot.messages]
-    known = [memory.id for memory in snapshot.known]
-    there = len(tx.find_messages(messages)) == len(messages) and len(tx.find_memories(known)) == len(known)
-    return "done" if there else "stale"
-
-
-def _current(tx: ReadTx, snapshot: Snapshot, hold: Hold) -> tuple[Session | None, Verdict]:
-    """The session as it is now, where the window can be applied to it."""
-    verdict = _unchanged(tx, snapshot, hold)
-    if verdict != "done":
-        return None, verdict
-    session = tx.find_session(snapshot.session.id)
-    if session is None or session.cursor != snapshot.session.cursor:
-        return None, "stale"
-    if session.rev != snapshot.session.rev:
-        # Forgetting touched the window: the answer holds only if what is there now is what was read.
-        now = tx.messages(session.name, after=session.cursor, until=snapshot.messages[-1].seq)
-        if [message.id for message in now] != [message.id for message in snapshot.messages]:
-            return None, "stale"
-    return session, "done"
 
 
 # --------------------------------------------------------------------------------------------- effects
 
 
-def _learner(tx: WriteTx, snapshot: Snapshot, answers: Sequence[Answered], means: Means) -> Learner:
+def _learner(tx: WriteTx, snapshot: Snapshot, result: Result, means: Means) -> Learner:
     return Learner(
         tx=tx,
         snapshot=snapshot,
-        author=_author(answers),
+        author=_author(result.answers),
         ids=means.ids,
         secret=means.secret,
         change_id=means.ids.new("chg"),
@@ -269,22 +145,25 @@ def _author(answers: Sequence[Answered]) -> Author:
     return Author(origin=first.origin, name=first.model, version=prompt().version)
 
 
-def _learn(learner: Learner, answers: Sequence[Answered], taken: Sequence[Message], means: Means) -> Memory | None:
+def _learn(learner: Learner, result: Result, means: Means) -> Memory | None:
     """Facts and notes in their order, then the summary of all parts; None where nothing was worth keeping."""
-    for answer in answers:
+    for answer in result.answers:
         for fact in answer.draft.facts:
             learner.fact(fact)
         for note in answer.draft.notes:
             learner.note(note)
-    kept = [answer for answer in answers if answer.draft.nothing is None]
+    for effect in keep_aside(learner.tx, learner.snapshot.messages, result.aside, means):
+        learner.noted(effect)
+    kept = [answer for answer in result.answers if answer.draft.nothing is None]
     if not kept:
         return None
+    covered = result.covered(learner.snapshot.messages)
     summary = learner.fresh(
-        taken,
+        covered,
         text="\n\n".join(_timed(answer) for answer in kept),
         importance="mid",
         kind="summary",
-        at=taken[0].event_time,
+        at=covered[0].event_time,
         topics=tuple(dict.fromkeys(topic for answer in kept for topic in answer.draft.topics)),
         entities=tuple(dict.fromkeys(entity for answer in kept for entity in answer.draft.entities)),
     )
@@ -320,15 +199,14 @@ def _change(
     learner: Learner,
     summary: Memory | None,
     taken: Sequence[Message],
-    answers: Sequence[Answered],
-    attempts: Sequence[Attempt],
+    result: Result,
     *,
     spans: tuple[Span, ...],
 ) -> Change:
-    nothing = [answer.draft.nothing for answer in answers if answer.draft.nothing is not None]
+    answers = result.answers
     detail = {
         "models": list(dict.fromkeys(answer.model for answer in answers)),
-        "attempts": plain_attempts(attempts),
+        "attempts": plain_attempts(result.attempts),
         "tokens": {
             "input": sum(answer.input_tokens for answer in answers),
             "output": sum(answer.output_tokens for answer in answers),
@@ -338,12 +216,16 @@ def _change(
         "facts": learner.facts,
         "notes": learner.notes,
     }
-    more = {"nothing": nothing}
+    more = {
+        "nothing": [answer.draft.nothing for answer in answers if answer.draft.nothing is not None],
+        "set_aside": sum(len(one.numbers) for one in result.aside),
+        "entry": _slips(taken, answers),
+    }
     return Change(
         id=learner.change_id,
         seq=0,
         verb="consolidate",
-        reason=NOTHING if summary is None else "done again" if snapshot_redone(spans) else "consolidated",
+        reason=_reason(summary, result, again=not spans),
         by=learner.author,
         at=tx.now,
         sources=tuple(message.id for message in taken),
@@ -353,30 +235,15 @@ def _change(
     )
 
 
-def snapshot_redone(spans: tuple[Span, ...]) -> bool:
-    """Whether a change did a window again: it moved no cursor."""
-    return not spans
+def _slips(taken: Sequence[Message], answers: Sequence[Answered]) -> list[str]:
+    """How entries differ from the form that was asked for: noted, since a form is no reason to lose one."""
+    said = [unquoted(message) for message in taken if begins_turn(message)]
+    found = [slip for answer in answers if answer.draft.nothing is None for slip in slips(answer.draft.entry, said)]
+    return list(dict.fromkeys(found))
 
 
-def _move(tx: WriteTx, session: Session, last: int, means: Means) -> None:
-    """The cursor moves past the window; the prompt keeps its last turns; what still waits is due in its time."""
-    live = tx.messages(session.name, after=session.window_start)
-    kept = min(kept_from(live, means.when.keep), last)
-    moved = replace(
-        session,
-        cursor=last,
-        window_start=max(session.window_start, kept),
-        pending_tokens=weight([message for message in live if message.seq > last]),
-        rev=session.rev + 1,
-    )
-    if session.window_start > last:
-        moved = replace(moved, pending_tokens=weight(tx.messages(session.name, after=last)))
-    tx.put_session(moved)
-    again = due_at(moved, means.when, tx.now)
-    if again is not None:
-        tx.put_due("consolidate", session.id, again)
-
-
-def _mirrored(tx: WriteTx, means: Means) -> None:
-    if means.mirror:
-        tx.put_due("mirror", "files", tx.now)
+def _reason(summary: Memory | None, result: Result, *, again: bool) -> str:
+    """Why, for the audit trail; a change that did a window again moved no cursor."""
+    if summary is None:
+        return "the rest was set aside" if result.aside else NOTHING
+    return "done again" if again else "consolidated"

@@ -11,7 +11,7 @@ from holdfast.pipeline.consolidate.snapshot import FRONT, is_kept, waiting_raw
 from holdfast.pipeline.consolidate.window import When, open_calls, skipped, units
 from holdfast.transaction import Listing, ReadTx, WriteTx
 
-__all__ = ["ask_for", "consolidated", "end", "reason_of"]
+__all__ = ["ask_ahead", "ask_for", "consolidated", "end", "make_due", "reason_of"]
 
 EVERY = 2**62
 """No limit, as a count."""
@@ -31,23 +31,39 @@ def end(tx: WriteTx, session: Session, when: When) -> Receipt:
     return Receipt(ids=(), visibility=Visibility(consolidated=moved.cursor == moved.last_seq))
 
 
-def ask_for(tx: WriteTx, sessions: Sequence[Session], when: When) -> int:
-    """Make everything that waits in these sessions due now; returns the first document number that is free.
+def make_due(tx: WriteTx, session: Session, when: When) -> int:
+    """Make what waits in this session due now; returns up to which message (`seq`), 0 where nothing of it is.
 
-    A call at the very end that has no result yet is left for the next window, with its result.
+    For whoever is about to lose the session's older messages (a compaction of a prompt) and at `consolidate`. Nothing
+    leaves the prompt, no model is asked, and repeating it changes nothing; a worker finds it by the state alone. A call
+    at the very end that has no result yet is left for the next window, with its result.
     """
+    if skipped(session.name, when):
+        return 0
+    last = _closed(tx.messages(session.name, after=session.cursor))
+    if last > session.asked:
+        tx.put_session(replace(session, asked=last))
+    if last > session.cursor or session.torn:
+        tx.put_due("consolidate", session.id, tx.now)
+    return last
+
+
+def ask_for(tx: WriteTx, sessions: Sequence[Session], when: When) -> int:
+    """Make everything that waits in these sessions due now; returns the first document number that is free."""
     for session in sessions:
-        if skipped(session.name, when):
-            continue
-        waiting = tx.messages(session.name, after=session.cursor)
-        last = _closed(waiting)
-        if last > session.asked:
-            tx.put_session(replace(session, asked=last))
-        if last > session.cursor or session.torn:
-            tx.put_due("consolidate", session.id, tx.now)
-    if waiting_raw(tx):
+        make_due(tx, session, when)
+    if waiting_raw(tx, when):
         tx.put_due("redo", FRONT, tx.now)
     return tx.take_numbers(0)
+
+
+def ask_ahead(tx: WriteTx, name: str, last: int) -> None:
+    """Make a session due now up to a message, where it waits for more than that; the prompt keeps what it shows."""
+    session = tx.session(name)
+    if session is None or not max(session.cursor, session.asked) < last <= session.last_seq:
+        return
+    tx.put_session(replace(session, asked=last))
+    tx.put_due("consolidate", session.id, tx.now)
 
 
 def _closed(waiting: Sequence[Message]) -> int:

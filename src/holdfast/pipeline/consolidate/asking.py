@@ -10,10 +10,11 @@ from importlib.resources import files
 from holdfast.inference import ChatRequest, ChatTurn
 from holdfast.model import Memory, Message
 from holdfast.pipeline.consolidate.contract import SAVE_MEMORY, Frame
+from holdfast.pipeline.consolidate.snapshot import shown
 from holdfast.pipeline.consolidate.window import Part, Piece, calls_of
 from holdfast.pipeline.fences import unquoted
 
-__all__ = ["Prompt", "frame_of", "pieces_of", "prompt", "quoted_in", "request"]
+__all__ = ["Prompt", "frame_of", "only_recalled", "pieces_of", "prompt", "quoted_in", "request"]
 
 MAX_ANSWER_TOKENS = 4_096
 PURPOSE = "consolidation"
@@ -51,6 +52,12 @@ def pieces_of(messages: Sequence[Message], *, tool_chars: int) -> list[Piece]:
             text = _shortened(text, tool_chars)
         found.append(Piece(number=number, message=message, text=text))
     return found
+
+
+def only_recalled(messages: Sequence[Message]) -> frozenset[str]:
+    """The ids of messages that hold recalled text and say nothing themselves: nothing can be learnt from them."""
+    silent = {message.id for message in messages if message.quotes and not unquoted(message)}
+    return _recalled(messages) | silent
 
 
 def quoted_in(messages: Sequence[Message]) -> tuple[str, ...]:
@@ -95,8 +102,8 @@ def _shortened(text: str, most: int) -> str:
 
 def request(part: Part, known: Sequence[Memory], *, place: int = 1, of: int = 1) -> ChatRequest:
     """One call for one part of a window."""
-    shown = [f"[f{number}] {_known(fact)}" for number, fact in enumerate(known, 1)]
-    head = "Known facts that may be touched:\n" + "\n".join(shown) if shown else "No facts are known yet."
+    facts = [f"[f{number}] {shown(fact)}" for number, fact in enumerate(known, 1)]
+    head = "Known facts that may be touched:\n" + "\n".join(facts) if facts else "No facts are known yet."
     split = f"\n\nThis is part {place} of {of} of one conversation." if of > 1 else ""
     lines = "\n".join(_line(piece) for piece in part.pieces)
     text = f"{head}{split}\n\nThe conversation:\n\n{lines}"
@@ -107,11 +114,6 @@ def request(part: Part, known: Sequence[Memory], *, place: int = 1, of: int = 1)
         tool=SAVE_MEMORY,
         max_tokens=MAX_ANSWER_TOKENS,
     )
-
-
-def _known(fact: Memory) -> str:
-    flat = " ".join((fact.value or "").split())[:300]
-    return f"{fact.subject} | {fact.attribute} = {flat} (since {fact.valid_from:%Y-%m-%d})"
 
 
 def _line(piece: Piece) -> str:

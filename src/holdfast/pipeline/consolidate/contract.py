@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, cast
 from holdfast.errors import InvalidInput
 from holdfast.inference import ChatReply, Rejected, Tool
 from holdfast.model import Importance
+from holdfast.pipeline.consolidate.honest import is_error, is_refusal, without_thought
 from holdfast.pipeline.timeline import canonical_text
 from holdfast.plain import parse_time
 
@@ -161,7 +162,7 @@ def _arguments(reply: ChatReply) -> Mapping[str, Any]:
     if not reply.tool_calls:
         fence = _FENCE.match(reply.text)
         if fence is None:
-            if _refuses(reply.text):
+            if is_refusal(reply.text):
                 raise _Fault("refused in words", refused=True)
             raise _Fault("did not call save_memory" if reply.text.strip() else "an empty reply")
         return _object(fence["json"])
@@ -261,7 +262,9 @@ def _subject(text: str) -> str:
 def _text(value: Any, name: str, most: int) -> str:
     if not isinstance(value, str):
         raise _Fault(f"{name} is missing" if value is None else f"{name} is no text")
-    text = value.replace("\0", "").strip()
+    text = without_thought(value.replace("\0", ""))
+    if text is None:
+        raise _Fault(f"{name} holds reasoning without an end")
     if not text or any(0xD800 <= ord(c) <= 0xDFFF for c in text):
         raise _Fault(f"{name} is blank" if not text else f"{name} is no valid text")
     if len(text) > most:
@@ -332,49 +335,11 @@ def _labels(value: Any, name: str, most: int) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-# --------------------------------------------------------------------------------------------- what is no memory
-
-_TIME = r"(?:\[?\d{4}-\d\d-\d\d[^\]]{0,20}\]?\s*)?"
-_ERROR_TEXT = re.compile(
-    _TIME
-    + r"(?:(?:api |http |internal |server |provider |fatal )?(?:error|exception|failure)\s*(?:code)?\s*[:\-\u2013(]\s*"
-    r"(?:\d{3}|could|failed|no |unable|timeout|timed|connection|rate|internal|bad gateway|service|overloaded|unknown|"
-    r"the model|model|request|an error|invalid)"
-    r"|<(?:!doctype|html|head|body)\b|\{\s*\"?(?:error|type\"?\s*:\s*\"error)\b|traceback \(most recent call last\)"
-    r"|(?:could not|couldn't|failed to|unable to) (?:get|generate|produce|obtain|fetch|retrieve) (?:a |an |any |the )?"
-    r"(?:response|answer|reply|completion|summary)\b"
-    r"|(?:HTTP/\d(?:\.\d)?\s+)?(?:4\d\d|5\d\d)\s+(?:bad gateway|too many requests|internal server error|service "
-    r"unavailable|gateway time-?out|unauthorized|forbidden)\b)",
-    re.IGNORECASE,
-)
-_REFUSAL = re.compile(
-    _TIME + r"(?:(?:i['\u2019]m|i am|we['\u2019]re|we are)?\s*(?:very |so |really )?(?:sorry|afraid|unable)[,.]?\s*"
-    r"(?:but |that |to )?.{0,40}?"
-    r"\b(?:i (?:can['\u2019]?t|cannot|can not|won['\u2019]t|am (?:not able|unable)|['\u2019]m (?:not able|unable))"
-    r"|unable to|can['\u2019]t help)"
-    r"|i (?:can['\u2019]?t|cannot|am unable to|['\u2019]m unable to|won['\u2019]t|must decline to) "
-    r"(?:help|assist|comply|do that|provide|"
-    r"fulfil|process|summari[sz]e|engage|continue|answer|respond|discuss)"
-    r"|as an ai(?: language model| assistant|,)|my (?:guidelines|policy|policies|programming) (?:do|does) not allow"
-    r"|je suis désolée?[,.]? (?:mais )?je ne peux|désolée?, (?:mais )?je ne (?:peux|suis)"
-    r"|en tant qu['\u2019](?:ia|intelligence|assistant)"
-    r"|es tut mir leid[,.]? (?:aber )?(?:ich kann|das kann ich)|lo siento[,.]? (?:pero )?no puedo"
-    r"|(?:죄송합니다|죄송하지만|미안하지만).{0,60}(?:할 수 없|드릴 수 없|도와드릴 수|어렵습니다)"
-    r"|(?:저는 )?AI (?:언어 ?모델|어시스턴트)로서"
-    r"|申し訳(?:ありません|ございません).{0,60}(?:できません|お手伝い)|(?:很抱歉|对不起).{0,30}(?:无法|不能))",
-    re.IGNORECASE,
-)
-
-
-def _refuses(text: str) -> bool:
-    return _REFUSAL.match(text.strip()) is not None
-
-
 def _honest(text: str) -> None:
     """Refuse what an API or a model says about itself, where it stands in the place of a memory."""
-    if _refuses(text):
+    if is_refusal(text):
         raise _Fault("a refusal stands in the place of a memory", refused=True)
-    if _ERROR_TEXT.match(text):
+    if is_error(text):
         raise _Fault("an error message stands in the place of a memory")
 
 

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from holdfast.model import Author, Effect, Importance, Memory, Message, Tier, Trust
+from holdfast.pipeline.consolidate.asking import only_recalled, quoted_in
 from holdfast.pipeline.consolidate.contract import Learned, Noted
 from holdfast.pipeline.consolidate.snapshot import Snapshot
-from holdfast.pipeline.consolidate.window import is_result
+from holdfast.pipeline.consolidate.window import begins_turn, is_result
 from holdfast.pipeline.documents import index_memories
+from holdfast.pipeline.fences import unquoted
+from holdfast.pipeline.keys import Operation, cardinality, wording
 from holdfast.pipeline.remember import Teller, memory_digest, revise
+from holdfast.pipeline.spoken import MAX_SENTENCE, spoken, stands
 from holdfast.pipeline.statements import Statement, state_fact
+from holdfast.pipeline.timeline import same_value
 from holdfast.ports import Ids
 from holdfast.transaction import WriteTx
 
 __all__ = ["Learner"]
 
 _ORDER: tuple[Importance, ...] = ("low", "mid", "high")
+_MODEL: Mapping[Literal["set", "add", "remove"], Operation] = {"set": "replace", "add": "add", "remove": "end"}
+_ENDS = frozenset({"end", "replace", "correct"})
+"""Wordings in which a person ends a value without naming it ("I quit")."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,6 +44,12 @@ class Learner:
     facts: int = 0
     notes: int = 0
     _effects: dict[str, Effect] = field(default_factory=dict)
+    _silent: frozenset[str] = field(init=False)
+    _quoted: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._silent = only_recalled(self.snapshot.messages)
+        self._quoted = quoted_in(self.snapshot.messages)
 
     @property
     def effects(self) -> tuple[Effect, ...]:
@@ -88,6 +102,8 @@ class Learner:
     def note(self, given: Noted) -> None:
         """Keep a note; the same note again gains evidence."""
         sources = self._messages(given.sources)
+        if not sources:
+            return
         fresh = self.fresh(
             sources,
             text=given.text,
@@ -109,25 +125,62 @@ class Learner:
     def fact(self, given: Learned) -> None:
         """Carry out one operation on the timeline of its concept, as it stands now.
 
-        Against what the user told, without the user's own words, it is kept apart with a suspicion.
+        What the user told ends only where the user says so in these messages; else it is kept apart with a suspicion.
+        What only an assistant repeats of what was recalled, or is known, is no evidence. What holds from a later time
+        on is kept as a note: until then, the present is what it was.
         """
         sources = self._messages(given.sources)
+        if not sources or self._echoes(given, sources):
+            return
         said = max(message.event_time for message in sources)
-        trust = trust_of(sources)
+        at = said if given.holds_from is None else min(max(said, self.tx.now), given.holds_from)
+        if given.holds_from is not None and given.holds_from > at and given.operation != "remove":
+            self._planned(given)
+            return
         target = self._target(given)
-        ended = target is not None and given.operation == "remove"
+        if target is None:
+            self._state(given, sources, given.value, at, _MODEL[given.operation])
+            return
+        attribute, subject = target.attribute or given.attribute, target.subject or given.subject
+        given = replace(given, attribute=attribute, subject=subject)
+        old = target.value or given.value
+        if given.operation == "remove":
+            self._state(given, sources, old, at, "end")
+        elif (
+            given.operation == "set" and cardinality(attribute, subject) == "many" and not same_value(old, given.value)
+        ):
+            # Of several values that hold, it names the one that it takes the place of.
+            self._state(given, sources, old, at, "end", replaced_by=given.value)
+            self._state(given, sources, given.value, at, "add")
+        else:
+            self._state(given, sources, given.value, at, _MODEL[given.operation])
+
+    def _state(
+        self,
+        given: Learned,
+        sources: Sequence[Message],
+        value: str,
+        at: datetime,
+        model: Operation,
+        *,
+        replaced_by: str | None = None,
+    ) -> None:
+        own = [message for message in sources if begins_turn(message)]
+        found = spoken(own, replaced_by or value)
+        ends = model == "end" and any(wording(unquoted(message)[:MAX_SENTENCE]) in _ENDS for message in own)
         statement = Statement(
-            subject=(target.subject or given.subject) if target is not None else given.subject,
-            attribute=(target.attribute or given.attribute) if target is not None else given.attribute,
-            value=(target.value or given.value) if target is not None and ended else given.value,
-            at=said if given.holds_from is None else min(said, given.holds_from),
-            operation=given.operation,
+            subject=given.subject,
+            attribute=given.attribute,
+            value=value,
+            at=at,
+            model=model,
+            wording=found.sentence,
             importance=given.importance,
             topics=given.topics,
             entities=given.entities,
             sources=tuple(message.id for message in sources),
-            trust=trust,
-            own_words=trust == "user",
+            trust=trust_of(sources),
+            own_words=found.own_words or ends,
             turn=f"said:{self.snapshot.session.id}:{sources[-1].seq}",
         )
         teller = Teller(
@@ -141,6 +194,21 @@ class Learner:
         for effect in stated.effects:
             self.noted(effect)
         self.facts += bool(stated.effects)
+
+    def _planned(self, given: Learned) -> None:
+        """A fact of a time to come, as a note of what will hold and from when."""
+        text = f"{given.subject} | {given.attribute} = {given.value} ({given.holds_from:%Y-%m-%d} \u2192)"
+        self.note(Noted(text=text, importance=given.importance, sources=given.sources))
+
+    def _echoes(self, given: Learned, sources: Sequence[Message]) -> bool:
+        """Whether only an assistant says it, and repeats what was recalled into the window or is known already."""
+        if given.operation == "remove" or trust_of(sources) != "assistant":
+            return False
+        same = [fact for fact in self.snapshot.known if same_value(fact.value or "", given.value)]
+        place = None if given.target is None else self.snapshot.known[given.target - 1]
+        if any(fact is place or same_value(fact.attribute or "", given.attribute) for fact in same):
+            return True
+        return any(stands(given.value, text) for text in self._quoted)
 
     def _again(self, held: Memory, fresh: Memory) -> None:
         """The same content once more: its sources, evidence, labels and importance grow."""
@@ -159,7 +227,9 @@ class Learner:
         )
 
     def _messages(self, places: Sequence[int]) -> list[Message]:
-        return [self.snapshot.messages[place - 1] for place in sorted(places)]
+        """The messages at these places that say something themselves, in order."""
+        named = [self.snapshot.messages[place - 1] for place in sorted(places)]
+        return [message for message in named if message.id not in self._silent]
 
     def _target(self, given: Learned) -> Memory | None:
         """The known fact that is meant, where it still stands; else the operation stands on its own words."""

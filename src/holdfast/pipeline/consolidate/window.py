@@ -15,6 +15,8 @@ __all__ = ["Part", "Piece", "When", "due_at", "kept_from", "parts", "skipped", "
 
 MAX_PARTS = 8
 """Most parts of one window; what lies behind them is the next window, so that a crash loses few answers."""
+LONG_TURN = 4
+"""Steps from which on one turn is searched for the step that no model takes."""
 FRAME_TOKENS = 12
 """Tokens of a line's id and time."""
 
@@ -236,6 +238,22 @@ def _place(held: Sequence[Piece], coming: Piece) -> int:
     if coming.number != held[-1].number and not is_result(coming.message):
         return len(held)
     return steps[-1] if steps else len(held)
+
+
+def halves(part: Part) -> tuple[Part, ...]:
+    """The part in two, cut before the turn nearest its middle; a long turn before a step; none where there is no place.
+
+    A question and its answer stay together.
+    """
+    pieces = part.pieces
+    begins = set(units([piece.message for piece in pieces]))
+    steps = [place for place in begins if place and pieces[place].number != pieces[place - 1].number]
+    places = [place for place in steps if begins_turn(pieces[place].message)]
+    places = places or (steps if len(steps) >= LONG_TURN else [])
+    if not places:
+        return ()
+    at = min(places, key=lambda place: (abs(2 * place - len(pieces)), place))
+    return Part(pieces=pieces[:at]), Part(pieces=pieces[at:])
 
 
 def calls_of(message: Message) -> list[tuple[str, Any]]:

@@ -36,10 +36,11 @@ class Context:
     """The messages to send, and what was done to make them fit and valid.
 
     `messages` are of `shape` and valid for its provider; in the Anthropic shape the instructions stand apart in
-    `system` (None in the OpenAI shape). `used` is the estimate of everything returned, in tokens, never over
-    `budget - reserve`. `strategy` is the one that was followed. `dropped` lists what was left out, `degraded` the slots
-    that could not be asked, `repairs` what had to be changed for the provider. `shown` are the ids of the memories and
-    messages that stand in fences, in their order.
+    `system` (None in the OpenAI shape). `used` is what everything returned costs in tokens, never over
+    `budget - reserve`, counted by `tokenizer`: `estimate`, or the vocabulary of the model's family. `strategy` is the
+    one that was followed. `dropped` lists what was left out, `degraded` the slots that could not be asked, `repairs`
+    what had to be changed for the provider. `shown` are the ids of the memories and messages that stand in fences, in
+    their order.
     """
 
     messages: tuple[Mapping[str, Any], ...]
@@ -49,6 +50,7 @@ class Context:
     used: int
     budget: int
     reserve: int
+    tokenizer: str = "estimate"
     shown: tuple[str, ...] = ()
     dropped: tuple[LeftOut, ...] = ()
     degraded: tuple[str, ...] = ()

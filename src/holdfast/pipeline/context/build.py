@@ -11,9 +11,10 @@ from holdfast.pipeline.context.allocate import Item, Slot, allocate, fill
 from holdfast.pipeline.context.answer import Context, LeftOut
 from holdfast.pipeline.context.gather import WindowRead
 from holdfast.pipeline.context.pieces import CONTINUES, Costs, Piece, is_person, joined, newest_person, with_recalled
-from holdfast.pipeline.context.render import CORRECTION_TOKENS, Line, memory_line, message_line, rendered
+from holdfast.pipeline.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line, rendered
 from holdfast.pipeline.context.shorten import shorten_message
 from holdfast.pipeline.context.strategies import SlotName, Strategy, chosen
+from holdfast.pipeline.tokens import Count, estimate_tokens
 from holdfast.pipeline.tool_pairs import cut_window, repair_window
 from holdfast.pipeline.window import Body, Repair, Window, is_system
 
@@ -32,7 +33,10 @@ ROUNDS = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What the caller asked for: tokens in all and kept back, the strategy and its figures, the provider's shape."""
+    """What the caller asked for: tokens in all and kept back, the strategy and its figures, the provider's shape.
+
+    `count` counts the tokens of a text, and `tokenizer` names it.
+    """
 
     budget: int
     reserve: int
@@ -40,6 +44,8 @@ class Request:
     shape: Shape
     threshold: int
     tail: int | None = None
+    count: Count = estimate_tokens
+    tokenizer: str = "estimate"
 
     @property
     def available(self) -> int:
@@ -123,7 +129,7 @@ def build(gathered: Gathered, request: Request, *, secret: bytes) -> Context:
 
 def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
     read = zip(gathered.window.messages, gathered.window.costs, strict=False)
-    cost = Costs(known={id(message.body): (message.body, tokens) for message, tokens in read})
+    cost = Costs(known={id(message.body): (message.body, tokens) for message, tokens in read}, count=request.count)
     systems, pieces = joined(gathered.given, gathered.window.messages, request.shape, secret=secret)
     pieces, lost = _bounded(pieces, request.available // 4, cost)
     turns = sum(is_person(piece.body, request.shape) for piece in pieces)
@@ -146,11 +152,11 @@ def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
         ("summaries", gathered.summaries),
         ("memories", gathered.memories),
     ):
-        tokens = {"tokens": CORRECTION_TOKENS} if name == "corrections" else {}
+        tokens = CORRECTION_TOKENS if name == "corrections" else LINE_TOKENS
         fresh = [memory for memory in memories if memory.id not in shown]
         shown |= {memory.id for memory in fresh}
-        lines[name] = [memory_line(memory, **tokens) for memory in fresh]  # type: ignore[index]
-    lines["messages"] = [message_line(one) for one in gathered.messages if one.id not in in_window]
+        lines[name] = [memory_line(memory, tokens=tokens, count=request.count) for memory in fresh]  # type: ignore[index]
+    lines["messages"] = [message_line(one, count=request.count) for one in gathered.messages if one.id not in in_window]
     return _Plan(
         request=request,
         strategy=strategy,
@@ -206,7 +212,7 @@ def _fitting_newest(plan: _Plan, newest: int | None, room: int) -> _Plan:
 
 
 def _short(plan: _Plan, piece: Piece, limit: int) -> Body:
-    return shorten_message(piece.body, limit, handle=piece.id, cost=plan.cost)
+    return shorten_message(piece.body, limit, handle=piece.id, cost=plan.cost, count=plan.request.count)
 
 
 def _with_bodies(plan: _Plan, bodies: Mapping[int, Body]) -> _Plan:
@@ -299,7 +305,8 @@ def _made(plan: _Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> _
     if ends is None or (anthropic and ends["role"] == "assistant" and not prefilled):
         spoken.append({"role": "user", "content": CONTINUES})
     final = repair_window(spoken if anthropic else [*lead, *spoken], shape)
-    system = "\n\n".join(_text(body) for body in lead) if anthropic and lead else None
+    said = [text for body in lead if (text := _text(body)).strip()] if anthropic else []
+    system = "\n\n".join(said) or None
     used = sum(plan.cost(body) for body in final.messages) + (plan.cost(_as_system(system)) if system else 0)
     dropped = (
         LeftOut(slot="window", id=plan.pieces[one.index].id, reason=one.reason)
@@ -359,6 +366,7 @@ def _answer(gathered: Gathered, plan: _Plan, made: _Made, taken: Mapping[SlotNam
         used=made.used,
         budget=plan.request.budget,
         reserve=plan.request.reserve,
+        tokenizer=plan.request.tokenizer,
         shown=tuple(shown),
         dropped=tuple(dropped),
         degraded=gathered.degraded,

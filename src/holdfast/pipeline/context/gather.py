@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.model import Memory, Message, Tier
+from holdfast.model import Memory, Message, Session, Tier
+from holdfast.pipeline.consolidate.window import When, kept_from, skipped
 from holdfast.pipeline.context.strategies import Crossing, check_strategy
-from holdfast.pipeline.tokens import estimate_message
+from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
+from holdfast.pipeline.truth import rested
 from holdfast.transaction import ReadTx
 
 __all__ = ["Confirmed", "WindowPlan", "WindowRead", "confirm", "corrections", "profile", "read_window", "summaries"]
@@ -28,7 +30,10 @@ _TIERS: tuple[Tier, ...] = ("long", "mid")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPlan:
-    """How much of the window is worth reading: tokens, turns that decide the strategy, messages of the tail."""
+    """How much of the window is worth reading: tokens, turns that decide the strategy, messages of the tail.
+
+    From a window of `ahead` tokens on, what will fall out of it is to be consolidated before it does.
+    """
 
     strategy: str
     tokens: int
@@ -36,15 +41,22 @@ class WindowPlan:
     tail: int
     new_turns: int
     person: Callable[[Message], bool]
+    ahead: int | None = None
+    when: When | None = None
+    count: Count = estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowRead:
-    """The newest messages of the window, oldest first, their estimates, and how many older ones were not read."""
+    """The newest messages of the window, oldest first, their estimates, and how many older ones were not read.
+
+    `ahead` is the seq up to which the session should be consolidated now, 0 where it need not be.
+    """
 
     messages: tuple[Message, ...] = ()
     older: int = 0
     costs: tuple[int, ...] = ()
+    ahead: int = 0
 
 
 def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
@@ -57,14 +69,26 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     costs: list[int] = []
     until: int | None = None
     while len(found) < MAX_WINDOW:
-        page = tx.messages(session, after=held.cursor, until=until, limit=PAGE, newest=True)
+        page = tx.messages(session, after=held.window_start, until=until, limit=PAGE, newest=True)
         found = [*page, *found]
-        costs = [*(estimate_message(message.body) for message in page), *costs]
+        costs = [*(estimate_message(message.body, plan.count) for message in page), *costs]
         if len(page) < PAGE or _enough(found, sum(costs), plan):
             break
         until = page[0].seq - 1
-    older = max(0, found[0].seq - 1 - held.cursor) if found and len(page) == PAGE else 0
-    return WindowRead(messages=tuple(found), older=older, costs=tuple(costs))
+    older = max(0, found[0].seq - 1 - held.window_start) if found and len(page) == PAGE else 0
+    return WindowRead(
+        messages=tuple(found), older=older, costs=tuple(costs), ahead=_ahead(held, found, sum(costs), plan)
+    )
+
+
+def _ahead(held: Session, found: Sequence[Message], cost: int, plan: WindowPlan) -> int:
+    """All but the last turns of a window that grows too large, where nobody has asked for it yet."""
+    if plan.ahead is None or plan.when is None or skipped(held.name, plan.when):
+        return 0
+    if max(cost, held.pending_tokens) < plan.ahead:
+        return 0
+    last = kept_from(found, plan.when.keep)
+    return last if last > max(held.cursor, held.asked) else 0
 
 
 def _enough(found: Sequence[Message], cost: int, plan: WindowPlan) -> bool:
@@ -106,13 +130,15 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
-    """The newest summaries of this session, newest first."""
+    """The newest summaries of this session, newest first; not those that rest on superseded values alone."""
     found = [
         memory
         for tier in _TIERS
         for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
     ]
-    return sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    newest = sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    spent = rested(tx, newest)
+    return [memory for memory in newest if memory.id not in spent]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from holdfast.pipeline.context.convert import in_shape
 from holdfast.pipeline.fences import without_fences
 from holdfast.pipeline.ingest import OWN_KEYS
 from holdfast.pipeline.openai_pairs import user_wrote
-from holdfast.pipeline.tokens import estimate_message
+from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
 from holdfast.pipeline.window import Body, blank, entries_of, is_system
 
 __all__ = [
@@ -47,12 +47,13 @@ class Costs:
     """Estimates by object: a window is measured many times while it is fitted, and each body is counted once."""
 
     known: dict[int, tuple[Body, int]] = field(default_factory=dict)
+    count: Count = estimate_tokens
 
     def __call__(self, body: Body) -> int:
         """The estimate of one message, in tokens."""
         found = self.known.get(id(body))
         if found is None or found[0] is not body:
-            found = self.known[id(body)] = (body, estimate_message(body))
+            found = self.known[id(body)] = (body, estimate_message(body, self.count))
         return found[1]
 
 

@@ -9,7 +9,7 @@ from holdfast.model import Memory, Message, Origin
 from holdfast.pipeline.context.shorten import shorten_text
 from holdfast.pipeline.context.strategies import SlotName
 from holdfast.pipeline.fences import fence, unquoted
-from holdfast.pipeline.tokens import estimate_tokens
+from holdfast.pipeline.tokens import Count, estimate_tokens
 
 __all__ = ["Line", "memory_line", "message_line", "rendered"]
 
@@ -43,29 +43,30 @@ class Line:
     cost: int
 
 
-def _line(item: str, number: int, said: str, text: str, tokens: int) -> Line:
-    short = shorten_text(" ".join(text.split(" ")).strip(), tokens, handle=item if item.startswith("msg_") else None)
+def _line(item: str, number: int, said: str, text: str, tokens: int, count: Count) -> Line:
+    handle = item if item.startswith("msg_") else None
+    short = shorten_text(" ".join(text.split(" ")).strip(), tokens, handle=handle, count=count)
     # Lines of a memory are set in, so that none of them can stand for an entry of its own.
     whole = f"({said}) " + short.replace("\r", "").replace("\n", "\n    ")
     # An id of hexadecimal digits costs about three quarters of its characters; the whole is measured in the end.
-    return Line(id=item, number=number, text=whole, cost=estimate_tokens(whole) + len(item) * 3 // 4)
+    return Line(id=item, number=number, text=whole, cost=count(whole) + len(item) * 3 // 4)
 
 
-def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS) -> Line:
+def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens) -> Line:
     """A memory with the day that it speaks of and where it came from."""
     source = _TOLD[memory.origin]
     if memory.trust == "tool":
         source += ", from a tool's output"
     elif memory.trust == "assistant":
         source += ", said by the assistant"
-    return _line(memory.id, memory.number, f"{memory.event_time:%Y-%m-%d}, {source}", memory.text, tokens)
+    return _line(memory.id, memory.number, f"{memory.event_time:%Y-%m-%d}, {source}", memory.text, tokens, count)
 
 
-def message_line(message: Message) -> Line:
+def message_line(message: Message, *, count: Count = estimate_tokens) -> Line:
     """An earlier message with its time, its speaker and its session, without what it quotes itself."""
     where = f" in session {message.session}" if message.session else ""
     said = f"{message.event_time:%Y-%m-%d %H:%M}, {message.role}{where}"
-    return _line(message.id, message.number, said, unquoted(message), LINE_TOKENS)
+    return _line(message.id, message.number, said, unquoted(message), LINE_TOKENS, count)
 
 
 def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes) -> str:

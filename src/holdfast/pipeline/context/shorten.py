@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from holdfast.pipeline.tokens import estimate_message, estimate_tokens
+from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
 from holdfast.pipeline.window import Body
 
 __all__ = ["shorten_message", "shorten_text"]
@@ -26,18 +26,18 @@ def mark(gone: int, handle: str | None) -> str:
     return f"\n[… {gone:,} characters left out{how} …]\n"
 
 
-def shorten_text(text: str, limit: int, *, handle: str | None = None) -> str:
-    """The text in at most `limit` tokens (estimated): its beginning, a mark, its end.
+def shorten_text(text: str, limit: int, *, handle: str | None = None, count: Count = estimate_tokens) -> str:
+    """The text in at most `limit` tokens of `count`: its beginning, a mark, its end.
 
     A text that fits comes back as it is. The mark itself is kept whatever the limit, so that nothing vanishes unseen.
     """
     # Nothing costs more than its bytes and one, and no character has more than four.
-    if len(text) * 4 < limit or (text.isascii() and len(text) < limit) or estimate_tokens(text) <= limit:
+    if len(text) * 4 < limit or (text.isascii() and len(text) < limit) or count(text) <= limit:
         return text
     low, high = 0, len(text) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if estimate_tokens(_cut(text, middle, handle)) <= limit:
+        if count(_cut(text, middle, handle)) <= limit:
             low = middle
         else:
             high = middle - 1
@@ -51,7 +51,12 @@ def _cut(text: str, kept: int, handle: str | None) -> str:
 
 
 def shorten_message(
-    body: Body, limit: int, *, handle: str | None = None, cost: Callable[[Body], int] = estimate_message
+    body: Body,
+    limit: int,
+    *,
+    handle: str | None = None,
+    cost: Callable[[Body], int] = estimate_message,
+    count: Count = estimate_tokens,
 ) -> Body:
     """The message in about `limit` tokens: its longest pieces are shortened first, images when no long text is left.
 
@@ -64,19 +69,19 @@ def shorten_message(
         over = cost(found) - limit
         if over <= 0:
             return found
-        pieces = [(size, path) for path, size in _pieces(found, ()) if size > 0]
+        pieces = [(size, path) for path, size in _pieces(found, (), count) if size > 0]
         if not pieces:
             return found
         size, path = max(pieces, key=lambda piece: piece[0])
         room = max(size - over, LEAST_PIECE if size > LEAST_PIECE else 0)
-        found = _changed(found, path, partial(_less, room=room, handle=handle))
+        found = _changed(found, path, partial(_less, room=room, handle=handle, count=count))
     return found
 
 
 Path = tuple[str | int, ...]
 
 
-def _pieces(value: Any, path: Path) -> Sequence[tuple[Path, int]]:
+def _pieces(value: Any, path: Path, count: Count) -> Sequence[tuple[Path, int]]:
     """Where a message can be shortened, and what is to be won there; marks are no longer worth anything."""
     if isinstance(value, Mapping):
         kind = value.get("type")
@@ -88,19 +93,19 @@ def _pieces(value: Any, path: Path) -> Sequence[tuple[Path, int]]:
         for key in ("content", "text", "arguments", "input", "tool_calls", "function", "function_call", "refusal"):
             inner = value.get(key)
             if key == "input" and isinstance(inner, Mapping):
-                found.append(((*path, key), _worth(json.dumps(inner, ensure_ascii=False))))
+                found.append(((*path, key), _worth(json.dumps(inner, ensure_ascii=False), count)))
             elif isinstance(inner, str):
-                found.append(((*path, key), _worth(inner)))
+                found.append(((*path, key), _worth(inner, count)))
             elif isinstance(inner, Mapping | list | tuple):
-                found += _pieces(inner, (*path, key))
+                found += _pieces(inner, (*path, key), count)
         return found
     if isinstance(value, list | tuple):
-        return [piece for at, inner in enumerate(value) for piece in _pieces(inner, (*path, at))]
+        return [piece for at, inner in enumerate(value) for piece in _pieces(inner, (*path, at), count)]
     return []
 
 
-def _worth(text: str) -> int:
-    size = estimate_tokens(text)
+def _worth(text: str, count: Count) -> int:
+    size = count(text)
     return size if "characters left out" not in text or size > 80 else 0
 
 
@@ -121,8 +126,8 @@ def _arguments(value: Any, change: Callable[[Any], Any]) -> Any:
     return json.dumps(said, ensure_ascii=False) if isinstance(value, str) else said
 
 
-def _less(value: Any, room: int, handle: str | None) -> Any:
+def _less(value: Any, room: int, handle: str | None, count: Count) -> Any:
     if isinstance(value, str):
-        return shorten_text(value, max(0, room), handle=handle)
+        return shorten_text(value, max(0, room), handle=handle, count=count)
     how = f'; read_message("{handle}") tells of it' if handle else ""
     return {"type": "text", "text": f"[an image is left out for want of room{how}]"}

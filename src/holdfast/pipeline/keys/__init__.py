@@ -12,6 +12,7 @@ from holdfast.pipeline.keys.measure import (
     measure,
     pairs_from,
 )
+from holdfast.pipeline.keys.thresholds import threshold_of
 
 __all__ = [
     "GREY_BAND",
@@ -36,5 +37,6 @@ __all__ = [
     "measure",
     "pair_of",
     "pairs_from",
+    "threshold_of",
     "wording",
 ]

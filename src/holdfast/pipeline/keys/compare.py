@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
+from holdfast.pipeline.keys.clashes import clash, links_clash
 from holdfast.pipeline.keys.lexicon import LANGUAGES, guard_words, small_words
 from holdfast.pipeline.keys.reading import Reading, Token, read
 from holdfast.pipeline.keys.text import apart, lex, script
@@ -36,8 +37,6 @@ _SELF = frozenset({"", "user", "the user", "me", "i", "self", "myself", "사용�
     *("usuário", "benutzer", "nutzer", "ユーザー", "私", "用户", "我", "utente"),
 }
 _KNOWN_ENOUGH = 0.3
-_MASCULINE = frozenset({"le", "il", "el", "o"})
-_FEMININE = frozenset({"la", "a"})
 _HEADS = frozenset(
     {"name", "number", "no", "age", "birthday", "color", "address", "phone_number", "email", "password"}
 ) | {
@@ -50,6 +49,7 @@ _PREFIX = re.compile(
     r"(?:un|non|in|im|il|ir|dis|de|anti|ex|step|grand|great|half|god|co|sub|pre|post|vice|semi|over|under|re|mis|mal|mid|up"
     r"|ultra|multi|mono|bi|tri|inter|intra|extra|hyper|hypo|micro|macro|tele|trans|super|auto|bio|geo|photo|down|out|off)"
 )
+_PREPOSITIONS = frozenset({"in", "on", "at", "to", "from", "by", "with", "about", "as", "after", "before", "under"})
 _VETO: Mapping[str, str] = MappingProxyType(
     {"not": "polarity", "polarity": "polarity", "qualifier": "qualifier", "person": "possessor", "entity": "possessor"}
 )
@@ -179,18 +179,6 @@ def _reordered(a: Reading, b: Reading) -> bool:
     return len(heads) == len(owners) == 1
 
 
-def _links_clash(a: Reading, b: Reading) -> bool:
-    return any(s.link and t.link and s.link != t.link for s, t in zip(a.tokens, b.tokens, strict=True))
-
-
-def _articles_clash(a: Reading, b: Reading) -> bool:
-    """Whether the article alone tells two nouns apart ("la poste", "le poste")."""
-    left, right = ({w for w in r.dropped if w in _MASCULINE | _FEMININE} for r in (a, b))
-    return bool(left and right) and (
-        (left <= _MASCULINE and right <= _FEMININE) or (left <= _FEMININE and right <= _MASCULINE)
-    )
-
-
 def _left(a: Reading, b: Reading) -> tuple[list[Token], list[Token]]:
     """The tokens of each without a counterpart in the other, counted."""
 
@@ -255,7 +243,10 @@ def _substituted(a: Reading, b: Reading, left_a: list[Token], left_b: list[Token
         return False
     where = [i for i, (s, t) in enumerate(zip(a.tokens, b.tokens, strict=True)) if s.id != t.id]
     words = (left_a[0].literal, left_b[0].literal)
-    if where != [len(a.tokens) - 1] or guard_words() & set(words) or _links_clash(a, b):
+    if len(a.tokens) > 1 and a.tokens[-2].literal in _PREPOSITIONS:
+        # "hotel in Rome", "sport to watch": the last word says which, and is not what is asked.
+        return False
+    if where != [len(a.tokens) - 1] or guard_words() & set(words) or links_clash(a, b):
         return False
     return all(len(w) > 2 and w.isalpha() and all(script(c) == "latin" for c in w) for w in words)
 
@@ -264,12 +255,10 @@ def _in_language(a: Key, b: Key, language: str) -> Verdict:
     """The verdict of words alone, as one language reads both keys."""
     left, right = read(a.full, language), read(b.full, language)
     if left.ids == right.ids:
-        if _links_clash(left, right):
-            return Verdict(same="unsure", rule="relation", reason="one says of, the other for", language=language)
-        if _articles_clash(left, right):
-            return Verdict(same="unsure", rule="article", reason="the articles name two genders", language=language)
         if _accents_apart(a, b):
             return Verdict(same="unsure", rule="accents", reason="a word has other accents in each", language=language)
+        if found := clash(left, right):
+            return Verdict(same="unsure", rule=found[0], reason=found[1], language=language)
         literal = [t.literal for t in left.tokens] == [t.literal for t in right.tokens]
         if literal:
             return Verdict(

@@ -33,15 +33,27 @@ class Reading:
         return tuple(token.id for token in self.tokens)
 
 
+_KIN = frozenset(
+    {"wife", "husband", "spouse", "partner", "mother", "father", "parent", "parents", "child", "son", "daughter"}
+) | {
+    *("brother", "sister", "sibling", "grandmother", "grandfather", "aunt", "uncle", "cousin", "family"),
+    *("friend", "best_friend", "girlfriend", "boyfriend", "fiance", "fiancee"),
+}
+"""Whom only a person has; a user group and a user agent are no one's."""
+_COUNTS = frozenset({"number", "nombre", "numero"})
+
+
 def _harmless(tokens: Sequence[Token], at: int, known: Lexicon) -> bool:
     """Whether a token says nothing about which concept is meant, where it stands."""
     token = tokens[at]
     before = tokens[at - 1] if at else None
     behind = tokens[at + 1] if at + 1 < len(tokens) else None
     if token.kind == "article":
-        # "vitamin a" and "tipo o" are no articles: a single letter is one only in front, or behind "of".
+        # "vitamin a" and "tipo o" are no articles: a single letter is one only in front or behind "of", and "A levels"
+        # shows that it must then stand before a listed word.
         opens = before is None or before.kind in {"genitive", "purpose"}
-        return behind is not None and (len(token.literal) > 1 or opens)
+        listed = behind is not None and behind.kind != "unknown"
+        return behind is not None and (len(token.literal) > 1 or (opens and listed))
     if token.kind in {"mine", "now"}:
         return True
     if token.kind == "intensifier":
@@ -74,7 +86,7 @@ def _bare_user(tokens: list[Token], known: Lexicon) -> list[Token]:
     """Leave out `user` in front of what only a person has: `user_favorite_food`, `user's mother`."""
     if known.language != "en" or len(tokens) < 2 or tokens[0].literal not in {"user", "users"}:
         return tokens
-    own = {"favorite", "person", "now"}
+    own = {"favorite", "now"}
     personal = {
         "birthday",
         "age",
@@ -86,9 +98,20 @@ def _bare_user(tokens: list[Token], known: Lexicon) -> list[Token]:
         "mobile_number",
         "phone_number",
     }
-    if tokens[0].link == "of" or tokens[1].kind in own or tokens[1].id in personal:
+    if tokens[0].link == "of" or tokens[1].kind in own or tokens[1].id in personal | _KIN:
         return tokens[1:]
     return tokens
+
+
+def _counted(tokens: list[Token]) -> list[Token]:
+    """A number of several is how many there are ("number of cats"), and no number that they have ("cat number")."""
+    found = list(tokens)
+    for at, token in enumerate(tokens[:-2]):
+        of, what = tokens[at + 1], tokens[at + 2]
+        several = what.literal.endswith(("s", "x")) or what.literal in {"children", "people"}
+        if token.literal in _COUNTS and of.kind == "genitive" and what.kind not in {"article", "mine"} and several:
+            found[at] = replace(token, id="count", kind="attribute")
+    return found
 
 
 def _front(tokens: list[Token], known: Lexicon) -> list[Token]:
@@ -185,7 +208,7 @@ def read(text: str, language: str) -> Reading:
         tokens = _german_genitive(tokens, known)
     while tokens and tokens[0].kind == "mine":
         tokens = tokens[1:]
-    tokens = _bare_user(tokens, known)
+    tokens = _counted(_bare_user(tokens, known))
     kept = [token for at, token in enumerate(tokens) if not _harmless(tokens, at, known)]
     if not any(token.kind not in {"genitive", "purpose", "genitive_after"} for token in kept):
         kept = list(tokens)

@@ -197,6 +197,11 @@ class InMemoryReadTx:
             found.append(replace(one, settled=None, settled_by=None) if self._undone(one.settled_by) else one)
         return found
 
+    def key_vectors(self, fingerprint: str) -> Mapping[bytes, bytes]:
+        """The vectors of keys of this generation, by the digest of the key."""
+        held = self._rows.key_vectors.items()
+        return {digest: vector for digest, (made_by, vector) in held if made_by == fingerprint}
+
     def _undone(self, change_id: str | None) -> bool:
         sealed = None if change_id is None else self._rows.changes.get(change_id)
         return sealed is not None and sealed.row.undone_by is not None

@@ -188,6 +188,7 @@ class ScopeRows:
     vectors: Shelf[tuple[int, int], VectorBlock] = field(init=False)
     evidence: Shelf[str, tuple[Evidence, ...]] = field(init=False)
     suspicions: Shelf[str, Suspicion] = field(init=False)
+    key_vectors: Shelf[bytes, tuple[str, bytes]] = field(init=False)
     index_rev: int = 0
     vector_rev: int = 0
 
@@ -207,6 +208,7 @@ class ScopeRows:
         self.vectors = Shelf(self.log)
         self.evidence = Shelf(self.log)
         self.suspicions = Shelf(self.log)
+        self.key_vectors = Shelf(self.log)
 
     @property
     def empty(self) -> bool:

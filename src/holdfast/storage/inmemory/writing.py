@@ -110,6 +110,15 @@ class InMemoryWriteTx(InMemoryReadTx):
         """Insert or replace a suspicion."""
         self._rows.suspicions.put(suspicion.id, suspicion)
 
+    def put_key_vectors(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep vectors of keys; those of other generations go."""
+        held = self._rows.key_vectors
+        for digest, (made_by, _) in list(held.items()):
+            if made_by != fingerprint:
+                held.drop(digest)
+        for digest, vector in vectors.items():
+            held.put(digest, (fingerprint, vector))
+
     def add_change(self, change: Change) -> Change:
         """Append to the audit trail; returns the change with the next `seq` of its namespace."""
         if change.id in self._rows.changes:
@@ -250,6 +259,8 @@ class InMemoryWriteTx(InMemoryReadTx):
         """Remove memories with all their revisions for good and leave tombstones."""
         rows = self._rows
         gone = set()
+        if ids:
+            rows.key_vectors.clear()
         for one in ids:
             kept = rows.memories.drop(one)
             if kept is None:

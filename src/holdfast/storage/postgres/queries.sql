@@ -184,18 +184,18 @@ UPDATE memory SET evidence = :evidence, expires_at = :expires_at
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
 
 -- name: put_suspicion
-INSERT INTO suspicion (namespace, user_id, id, kind, memory_id, other_id, rule, at, change_id, settled, settled_by)
-VALUES (:namespace, :user_id, :id, :kind, :memory_id, :other_id, :rule, :at, :change_id, :settled, :settled_by)
-ON CONFLICT (namespace, user_id, id) DO UPDATE SET settled = excluded.settled, settled_by = excluded.settled_by
+INSERT INTO suspicion (namespace, user_id, id, kind, memory_id, other_id, rule, at, change_id, settled, settled_by, looked)
+VALUES (:namespace, :user_id, :id, :kind, :memory_id, :other_id, :rule, :at, :change_id, :settled, :settled_by, :looked)
+ON CONFLICT (namespace, user_id, id) DO UPDATE SET settled = excluded.settled, settled_by = excluded.settled_by, looked = excluded.looked
 
 -- name: read_suspicions
-SELECT s.id, s.kind, s.memory_id, s.other_id, s.rule, s.at, s.change_id, s.settled, s.settled_by
+SELECT s.id, s.kind, s.memory_id, s.other_id, s.rule, s.at, s.change_id, s.settled, s.settled_by, s.looked
 FROM suspicion AS s
-JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id
-  AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL
-JOIN memory AS o ON o.namespace = s.namespace AND o.user_id = s.user_id AND o.id = s.other_id
-  AND o.unrecorded_at IS NULL AND o.hidden_by IS NULL
 WHERE s.namespace = :namespace AND s.user_id = :user_id
+  AND EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.id = s.memory_id
+              AND m.unrecorded_at IS NULL AND m.hidden_by IS NULL)
+  AND EXISTS (SELECT 1 FROM memory AS o WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.id = s.other_id
+              AND o.unrecorded_at IS NULL AND o.hidden_by IS NULL)
 ORDER BY s.at, s.id
 
 -- name: read_undone
@@ -204,6 +204,21 @@ SELECT undone_by FROM change WHERE namespace = :namespace AND user_id = :user_id
 -- name: delete_suspicions
 DELETE FROM suspicion
 WHERE namespace = :namespace AND user_id = :user_id AND (memory_id = :memory_id OR other_id = :memory_id)
+
+-- name: read_key_vectors
+SELECT digest, vector FROM key_vector
+WHERE namespace = :namespace AND user_id = :user_id AND fingerprint = :fingerprint
+
+-- name: put_key_vector
+INSERT INTO key_vector (namespace, user_id, digest, fingerprint, vector)
+VALUES (:namespace, :user_id, :digest, :fingerprint, :vector)
+ON CONFLICT (namespace, user_id, digest) DO UPDATE SET fingerprint = excluded.fingerprint, vector = excluded.vector
+
+-- name: delete_other_key_vectors
+DELETE FROM key_vector WHERE namespace = :namespace AND user_id = :user_id AND fingerprint <> :fingerprint
+
+-- name: delete_key_vectors
+DELETE FROM key_vector WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: read_same_content
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,

@@ -36,13 +36,17 @@ _LATE = '{"error":{"message":"The server had an error while answering","type":"s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Character:
-    """What the models of a server are like. `models` None means that any name is served."""
+    """What the models of a server are like. `models` None means that any name is served.
+
+    An input to embed that holds a word of `refuses` is an error 400, and so is any request that holds one of `rejects`.
+    """
 
     models: tuple[str, ...] | None = None
     api_key: str | None = None
     dimension: int = DIMENSION
     max_input_tokens: int | None = None
     refuses: tuple[str, ...] = ()
+    rejects: tuple[str, ...] = ()
     no_tools: tuple[str, ...] = ()
     no_forcing: tuple[str, ...] = ()
 
@@ -114,6 +118,8 @@ def refusal(where: Route, body: Any, model: str, headers: Mapping[str, str], cha
             "anthropic": f"model: {model}",
         }
         return _error(where, 404, texts.get(where.dialect, f"model '{model}' not found"), code="model_not_found")
+    if character.rejects and any(word in json.dumps(body, ensure_ascii=False) for word in character.rejects):
+        return _error(where, 400, "Invalid value: messages[0].content", param="messages[0].content")
     return None
 
 

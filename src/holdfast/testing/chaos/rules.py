@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from holdfast.testing.chaos.rules_anthropic import anthropic_violations
+from holdfast.testing.chaos.violations import Violation, mappings
 
 __all__ = [
     "Violation",
@@ -24,16 +26,10 @@ __all__ = [
 ]
 
 _OPENAI_ROLES = ("system", "assistant", "user", "function", "tool", "developer")
-_ANTHROPIC_ID = re.compile(r"[a-zA-Z0-9_-]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """One broken rule: the provider's text, the parameter it names, and its code where it has one."""
-
-    text: str
-    param: str
-    code: str | None = None
+_OPENAI_ID_CHARS = 40
+_OPENAI_NAME = re.compile(r"[a-zA-Z0-9_-]+")
+_OPENAI_SPEAKER = re.compile(r"[^\s<|\\/>]+")
+_OPENAI_MEDIA = {"image_url": "Image URLs are", "input_audio": "Audio inputs are", "file": "Files are"}
 
 
 def check_openai(messages: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -75,9 +71,12 @@ def openai_violations(messages: Sequence[Mapping[str, Any]]) -> list[Violation]:
             found.append(Violation(text=text, param=f"messages[{index}].role", code="invalid_value"))
             continue
         found.extend(_openai_content(message, index))
+        found.extend(_openai_speaker(message, index))
+        if role == "assistant" and message.get("function_call") is not None:
+            found.extend(_openai_function(message["function_call"], f"messages[{index}].function_call", "arguments"))
         if role == "assistant" and message.get("tool_calls") is not None:
             found.extend(_openai_calls(message["tool_calls"], index))
-            waiting = [call["id"] for call in _mappings(message["tool_calls"]) if isinstance(call.get("id"), str)]
+            waiting = [call["id"] for call in mappings(message["tool_calls"]) if isinstance(call.get("id"), str)]
             known, caller = set(waiting), index
     found.extend(_openai_unanswered(waiting, len(messages)))
     return found
@@ -143,6 +142,22 @@ def _openai_content(message: Mapping[str, Any], index: int) -> Iterator[Violatio
             yield Violation(
                 text=f"Missing required parameter: '{place}'.", param=place, code="missing_required_parameter"
             )
+        elif message.get("role") != "user" and part["type"] in _OPENAI_MEDIA:
+            text = (
+                f"Invalid 'messages[{index}]'. {_OPENAI_MEDIA[part['type']]} only allowed for messages with role "
+                f"'user', but this message with role '{message.get('role')}' contains one."
+            )
+            yield Violation(text=text, param=f"messages[{index}]", code="invalid_value")
+
+
+def _openai_speaker(message: Mapping[str, Any], index: int) -> Iterator[Violation]:
+    """The name of who speaks, where a message has one; a result of a function is known by it."""
+    name, place = message.get("name"), f"messages[{index}].name"
+    if name is None and message.get("role") == "function":
+        yield Violation(text=f"Missing required parameter: '{place}'.", param=place, code="missing_required_parameter")
+    elif name is not None and not (isinstance(name, str) and _OPENAI_SPEAKER.fullmatch(name)):
+        text = f"Invalid '{place}': string does not match pattern. Expected a string that matches the pattern."
+        yield Violation(text=text, param=place, code="invalid_value")
 
 
 def _openai_calls(calls: Any, index: int) -> Iterator[Violation]:
@@ -152,193 +167,50 @@ def _openai_calls(calls: Any, index: int) -> Iterator[Violation]:
         return
     seen: set[str] = set()
     for number, call in enumerate(calls):
-        function = call.get("function") if isinstance(call, Mapping) else None
         identity = call.get("id") if isinstance(call, Mapping) else None
+        kind = call.get("type") if isinstance(call, Mapping) else None
+        name = f"{place}[{number}].id"
         if not isinstance(identity, str):
-            name = f"{place}[{number}].id"
             yield Violation(
                 text=f"Missing required parameter: '{name}'.", param=name, code="missing_required_parameter"
             )
+        elif len(identity) > _OPENAI_ID_CHARS:
+            text = (
+                f"Invalid '{name}': string too long. Expected a string with maximum length {_OPENAI_ID_CHARS}, but got "
+                f"a string with length {len(identity)} instead."
+            )
+            yield Violation(text=text, param=name, code="string_above_max_length")
         elif identity in seen:
-            text = f"Invalid '{place}[{number}].id': duplicate value '{identity}'."
-            yield Violation(text=text, param=f"{place}[{number}].id", code="invalid_value")
+            text = f"Invalid '{name}': duplicate value '{identity}'."
+            yield Violation(text=text, param=name, code="invalid_value")
         else:
             seen.add(identity)
-        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:
-            name = f"{place}[{number}].function.name"
-            yield Violation(
-                text=f"Missing required parameter: '{name}'.", param=name, code="missing_required_parameter"
-            )
-        elif not isinstance(function.get("arguments"), str):
-            name = f"{place}[{number}].function.arguments"
-            text = f"Invalid type for '{name}': expected a string, but got an object instead."
-            yield Violation(text=text, param=name, code="invalid_type")
+        if kind not in {"function", "custom"}:
+            text = f"Missing required parameter: '{place}[{number}].type'."
+            yield Violation(text=text, param=f"{place}[{number}].type", code="missing_required_parameter")
+        held, said = ("custom", "input") if kind == "custom" else ("function", "arguments")
+        function = call.get(held) if isinstance(call, Mapping) else None
+        yield from _openai_function(function, f"{place}[{number}].{held}", said)
+
+
+def _openai_function(function: Any, place: str, said: str) -> Iterator[Violation]:
+    """The name of what is called, and what it is given, which is always text."""
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if not isinstance(name, str) or not name:
+        text = f"Missing required parameter: '{place}.name'."
+        yield Violation(text=text, param=f"{place}.name", code="missing_required_parameter")
+        return
+    if not _OPENAI_NAME.fullmatch(name):
+        text = (
+            f"Invalid '{place}.name': string does not match pattern. Expected a string that matches the pattern "
+            "'^[a-zA-Z0-9_-]+$'."
+        )
+        yield Violation(text=text, param=f"{place}.name", code="invalid_value")
+    if not isinstance(function.get(said), str):
+        text = f"Invalid type for '{place}.{said}': expected a string, but got an object instead."
+        yield Violation(text=text, param=f"{place}.{said}", code="invalid_type")
 
 
 def _empty_array(place: str) -> Violation:
     text = f"Invalid '{place}': empty array. Expected an array with minimum length 1, but got an empty array instead."
     return Violation(text=text, param=place, code="empty_array")
-
-
-# --------------------------------------------------------------------------------------------- Anthropic
-
-
-def anthropic_violations(messages: Sequence[Mapping[str, Any]], system: Any = None) -> list[Violation]:
-    """Every broken rule of an Anthropic messages request, in the order of its messages."""
-    found = list(_anthropic_system(system))
-    if not messages:
-        return [*found, _said("messages: at least one message is required", "messages")]
-    previous: Mapping[str, Any] = {}
-    for index, message in enumerate(messages):
-        role = message.get("role")
-        if role not in {"user", "assistant"}:
-            found.append(_anthropic_role(role, index))
-        elif index == 0 and role != "user":
-            found.append(_said('messages: first message must use the "user" role', "messages"))
-        elif role == previous.get("role"):
-            text = (
-                'messages: roles must alternate between "user" and "assistant", '
-                f'but found multiple "{role}" roles in a row'
-            )
-            found.append(_said(text, "messages"))
-        found.extend(_anthropic_content(message, index, final=index == len(messages) - 1))
-        found.extend(_anthropic_blocks(message, index))
-        found.extend(_anthropic_results(message, index, previous))
-        following = messages[index + 1] if index + 1 < len(messages) else {}
-        found.extend(_anthropic_unanswered(message, index, following))
-        previous = message
-    return found
-
-
-def _said(text: str, param: str) -> Violation:
-    return Violation(text=text, param=param)
-
-
-def _anthropic_role(role: Any, index: int) -> Violation:
-    if role == "system":
-        text = (
-            'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, '
-            'not "system" as an input message role.'
-        )
-    else:
-        text = f"messages.{index}.role: Input should be 'user' or 'assistant'"
-    return _said(text, f"messages.{index}.role")
-
-
-def _anthropic_system(system: Any) -> Iterator[Violation]:
-    if isinstance(system, list):
-        for block in _mappings(system):
-            if block.get("type") == "text" and not block.get("text"):
-                yield _said("system: text content blocks must be non-empty", "system")
-
-
-def _anthropic_content(message: Mapping[str, Any], index: int, *, final: bool) -> Iterator[Violation]:
-    content = message.get("content")
-    place = f"messages.{index}.content"
-    assistant_end = final and message.get("role") == "assistant"
-    if content is None:
-        yield _said(f"{place}: Field required", place)
-        return
-    if not isinstance(content, str | list):
-        yield _said(f"{place}: Input should be a valid list", place)
-        return
-    if not content:
-        if not assistant_end:
-            text = (
-                f"messages.{index}: all messages must have non-empty content "
-                "except for the optional final assistant message"
-            )
-            yield _said(text, place)
-        return
-    texts = [content] if isinstance(content, str) else _texts(content)
-    if any(not text for text in texts):
-        yield _said("messages: text content blocks must be non-empty", place)
-    elif any(not text.strip() for text in texts):
-        yield _said("messages: text content blocks must contain non-whitespace text", place)
-    elif assistant_end and texts and texts[-1] != texts[-1].rstrip() and not _uses(message):
-        yield _said("messages: final assistant content cannot end with trailing whitespace", place)
-
-
-def _anthropic_blocks(message: Mapping[str, Any], index: int) -> Iterator[Violation]:
-    content = message.get("content")
-    role = message.get("role")
-    seen: set[str] = set()
-    for number, block in enumerate(content if isinstance(content, list) else ()):
-        place = f"messages.{index}.content.{number}"
-        kind = block.get("type") if isinstance(block, Mapping) else None
-        if not isinstance(kind, str):
-            yield _said(f"{place}.type: Field required", place)
-        elif kind == "tool_use":
-            identity = str(block.get("id", ""))
-            if role != "assistant":
-                yield _said(f"{place}: `tool_use` blocks can only be in `assistant` messages", place)
-            if not _ANTHROPIC_ID.fullmatch(identity):
-                yield _said(f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", place)
-            if identity in seen:
-                yield _said(f"{place}: `tool_use` ids must be unique", place)
-            if not isinstance(block.get("input"), Mapping):
-                yield _said(f"{place}.tool_use.input: Input should be a valid dictionary", place)
-            seen.add(identity)
-        elif kind == "tool_result" and role != "user":
-            yield _said(f"{place}: `tool_result` blocks can only be in `user` messages", place)
-
-
-def _anthropic_results(message: Mapping[str, Any], index: int, previous: Mapping[str, Any]) -> Iterator[Violation]:
-    asked = set(_uses(previous)) if previous.get("role") == "assistant" else set()
-    seen: set[str] = set()
-    content = message.get("content")
-    for number, block in enumerate(content if isinstance(content, list) else ()):
-        if not isinstance(block, Mapping) or block.get("type") != "tool_result":
-            continue
-        place = f"messages.{index}.content.{number}"
-        identity = str(block.get("tool_use_id", ""))
-        if identity not in asked:
-            yield _said(
-                f"{place}: unexpected `tool_use_id` found in `tool_result` blocks: {identity}. Each `tool_result` "
-                "block must have a corresponding `tool_use` block in the previous message.",
-                place,
-            )
-        elif identity in seen:
-            text = (
-                f"{place}: each tool_use must have a single result. "
-                f"Found multiple `tool_result` blocks with id: {identity}"
-            )
-            yield _said(text, place)
-        seen.add(identity)
-
-
-def _anthropic_unanswered(message: Mapping[str, Any], index: int, following: Mapping[str, Any]) -> Iterator[Violation]:
-    if message.get("role") != "assistant":
-        return
-    answered = set(_leading_results(following)) if following.get("role") == "user" else set()
-    missing = [identity for identity in _uses(message) if identity not in answered]
-    if missing:
-        yield _said(
-            f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: "
-            f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in the "
-            "next message.",
-            f"messages.{index}",
-        )
-
-
-def _leading_results(message: Mapping[str, Any]) -> Iterator[str]:
-    """Ids answered before anything else is said: the guide demands that results come first in the content."""
-    content = message.get("content")
-    for block in content if isinstance(content, list) else ():
-        if not isinstance(block, Mapping) or block.get("type") != "tool_result":
-            return
-        yield str(block.get("tool_use_id", ""))
-
-
-def _uses(message: Mapping[str, Any]) -> list[str]:
-    content = message.get("content")
-    blocks = _mappings(content) if isinstance(content, list) else []
-    return [str(block.get("id", "")) for block in blocks if block.get("type") == "tool_use"]
-
-
-def _texts(content: list[Any]) -> list[str]:
-    return [str(block.get("text") or "") for block in _mappings(content) if block.get("type") == "text"]
-
-
-def _mappings(values: Any) -> list[Mapping[str, Any]]:
-    return [value for value in values if isinstance(value, Mapping)] if isinstance(values, list) else []

@@ -139,6 +139,7 @@ class ChaosServer:
         dimension: int | None = None,
         max_input_tokens: int | None = None,
         refuses: Sequence[str] | None = None,
+        rejects: Sequence[str] | None = None,
         machine: Machine | None = None,
     ) -> None:
         """Become another server from the next request on: another dimension, other limits, another machine."""
@@ -147,6 +148,7 @@ class ChaosServer:
             dimension=dimension or self._character.dimension,
             max_input_tokens=max_input_tokens or self._character.max_input_tokens,
             refuses=tuple(refuses) if refuses is not None else self._character.refuses,
+            rejects=tuple(rejects) if rejects is not None else self._character.rejects,
         )
         self._machine = machine or self._machine
 

@@ -181,7 +181,18 @@ CREATE TABLE suspicion (
   change_id  TEXT NOT NULL,
   settled    TEXT CHECK (settled IN ('same', 'different')),
   settled_by TEXT,
+  looked     TEXT CHECK (looked IN ('likeness', 'decided')),
   PRIMARY KEY (namespace, user_id, id)
+) WITHOUT ROWID;
+
+-- Vectors of keys alone, derived: by a keyed hash of the key, of one embedding generation. Erasing a memory empties it.
+CREATE TABLE key_vector (
+  namespace   TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  digest      BLOB NOT NULL,
+  fingerprint TEXT NOT NULL,
+  vector      BLOB NOT NULL,
+  PRIMARY KEY (namespace, user_id, digest)
 ) WITHOUT ROWID;
 
 CREATE TABLE change (

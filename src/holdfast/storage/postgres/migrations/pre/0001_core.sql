@@ -199,7 +199,18 @@ CREATE TABLE suspicion (
   change_id  TEXT COLLATE "C" NOT NULL,
   settled    TEXT COLLATE "C" CHECK (settled IN ('same', 'different')),
   settled_by TEXT COLLATE "C",
+  looked     TEXT COLLATE "C" CHECK (looked IN ('likeness', 'decided')),
   PRIMARY KEY (namespace, user_id, id)
+) /* partition */;
+
+-- Vectors of keys alone, derived: by a keyed hash of the key, of one embedding generation. Erasing a memory empties it.
+CREATE TABLE key_vector (
+  namespace   TEXT COLLATE "C" NOT NULL,
+  user_id     TEXT COLLATE "C" NOT NULL,
+  digest      BYTEA NOT NULL,
+  fingerprint TEXT COLLATE "C" NOT NULL,
+  vector      BYTEA NOT NULL,
+  PRIMARY KEY (namespace, user_id, digest)
 ) /* partition */;
 
 CREATE TABLE change (
@@ -340,7 +351,7 @@ DO $$
 DECLARE name TEXT;
 BEGIN
   FOREACH name IN ARRAY ARRAY['owner', 'agent', 'session', 'message', 'message_quote', 'memory', 'memory_source', 'evidence',
-    'suspicion', 'change', 'change_effect', 'idempotency', 'tombstone', 'due', 'word_block', 'vector_block'] LOOP
+    'suspicion', 'change', 'change_effect', 'idempotency', 'tombstone', 'due', 'word_block', 'vector_block', 'key_vector'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY entered ON %I USING ('

@@ -1,0 +1,68 @@
+"""Whether a history entry has the form that was asked for: noted in the change, never a reason to lose it. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+__all__ = ["scripts", "sentences", "slips"]
+
+FEWEST, MOST = 2, 5
+LETTERS = 20
+"""Letters from which on a text has a script of its own; names and code do not decide."""
+SHARE = 0.8
+_SCRIPTS = ("LATIN", "HANGUL", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "THAI")
+_EAST = ("CJK", "HIRAGANA", "KATAKANA")
+_SHORT = re.compile(
+    r"(?i)\b(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|approx|fig|jr|sr|bzw|z\.b|d\.h|u\.a|nr|ca|mme|m|[a-z](?:\.[a-z])+)\.\s"
+)
+_END = re.compile(r"[.!?]+[\"'\u201d\u2019)\]]*(?=\s|$)|[\u3002\uff01\uff1f\u061f\u0964]+|\u2026(?=\s|$)|\n{2,}")
+_TIME = re.compile(r"\A\s*\[[^\]]{1,40}\]\s*")
+
+
+def sentences(entry: str) -> int:
+    """About how many sentences a text has: full stops of all scripts count, those of abbreviations do not."""
+    text = _SHORT.sub(lambda found: found[0].replace(".", ""), _TIME.sub("", entry)).strip()
+    pieces = [piece for piece in _END.split(text) if piece and any(c.isalnum() for c in piece)]
+    return len(pieces)
+
+
+def scripts(texts: Iterable[str]) -> Counter[str]:
+    """How many letters of each script there are; Han and kana are one."""
+    found: Counter[str] = Counter()
+    for text in texts:
+        found.update(_script(char) for char in text[:20_000] if char.isalpha())
+    return found
+
+
+def _main(found: Counter[str]) -> str | None:
+    """The script that four fifths of the letters are of; None for few letters or a mixture."""
+    if found.total() < LETTERS:
+        return None
+    script, count = found.most_common(1)[0]
+    return script if count >= SHARE * found.total() else None
+
+
+def _script(char: str) -> str:
+    if char.isascii():
+        return "latin"
+    name = unicodedata.name(char, "")
+    if name.startswith(_EAST):
+        return "east asian"
+    return next((script.lower() for script in _SCRIPTS if name.startswith(script)), "other")
+
+
+def slips(entry: str, said: Iterable[str]) -> list[str]:
+    """What the entry is not, of what was asked for: two to five sentences, in the script in which the user writes."""
+    found: list[str] = []
+    count = sentences(entry)
+    if not FEWEST <= count <= MOST:
+        found.append(f"{count} sentences")
+    asked = scripts(said)
+    wanted, got = _main(asked), _main(scripts([_TIME.sub("", entry)]))
+    # Code and names are Latin in every language: they ask for nothing where another script stands beside them.
+    if wanted is not None and got is not None and wanted != got and not (wanted == "latin" and asked[got]):
+        found.append(f"written in {got}, the user writes {wanted}")
+    return found

@@ -1,0 +1,207 @@
+"""`holdfast mcp install`: one entry more in a client's file, and everything else as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import InvalidInput
+from holdfast.interfaces.mcp_install import CLIENTS, Place, install, snippet
+from tests.interfaces.conftest import process
+
+COMMAND = ["/opt/holdfast", "mcp", "--db", "/home/a b/memory.db", "--user", 'Zoë "Z" O\\Neil']
+JSON = [name for name, client in CLIENTS.items() if not client.toml]
+
+
+def place(folder: Path, system: str = "linux", **environment: str) -> Place:
+    return Place(system=system, home=folder, environment=environment)
+
+
+PLACES = {
+    ("claude-code", "linux"): ".claude.json",
+    ("claude-code", "darwin"): ".claude.json",
+    ("claude-code", "win32"): ".claude.json",
+    ("claude-desktop", "linux"): ".config/Claude/claude_desktop_config.json",
+    ("claude-desktop", "darwin"): "Library/Application Support/Claude/claude_desktop_config.json",
+    ("claude-desktop", "win32"): "AppData/Roaming/Claude/claude_desktop_config.json",
+    ("cursor", "linux"): ".cursor/mcp.json",
+    ("cursor", "darwin"): ".cursor/mcp.json",
+    ("cursor", "win32"): ".cursor/mcp.json",
+    ("codex", "linux"): ".codex/config.toml",
+    ("codex", "darwin"): ".codex/config.toml",
+    ("codex", "win32"): ".codex/config.toml",
+    ("vscode", "linux"): ".config/Code/User/mcp.json",
+    ("vscode", "darwin"): "Library/Application Support/Code/User/mcp.json",
+    ("vscode", "win32"): "AppData/Roaming/Code/User/mcp.json",
+    ("opencode", "linux"): ".config/opencode/opencode.json",
+    ("opencode", "darwin"): ".config/opencode/opencode.json",
+    ("opencode", "win32"): ".config/opencode/opencode.json",
+}
+
+
+@pytest.mark.parametrize(("client", "system"), PLACES)
+def test_each_client_keeps_its_list_where_it_does(client: str, system: str, tmp_path: Path) -> None:
+    assert CLIENTS[client].path(place(tmp_path, system)) == tmp_path / PLACES[client, system]
+
+
+def test_the_environment_moves_some_of_them(tmp_path: Path) -> None:
+    moved = {
+        "codex": ("CODEX_HOME", "linux", "config.toml"),
+        "claude-code": ("CLAUDE_CONFIG_DIR", "linux", ".claude.json"),
+        "vscode": ("XDG_CONFIG_HOME", "linux", "Code/User/mcp.json"),
+        "claude-desktop": ("APPDATA", "win32", "Claude/claude_desktop_config.json"),
+    }
+    for client, (name, system, file) in moved.items():
+        there = place(tmp_path, system, **{name: str(tmp_path / "elsewhere")})
+        assert CLIENTS[client].path(there) == tmp_path / "elsewhere" / file
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_new_file_holds_the_entry_and_is_private(client: str, tmp_path: Path) -> None:
+    done = install(client, COMMAND, place(tmp_path))
+    text = done.path.read_text()
+    assert text == snippet(client, COMMAND)
+    held = tomllib.loads(text) if CLIENTS[client].toml else json.loads(text)
+    entry = held[CLIENTS[client].keys[0]]["holdfast"]
+    started = entry["command"] if isinstance(entry["command"], list) else [entry["command"], *entry["args"]]
+    assert started == COMMAND
+    assert (done.changed, done.backup) == (True, None)
+    assert stat.S_IMODE(done.path.stat().st_mode) == 0o600
+    assert not install(client, COMMAND, place(tmp_path)).changed
+    assert {path.name for path in done.path.parent.iterdir()} == {done.path.name}
+
+
+@pytest.mark.parametrize("client", JSON)
+def test_everything_else_in_a_json_file_stays(client: str, tmp_path: Path) -> None:
+    path = CLIENTS[client].path(place(tmp_path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    key = CLIENTS[client].keys[0]
+    before = {
+        "z": 1,
+        "théme": "dark ☾",
+        key: {"other": {"command": "x"}, "holdfast": {"command": "old"}},
+        "a": [1.5, None],
+    }
+    path.write_text(json.dumps(before, indent=4, ensure_ascii=False), encoding="utf-8")
+    path.chmod(0o640)
+    done = install(client, COMMAND, place(tmp_path))
+    after = json.loads(path.read_text(encoding="utf-8"))
+    assert list(after) == list(before)
+    assert after[key].pop("holdfast") != before[key].pop("holdfast")
+    assert after == before
+    assert "☾" in path.read_text(encoding="utf-8")
+    assert '\n    "z"' in path.read_text(encoding="utf-8")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert done.backup is not None
+    assert json.loads(done.backup.read_text(encoding="utf-8"))[key]["holdfast"] == {"command": "old"}
+
+
+TOMLS = {
+    "empty": "",
+    "comments": '# mine\nmodel = "o9" # best\n\n[mcp_servers.other]\ncommand = "x" # keep\n',
+    "old entry": '[mcp_servers.holdfast]\ncommand = "old"\nargs = ["[x]"]\n\n[mcp_servers.holdfast.env]\nA = "1"\n\n[tui]\nb = 2\n',
+    "quoted": '[mcp_servers."holdfast"]\ncommand = "old"\n[[profiles]]\nname = "p"\n',
+    "no newline": 'model = "o9"',
+    "brackets in text": 'notice = """\n[mcp_servers.holdfast]\nis a table\n"""\n',
+}
+
+
+@pytest.mark.parametrize("before", TOMLS.values(), ids=TOMLS)
+def test_everything_else_in_a_toml_file_stays(before: str, tmp_path: Path) -> None:
+    path = CLIENTS["codex"].path(place(tmp_path))
+    path.parent.mkdir(parents=True)
+    path.write_text(before)
+    try:
+        install("codex", COMMAND, place(tmp_path))
+    except InvalidInput:
+        # Text that only looks like the table: nothing is better than a guess.
+        assert "notice" in before
+        assert path.read_text() == before
+        return
+    after, wanted = tomllib.loads(path.read_text()), tomllib.loads(before)
+    wanted.setdefault("mcp_servers", {})["holdfast"] = {"command": COMMAND[0], "args": COMMAND[1:]}
+    assert after == wanted
+    assert all(line in path.read_text() for line in before.splitlines() if "#" in line)
+
+
+REFUSED = {
+    ("cursor", "{ not json"): "not plain JSON",
+    ("vscode", '{\n  // mine\n  "servers": {}\n}'): "not plain JSON",
+    ("cursor", "[1, 2]"): "no object",
+    ("cursor", '{"mcpServers": []}'): "no object",
+    ("codex", "a = = b"): "not TOML",
+    ("codex", "mcp_servers = 3"): "no table",
+    ("codex", 'mcp_servers = { holdfast = { command = "x" } }'): "cannot be replaced",
+}
+
+
+@pytest.mark.parametrize(("client", "before"), REFUSED, ids=lambda value: str(value)[:20])
+def test_a_file_that_cannot_be_read_is_left_alone(client: str, before: str, tmp_path: Path) -> None:
+    path = CLIENTS[client].path(place(tmp_path))
+    path.parent.mkdir(parents=True)
+    path.write_text(before)
+    with pytest.raises(InvalidInput, match=REFUSED[client, before]) as refused:
+        install(client, COMMAND, place(tmp_path))
+    assert str(path) in str(refused.value)
+    assert "left as it is" in str(refused.value)
+    assert path.read_text() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "mcp.json"
+    real.parent.mkdir()
+    real.write_text("{}")
+    link = CLIENTS["cursor"].path(place(tmp_path))
+    link.parent.mkdir()
+    link.symlink_to(real)
+    install("cursor", COMMAND, place(tmp_path))
+    assert link.is_symlink()
+    assert "holdfast" in real.read_text()
+
+
+def test_a_write_that_fails_leaves_the_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = CLIENTS["cursor"].path(place(tmp_path))
+    path.parent.mkdir()
+    path.write_text('{"a": 1}')
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        install("cursor", COMMAND, place(tmp_path))
+    assert path.read_text() == '{"a": 1}'
+    assert {one.name for one in path.parent.iterdir()} <= {"mcp.json", "mcp.json.before-holdfast"}
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+def test_the_command_prints_and_writes(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": ""}
+    options = ("--user", "alice", "--namespace", "acme", "--db", "memory.db")
+    printed = process("mcp", "install", "cursor", "--print", *options, env=home, cwd=tmp_path)
+    assert printed.returncode == 0, printed.stderr
+    entry = json.loads(printed.stdout)["mcpServers"]["holdfast"]
+    db = str(tmp_path / "memory.db")
+    assert entry["args"][-7:] == ["mcp", "--db", db, "--namespace", "acme", "--user", "alice"]
+    assert Path(entry["command"]).is_absolute()
+    assert not (tmp_path / ".cursor").exists()
+    written = process("mcp", "install", "cursor", *options, "--json", env=home, cwd=tmp_path)
+    told = json.loads(written.stdout)
+    assert told == {"path": str(tmp_path / ".cursor" / "mcp.json"), "changed": True, "backup": None}
+    assert json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["holdfast"] == entry
+    again = process("mcp", "install", "cursor", *options, env=home, cwd=tmp_path)
+    assert "has it already" in again.stdout
+    assert not (tmp_path / "memory.db").exists()
+    (tmp_path / ".cursor" / "mcp.json").write_text("{ nothing")
+    refused = process("mcp", "install", "cursor", *options, env=home, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "left as it is" in refused.stderr
+    assert process("mcp", "install", "nonesuch", env=home).returncode == 2

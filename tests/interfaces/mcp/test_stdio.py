@@ -1,0 +1,251 @@
+"""`holdfast mcp` as a client starts it: a process on standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.interfaces.cli_frame import default_db
+from tests.interfaces.mcp.conftest import (
+    HANDSHAKE,
+    INITIALIZED,
+    MODES,
+    call,
+    environment,
+    over_stdio,
+    refused,
+    request,
+    started,
+    text_of,
+)
+
+SERVE = [sys.executable, "-m", "holdfast", "mcp"]
+
+
+def spoken(
+    folder: Path, *lines: bytes, options: tuple[str, ...] = (), **more: str
+) -> subprocess.CompletedProcess[bytes]:
+    """What the server answers to these lines, and then to the end of its input."""
+    env = {"PATH": os.environ["PATH"], **environment(folder, **more)}
+    return subprocess.run(
+        [*SERVE, *options], input=b"".join(lines), capture_output=True, env=env, cwd=folder, timeout=60, check=False
+    )
+
+
+def answers(done: subprocess.CompletedProcess[bytes]) -> dict[Any, Any]:
+    return {one.get("id"): one for one in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_session_with_nothing_configured(mode: str, tmp_path: Path) -> None:
+    async with over_stdio(tmp_path, mode=mode) as client:
+        assert client.protocol_version == mode
+        assert client.server_info is not None
+        assert client.server_info.name == "holdfast"
+        assert len((await client.list_tools()).tools) == 10
+        saved = await call(client, "add_memory", prompt="I moved to Lisbon.", response="Nice!")
+        found = await call(client, "recall", query="Lisbon")
+        assert found["hits"][0]["id"] == saved["ids"][0]
+        history = await client.call_tool("memory_history", {"id": saved["ids"][0]})
+        assert "add" in text_of(history)
+        assert "Lisbon" in text_of(await client.call_tool("get_context", {"message": "Where do I live?"}))
+    made = tmp_path / Path(default_db()).relative_to(Path.home())
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
+    assert (tmp_path / "stderr.txt").read_text() == ""
+
+
+async def test_whose_memory_it_is_comes_from_the_command_line(tmp_path: Path) -> None:
+    db = str(tmp_path / "memory.db")
+    async with over_stdio(tmp_path, "--db", db, "--namespace", "acme", "--user", "alice", "--session", "s1") as client:
+        await call(client, "add_message", text="alice was here")
+    async with over_stdio(tmp_path, "--db", db, "--namespace", "acme", "--user", "bob") as client:
+        assert (await call(client, "recall", query="alice"))["total"] == 0
+    async with over_stdio(tmp_path, "--db", db, HOLDFAST_NAMESPACE="acme", HOLDFAST_USER="alice") as client:
+        assert (await call(client, "recall", query="alice"))["hits"][0]["session"] == "s1"
+    async with over_stdio(tmp_path, "--db", db, "--namespace", "acme", "--user", "alice", "--read-only") as client:
+        assert "right to write" in await refused(client, "add_message", text="x")
+
+
+async def test_two_processes_on_one_file_lose_nothing(tmp_path: Path) -> None:
+    db = str(tmp_path / "memory.db")
+    async with (
+        over_stdio(tmp_path, "--db", db, "--user", "a") as one,
+        over_stdio(tmp_path, "--db", db, "--user", "a") as two,
+    ):
+        done = await asyncio.gather(
+            *(call(one, "add_message", text=f"one {n}", session="one") for n in range(30)),
+            *(call(two, "add_message", text=f"two {n}", session="two") for n in range(30)),
+            call(one, "remember", attribute="favorite food", value="sushi"),
+            call(two, "remember", attribute="favorite food", value="ramen"),
+        )
+        seen = [await call(client, "memory_status") for client in (one, two)]
+        food = [await call(client, "recall", query="favorite food", kinds=["fact"]) for client in (one, two)]
+    assert len({receipt["ids"][0] for receipt in done[:60]}) == 60
+    assert [status["messages"] for status in seen] == [60, 60]
+    assert [len(found["hits"]) for found in food] == [1, 1]
+
+
+async def test_work_is_done_behind_the_answers(tmp_path: Path) -> None:
+    """The worker runs inside: what is saved gets its vectors while the connection is open."""
+    async with over_stdio(tmp_path, "--db", "memory.db") as client:
+        await call(client, "add_memory", prompt="I moved to Lisbon.", response="Nice!")
+        for _ in range(600):
+            found = await call(client, "recall", query="Lisbon")
+            if found["lag"] == {}:
+                break
+        assert found["lag"] == {}
+        assert any(why.startswith("meaning") for hit in found["hits"] for why in hit["why"])
+
+
+def test_everything_that_was_asked_before_the_input_ends_is_answered(tmp_path: Path) -> None:
+    """A script that pipes its requests in closes the pipe behind the last one."""
+    writes = [request(n, "tools/call", name="add_message", arguments={"text": f"line {n}"}) for n in range(10, 30)]
+    cancelled = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}\n'
+    done = spoken(tmp_path, HANDSHAKE, INITIALIZED, *writes, cancelled, options=("--db", "memory.db"))
+    assert done.returncode == 0, done.stderr
+    found = answers(done)
+    assert set(found) == {1, *range(10, 30)}
+    assert not any(found[n]["result"]["isError"] for n in range(10, 30))
+    with Holdfast.open(tmp_path / "memory.db", worker=False) as hf:
+        assert {message.text for message in hf.scope().messages()} == {f"line {n}" for n in range(10, 30)}
+
+
+def test_standard_output_carries_the_protocol_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "broken.db").write_text("this is no store, and it is longer than a header of one\n" * 10)
+    done = spoken(
+        tmp_path,
+        HANDSHAKE,
+        INITIALIZED,
+        b"this is no JSON\n",
+        b'{"jsonrpc": "2.0", "id": 7}\n',
+        b"\xff\xfe\n",
+        request(8, "tools/list"),
+        request(9, "tools/call", name="memory_status", arguments={}),
+        options=("--db", "broken.db"),
+    )
+    found = answers(done)
+    assert found[1]["result"]["protocolVersion"] == "2025-11-25"
+    assert len(found[8]["result"]["tools"]) == 10
+    assert found[9]["result"]["isError"] is True
+    assert done.returncode == 0
+    assert (tmp_path / "broken.db").read_text().startswith("this is no store")
+
+
+async def test_a_store_that_cannot_be_opened_is_said_and_tried_again(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    db.write_text("this is no store, and it is longer than a header of one\n" * 10)
+    async with over_stdio(tmp_path, "--db", str(db)) as client:
+        said = await refused(client, "add_message", text="x")
+        assert "cannot be opened" in said
+        assert "Tell the user" in said
+        db.unlink()
+        await call(client, "add_message", text="x")
+    assert "cannot be opened" in (tmp_path / "stderr.txt").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order(tmp_path: Path, number: int) -> None:
+    env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
+    command = [*SERVE, "--db", "memory.db"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, cwd=tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(
+            HANDSHAKE + INITIALIZED + request(2, "tools/call", name="add_message", arguments={"text": "kept"})
+        )
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        assert json.loads(process.stdout.readline())["result"]["isError"] is False
+        process.send_signal(number)
+        assert process.wait(20) == 0
+    # Closed in order: the log was taken into the file and is gone.
+    assert not (tmp_path / "memory.db-wal").exists()
+    with Holdfast.open(tmp_path / "memory.db", worker=False) as hf:
+        assert [message.text for message in hf.scope().messages()] == ["kept"]
+
+
+def test_the_first_answer_takes_under_a_second_of_work(tmp_path: Path) -> None:
+    """CPU, since a busy machine says nothing about us; and where it is slow, less than a bare import of the SDK."""
+
+    def spent(command: list[str], *, given: bytes) -> float:
+        env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, cwd=tmp_path) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(given)
+            process.stdin.flush()
+            if given:
+                assert json.loads(process.stdout.readline())["id"] == 1
+                process.kill()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    spent([*SERVE, "--db", "memory.db"], given=HANDSHAKE)  # writes the byte code
+    bare = [sys.executable, "-c", "import click, mcp"]
+    rounds = [(spent([*SERVE, "--db", "memory.db"], given=HANDSHAKE), spent(bare, given=b"")) for _ in range(3)]
+    ours, theirs = min(one for one, _ in rounds), min(other for _, other in rounds)
+    assert ours < max(1.0, theirs), rounds
+
+
+def test_a_missing_extra_names_the_command_that_installs_it(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = None\n"
+        "from holdfast.interfaces.cli import main; sys.exit(main(['mcp']))"
+    )
+    env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=30
+    )
+    assert done.returncode == 1
+    assert "pip install 'holdfast[server]'" in done.stderr
+    assert done.stdout == ""
+
+
+def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) -> None:
+    code = (
+        "import sys; from holdfast.interfaces import mcp_light\n"
+        "mcp_light._bare = lambda name: sys.modules.__setitem__(name, None)\n"
+        "mcp_light.load_sdk(); import mcp; print(mcp.Client.__name__)"
+    )
+    env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=60
+    )
+    assert done.stdout.strip() == "Client", done.stderr
+
+
+def test_the_process_loads_no_client_and_no_web_framework(tmp_path: Path) -> None:
+    code = (
+        "import sys; from holdfast.interfaces.mcp_light import load_sdk; load_sdk()\n"
+        "print(*[name for name in sys.argv[1:] if name in sys.modules])"
+    )
+    heavy = [
+        "httpx2",
+        "fastapi",
+        "mcp.client.session",
+        "mcp.server.mcpserver",
+        "apsw",
+        "numpy",
+        "holdfast.open",
+        "rich",
+    ]
+    env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, env=env, check=True)
+    assert done.stdout.split() == []
+
+
+def test_the_parameters_of_these_tests_start_this_tree(tmp_path: Path) -> None:
+    assert started(tmp_path).args[:3] == ["-m", "holdfast", "mcp"]

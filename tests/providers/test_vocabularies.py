@@ -1,0 +1,85 @@
+"""Exact counts by the vocabulary of the model's family, the estimate where there is none."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast import AsyncHoldfast
+from holdfast.errors import InvalidInput
+from holdfast.pipeline.tokens import estimate_message, estimate_tokens
+from holdfast.providers.vocabularies import family_of, tokenizer_of
+
+RECORDED = Path(__file__).parents[2] / "src" / "holdfast" / "bench" / "token_counts.json"
+CASES = json.loads(RECORDED.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("gpt-5", "o200k_base"),
+        ("openai/gpt-4o-mini", "o200k_base"),
+        ("GPT-4.1", "o200k_base"),
+        ("o3", "o200k_base"),
+        ("o4-mini", "o200k_base"),
+        ("openai/gpt-oss-120b", "o200k_base"),
+        ("gpt-4", "cl100k_base"),
+        ("gpt-4-turbo", "cl100k_base"),
+        ("gpt-3.5-turbo", "cl100k_base"),
+        ("claude-opus-4", None),
+        ("gemini-3", None),
+        ("olmo-2", None),
+        ("", None),
+    ],
+)
+def test_the_family_of_a_model(model, family):
+    assert family_of(model) == family
+    found = tokenizer_of(model)
+    assert (found and found[0]) == family
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_tokenizers_count_what_was_recorded(name):
+    for model, column in (("gpt-5", "o200k"), ("gpt-4", "cl100k")):
+        _, count = tokenizer_of(model)
+        assert count(CASES[name]["text"]) == CASES[name]["counts"][column] <= estimate_tokens(CASES[name]["text"])
+
+
+def test_any_text_can_be_counted():
+    _, count = tokenizer_of("gpt-5")
+    assert count("") == 0
+    assert count("<|endoftext|>") > 1, "what looks like a special token is text"
+    assert count("\ud800 alone") > 1
+
+
+@pytest.mark.parametrize("how", ["argument", "setting"])
+async def test_a_context_is_counted_by_the_models_tokenizer(how):
+    _, count = tokenizer_of("gpt-5")
+    settings, asked = ({}, {"model": "gpt-5"}) if how == "argument" else ({"context_model": "gpt-5"}, {})
+    async with AsyncHoldfast.open("memory://", worker=False, **settings) as opened:
+        alice = opened.scope(user="alice", session="s")
+        await alice.add(
+            [{"role": "user", "content": f"{number} 지난주에 이사한 뒤로 늘었어요"} for number in range(200)]
+        )
+        new = {"role": "user", "content": "and?"}
+        exact = await alice.context(new, budget=2000, strategy="full_history", **asked)
+        rough = await alice.context(new, budget=2000, strategy="full_history", model="")
+        assert (exact.tokenizer, rough.tokenizer) == ("o200k_base", "estimate")
+        assert exact.used == sum(estimate_message(one, count) for one in exact.messages) <= 1750
+        assert exact.used > 1600
+        assert len(exact.messages) > 1.2 * len(rough.messages), "what is counted exactly holds more"
+        with pytest.raises(InvalidInput):
+            await alice.context(new, model=7)
+
+
+async def test_without_the_library_the_estimate_counts(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "bpe_openai", None)
+    from holdfast.providers import vocabularies
+
+    vocabularies._counter.cache_clear()
+    try:
+        async with AsyncHoldfast.open("memory://", worker=False) as opened:
+            context = await opened.scope(user="a").context({"role": "user", "content": "and?"}, model="gpt-5")
+            assert context.tokenizer == "estimate"
+    finally:
+        vocabularies._counter.cache_clear()
