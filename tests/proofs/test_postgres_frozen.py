@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from holdfast.model import Scope
 from holdfast.storage.postgres.connection import parsed
 from holdfast.storage.postgres.store import PostgresStore
 from holdfast.system import SystemClock
+from tests.postgres_server import Databases
 
 CHILD = Path(__file__).with_name("frozen_child.py")
 ALICE = Scope(user="alice")
@@ -47,7 +49,16 @@ class Frozen:
 
 
 @pytest.mark.proof
-async def test_a_holder_that_was_frozen_past_its_lease_changes_nothing(database: str) -> None:
+async def test_a_holder_that_was_frozen_past_its_lease_changes_nothing(
+    runs: Callable[[int, int], range], databases: Databases
+) -> None:
+    for _ in runs(1, 10):
+        url = databases.take()
+        await _frozen_holder(url)
+        databases.give_back(url)
+
+
+async def _frozen_holder(database: str) -> None:
     store = await PostgresStore.open(parsed(database), clock=SystemClock())
     await store.write(ALICE, lambda tx: tx.put_due("work", "one", tx.now))
     child = await asyncio.to_thread(Frozen, database, "lease")
@@ -69,7 +80,16 @@ async def test_a_holder_that_was_frozen_past_its_lease_changes_nothing(database:
 
 
 @pytest.mark.proof
-async def test_a_writer_that_was_frozen_holds_nobody_up_for_long(database: str) -> None:
+async def test_a_writer_that_was_frozen_holds_nobody_up_for_long(
+    runs: Callable[[int, int], range], databases: Databases
+) -> None:
+    for _ in runs(1, 10):
+        url = databases.take()
+        await _frozen_writer(url)
+        databases.give_back(url)
+
+
+async def _frozen_writer(database: str) -> None:
     store = await PostgresStore.open(parsed(database), clock=SystemClock(), busy_timeout=10.0)
     child = await asyncio.to_thread(Frozen, database, "transaction")
     try:

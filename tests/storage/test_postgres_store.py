@@ -12,10 +12,20 @@ import psycopg
 import pytest
 
 from holdfast import AsyncHoldfast
-from holdfast.errors import InvalidInput, OutcomeUnknown, ReadTimeout, StoreBusy
+from holdfast.errors import (
+    InvalidInput,
+    OutcomeUnknown,
+    ReadTimeout,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnreachable,
+)
 from holdfast.model import Scope
 from holdfast.ports import Priority
-from holdfast.storage.postgres.connection import connect, parsed
+from holdfast.storage.postgres.connection import connect, parsed, translated
+from holdfast.storage.postgres.connection import is_lost as connection_is_lost
 from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.postgres.transaction import MARK_BYTES, MARKS_BYTES
 from holdfast.testing import FakeClock
@@ -285,3 +295,42 @@ def test_settings_of_a_connection(database: str) -> None:
         "idle_in_transaction_session_timeout": "2s",
         "application_name": "holdfast",
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "lost"),
+    [
+        (psycopg.OperationalError("server closed the connection unexpectedly"), True),
+        (psycopg.InterfaceError("the connection is closed"), True),
+        (psycopg.errors.AdminShutdown(), True),
+        (psycopg.errors.IdleInTransactionSessionTimeout(), True),
+        (psycopg.errors.ReadOnlySqlTransaction(), True),
+        (psycopg.errors.PipelineAborted(), False),
+        (psycopg.errors.UniqueViolation(), False),
+        (psycopg.errors.LockNotAvailable(), False),
+        (psycopg.errors.QueryCanceled(), False),
+        (psycopg.errors.DiskFull(), False),
+        (ValueError(), False),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
+)
+def test_only_a_lost_connection_is_ridden_out(error: Exception, lost: bool) -> None:
+    assert connection_is_lost(error) is lost
+
+
+@pytest.mark.parametrize(
+    ("error", "wanted"),
+    [
+        (psycopg.errors.DiskFull("could not extend file: canary"), StoreFull),
+        (psycopg.errors.TooManyConnections("canary"), StoreBusy),
+        (psycopg.errors.InsufficientPrivilege("canary"), StoreReadOnly),
+        (psycopg.errors.NotNullViolation("Failing row contains (canary)"), StoreError),
+        (psycopg.OperationalError("canary"), StoreUnreachable),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
+)
+def test_an_error_says_what_to_do_and_nothing_of_the_row(error: Exception, wanted: type[StoreError]) -> None:
+    with pytest.raises(wanted) as caught, translated("postgresql://db/memory"):
+        raise error
+    assert "canary" not in f"{caught.value} {caught.value.__cause__}"
+    assert "postgresql://db/memory" in str(caught.value)

@@ -162,6 +162,9 @@ def is_lost(error: BaseException) -> bool:
     """Whether the connection, or the node behind it, went away: nothing that was not committed stands."""
     if isinstance(error, (pg.AdminShutdown, pg.CrashShutdown, pg.CannotConnectNow, pg.IdleInTransactionSessionTimeout)):
         return True
+    # What stood behind a statement that failed: that one's error says why.
+    if isinstance(error, pg.PipelineAborted):
+        return False
     # A standby that was taken for the primary, or a primary that was demoted, answers so.
     if isinstance(error, pg.ReadOnlySqlTransaction):
         return True
