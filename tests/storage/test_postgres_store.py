@@ -314,7 +314,7 @@ def test_settings_of_a_connection(database: str) -> None:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
 )
-def test_only_a_lost_connection_is_ridden_out(error: Exception, lost: bool) -> None:
+def test_only_a_lost_connection_is_ridden_out(error: Exception, *, lost: bool) -> None:
     assert connection_is_lost(error) is lost
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from holdfast.errors import ReadTimeout
 from holdfast.model import Scope
@@ -52,14 +53,19 @@ class Answer:
 
 
 class PostgresStatements:
-    """`Statements` of one connection; after `until` (of the monotonic clock) nothing more is begun."""
+    """`Statements` of one connection.
+
+    After `until` (of the monotonic clock) nothing more is begun. With `holds` the transaction has a lock that others
+    wait for, so it must not outlive a process that is frozen.
+    """
 
     refused = psycopg.IntegrityError
     touching = _TOUCHING
     writing = _WRITING
 
-    def __init__(self, connection: Session, *, until: float | None = None) -> None:
+    def __init__(self, connection: Session, *, until: float | None = None, holds: bool = False) -> None:
         self.connection = connection
+        self._holds = holds
         self._until = until
         self._together = False
         self._ready: dict[str, tuple[Mapping[str, Any], Sequence[Row]]] = {}
@@ -96,7 +102,9 @@ class PostgresStatements:
         # All of them travel together: one way to the server and back.
         with self.connection.pipeline():
             cursors = [self.connection.execute(QUERIES[name], one) for one in params]
-            return [list(cursor.fetchall()) for cursor in cursors]
+            found: list[list[Row]] = [list(cursor.fetchall()) for cursor in cursors]
+        self.rest()
+        return found
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
         self._check_time()
@@ -119,6 +127,16 @@ class PostgresStatements:
                 yield
         finally:
             self._together = False
+        self.rest()
+
+    def rest(self) -> None:
+        """End a pipeline so that the server counts the time in which nothing more comes.
+
+        The driver ends one with a flush, which stops the clock of `idle_in_transaction_session_timeout`; a statement of
+        its own starts it again.
+        """
+        if self._holds and self.connection.info.transaction_status == TransactionStatus.INTRANS:
+            self.connection.execute(b"")
 
     def _check_time(self) -> None:
         if self._until is not None and time.monotonic() > self._until:

@@ -45,7 +45,7 @@ class WriteTransaction:
         self._user = scope.user or ""
         self._mark = secrets.token_bytes(MARK_BYTES)
         self._before = b""
-        self._sql = PostgresStatements(connection)
+        self._sql = PostgresStatements(connection, holds=True)
         self._gathered = Gathered(self._sql)
         self._now = self._begin(scope)
 
@@ -74,6 +74,7 @@ class WriteTransaction:
             if row is None or last is None:
                 return None
             arrived()
+        self._sql.rest()
         return bytes(row[0]), int(last[0])
 
     def run(self, scope: Scope, work: Callable[[Any], Any], shown: str) -> tuple[Any, BaseException | None, bool]:
