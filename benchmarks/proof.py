@@ -13,6 +13,7 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 HEAD = """# What the proofs found
@@ -51,6 +52,12 @@ def prove(proof: str, out: Path) -> bool:
     return done.returncode == 0
 
 
+def said(row: dict[str, Any]) -> str:
+    """What a proof measured, behind its result."""
+    note = row.get("note")
+    return "" if not note else ": " + ", ".join(f"{name} {value:,}" for name, value in note.items())
+
+
 def main() -> int:
     """Run what is not done yet, then write the page."""
     out = ROOT / ".proof" / state()
@@ -65,7 +72,7 @@ def main() -> int:
                 failed.append(name)
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
     rows = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))]
-    lines = [f"| {row['proof']} | {row['runs']:,} | {row['seconds']:,.0f} | passed |" for row in rows]
+    lines = [f"| {row['proof']} | {row['runs']:,} | {row['seconds']:,.0f} | passed{said(row)} |" for row in rows]
     lines += [f"| {name} | | | **failed** |" for name in failed]
     (ROOT / "docs" / "proof.md").write_text(HEAD.format(machine=machine) + "\n".join(lines) + "\n")
     print("\n".join(lines))

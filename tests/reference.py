@@ -20,6 +20,7 @@ from holdfast.interfaces.cli import COMMANDS, cli
 from holdfast.interfaces.cli_frame import default_db
 from holdfast.memory import OpenStore
 from holdfast.scope import AsyncScope
+from holdfast.token_verbs import TokenVerbs
 from tests.documents import ROOT
 
 __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
@@ -27,18 +28,20 @@ __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands"
 VERBS = ROOT / "docs" / "reference" / "verbs.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 MCP = ROOT / "docs" / "reference" / "mcp.md"
-FACES = (AsyncScope, OpenStore, Admin)
+FACES = {AsyncScope: "", OpenStore: "", Admin: "", TokenVerbs: "tokens."}
+"""The faces, and what stands before a verb's name in its heading."""
 LINE = 110
-_VERB = re.compile(r"^### (\w+)\n\n```python\n.*?^```$", re.MULTILINE | re.DOTALL)
+_VERB = re.compile(r"^### ([\w.]+)\n\n```python\n.*?^```$", re.MULTILINE | re.DOTALL)
 _GENERATED = re.compile(r"(<!-- (commands|options|tools|resources|prompts) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def verbs() -> Mapping[str, Callable[..., Any]]:
     """Every public verb by its name."""
     found: dict[str, Callable[..., Any]] = {}
-    for face in FACES:
-        for name, verb in inspect.getmembers(face, inspect.isfunction):
-            if not name.startswith("_"):
+    for face, before in FACES.items():
+        for bare, verb in inspect.getmembers(face, inspect.isfunction):
+            if not bare.startswith("_"):
+                name = f"{before}{bare}"
                 assert name not in found, f"two faces have a verb {name}: the reference has one heading for it"
                 found[name] = verb
     return found

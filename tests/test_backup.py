@@ -355,3 +355,14 @@ async def test_restore_works_inside_a_running_loop(db: Path, tmp_path: Path) -> 
         alice.forget(alice.recall("", kinds=["fact"]).hits[0].id)
     assert Holdfast.restore(tmp_path / "b", str(db), force=True).forgotten == 1
     assert (await AsyncHoldfast.restore(tmp_path / "b", str(db), force=True)).forgotten == 1
+
+
+def test_a_restore_lets_no_revoked_token_in_again(db: Path, tmp_path: Path) -> None:
+    with opened(db) as hf:
+        gone, stays = (hf.admin.tokens.create(user="alice") for _ in range(2))
+        hf.admin.backup(tmp_path / "b")
+        hf.admin.tokens.revoke(gone.token.id)
+    Holdfast.restore(tmp_path / "b", str(db), force=True)
+    with opened(db) as hf:
+        assert hf.admin.tokens.check(gone.secret) is None
+        assert hf.admin.tokens.check(stays.secret) is not None

@@ -15,6 +15,7 @@ import holdfast
 from holdfast import Holdfast, errors
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
+from holdfast.interfaces.serve_settings import ServeSettings
 from holdfast.settings import PREFIX, Settings, load_settings
 from holdfast.transfer.formats import READERS
 from tests import reference
@@ -174,6 +175,15 @@ def test_the_settings_are_those_of_the_code() -> None:
     assert told == {field.name: str(field.default).replace("True", "true") for field in fields(Settings)}
 
 
+def test_the_settings_of_a_server_are_those_of_the_code() -> None:
+    told = {codes(row[0]).pop(): row[1] for row in rows(marked(DOCS / "reference" / "settings.md", "serve settings"))}
+    wanted = {field.name: str(field.default).lower() or "empty" for field in fields(ServeSettings)}
+    assert told == wanted
+    folder = ROOT / "src" / "holdfast" / "interfaces"
+    read = "".join((folder / name).read_text("utf-8") for name in ("serving.py", "cli_serve.py"))
+    assert [name for name in wanted if f"settings.{name}" not in read] == []
+
+
 def test_each_setting_is_read() -> None:
     """A setting that nothing reads would be a promise that nothing keeps."""
     modules = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "src" / "holdfast" / "wiring").glob("*.py")]
@@ -243,13 +253,13 @@ def test_the_attributes_of_an_error_are_those_of_its_class(row: list[str]) -> No
 
 def test_the_verbs_are_those_of_the_code() -> None:
     text = reference.VERBS.read_text(encoding="utf-8")
-    told = set(re.findall(r"^### (\w+)$", text, re.MULTILINE))
+    told = set(re.findall(r"^### ([\w.]+)$", text, re.MULTILINE))
     assert told == set(reference.verbs()), "add the verb to docs/reference/verbs.md, then run python -m tests.reference"
     assert reference.with_signatures(text) == text, "run python -m tests.reference"
 
 
 def test_each_verb_names_the_errors_of_its_docstring() -> None:
-    sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", unfenced(reference.VERBS), re.MULTILINE | re.DOTALL))
+    sections = dict(re.findall(r"^### ([\w.]+)\n(.*?)(?=^##|\Z)", unfenced(reference.VERBS), re.MULTILINE | re.DOTALL))
     common = codes(unfenced(reference.VERBS).partition("## Opening")[0])
     untold = {}
     for name, verb in reference.verbs().items():

@@ -17,8 +17,10 @@ from holdfast.admin import Admin
 from holdfast.memory import OpenStore
 from holdfast.scope import AsyncScope
 from holdfast.sync import SyncAdmin, SyncScope, SyncStore
+from holdfast.sync_admin import SyncTokens
+from holdfast.token_verbs import TokenVerbs
 
-FACES = [(AsyncScope, SyncScope), (OpenStore, SyncStore), (Admin, SyncAdmin)]
+FACES = [(AsyncScope, SyncScope), (OpenStore, SyncStore), (Admin, SyncAdmin), (TokenVerbs, SyncTokens)]
 # Where the sync face returns its own kind of a thing.
 TWINS = {AsyncScope: SyncScope, Admin: SyncAdmin}
 

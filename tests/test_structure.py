@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "holdfast"
 MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 
-VALUES = {"errors", "model", "answers", "packed", "unpacked", "plain", "vectors", "_version"}
+VALUES = {"errors", "model", "answers", "packed", "unpacked", "plain", "vectors", "access", "_version"}
 CORE = VALUES | {"ports", "transaction", "inference", "keeping"}
 # What each part of the package may import, late imports included. A part is a top-level module or folder.
 ALLOWED: dict[str, set[str]] = {
@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "_version": set(),
     "errors": set(),
     "model": {"errors"},
+    "access": {"errors", "model"},
     "packed": {"errors"},
     "vectors": set(),
     "unpacked": {"packed", "errors"},
@@ -39,28 +40,36 @@ ALLOWED: dict[str, set[str]] = {
     "providers": CORE | {"plain"},
     "transfer": CORE | {"pipeline"},
     "upkeep": CORE | {"pipeline"},
+    "redaction": CORE,
     "runtime": CORE | {"pipeline", "upkeep"},
+    "scope_redaction": CORE | {"pipeline", "runtime"},
     "scope_reads": CORE | {"pipeline", "runtime"},
     "scope_context": CORE | {"pipeline", "runtime", "scope_reads"},
-    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "moving"},
+    "scope_compact": CORE | {"pipeline", "runtime", "scope_context"},
+    "scope_files": CORE | {"pipeline", "runtime", "scope_compact", "moving"},
+    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "scope_files", "scope_redaction"},
     "moving": CORE | {"pipeline", "transfer", "runtime"},
-    "admin": CORE | {"pipeline", "runtime"},
+    "token_verbs": CORE | {"pipeline", "runtime"},
+    "admin": CORE | {"pipeline", "runtime", "token_verbs"},
     "memory": CORE | {"pipeline", "upkeep", "runtime", "scope", "admin"},
     "portal": {"errors"},
-    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving"},
+    "sync_admin": CORE | {"portal", "token_verbs", "admin"},
+    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving", "sync_admin"},
     "wiring": CORE
     | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
-    | {"chains", "transfer"},
+    | {"chains", "transfer", "redaction"},
     "chains": CORE | {"pipeline", "providers"},
-    "open": CORE | {"memory", "sync", "wiring"},
+    "open": CORE | {"memory", "sync", "wiring", "remote"},
     "testing": CORE | {"pipeline", "system", "open"},
+    "remote": CORE
+    | {"memory", "open", "scope", "scope_reads", "admin", "token_verbs", "moving", "pipeline", "transfer"},
     "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
     "interfaces": CORE
-    | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer"}
-    | {"runtime", "upkeep", "testing", "admin", "moving", "bench"},
+    | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer", "remote"}
+    | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs", "scope_reads"},
 }
 # Stores know nothing of each other.
-SIBLINGS = {"storage": {"copying", "gathered", "reading", "residue", "rows", "sql", "writing"}}
+SIBLINGS = {"storage": {"copying", "gathered", "reading", "residue", "rows", "sql", "token_rows", "writing"}}
 
 MAX_MODULE = 400
 MAX_FUNCTION = 60

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 from holdfast.answers import Doubt
-from holdfast.errors import InvalidInput
+from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.inference import Tally
-from holdfast.keeping import Finding, Keeper, Manifest, Rebuilt, Usage, given_path
+from holdfast.keeping import Finding, Keeper, Manifest, Readiness, Rebuilt, Usage, given_path
 from holdfast.model import Scope
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
@@ -19,6 +20,7 @@ from holdfast.pipeline.suspicions import doubts
 from holdfast.pipeline.vector_cache import mend_vectors
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
+from holdfast.token_verbs import TokenVerbs
 from holdfast.transaction import ReadTx, WriteTx
 from holdfast.vectors import Generation
 
@@ -35,6 +37,11 @@ class Admin:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+
+    @property
+    def tokens(self) -> TokenVerbs:
+        """The verbs for the tokens that a server lets in."""
+        return TokenVerbs(self._runtime)
 
     def _keeper(self) -> Keeper:
         self._runtime.guard()
@@ -88,6 +95,23 @@ class Admin:
             if progress is not None:
                 progress(done, len(scopes))
         return tuple(found)
+
+    async def ready(self) -> Readiness:
+        """Whether a write is durable now: a small one is made and taken back. Never waits for a model."""
+        self._runtime.guard()
+        store, models = self._runtime.store, self._runtime.health()
+
+        def probe(tx: WriteTx) -> None:
+            tx.put_due(_PROBE, _PROBE, tx.now)
+            tx.clear_due(_PROBE, _PROBE)
+
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                await store.write(Scope(), probe)
+                due = await store.upkeep.pending(self._runtime.worker.kinds)
+        except (HoldfastError, TimeoutError) as error:
+            return Readiness(writes=False, error=type(error).__name__, models=models)
+        return Readiness(writes=True, due=due, models=models)
 
     async def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
         """Build the words index of every scope anew, and make due what state implies and is not due.
@@ -177,4 +201,6 @@ def _doubted(doubt: Doubt, where: str) -> Finding:
     )
 
 
+_PROBE = "ready"
+_PROBE_SECONDS = 5.0
 _FAILING = 3

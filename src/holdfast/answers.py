@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from holdfast.model import HitKind, Memory, Message, State, Suspicion, Tier
+from holdfast.model import Change, HitKind, Memory, Message, State, Suspicion, Tier
 
 __all__ = [
+    "Changes",
+    "Compacted",
     "Consolidated",
     "Doubt",
     "Due",
     "Erasure",
     "Hit",
+    "Merging",
+    "Outcome",
     "Page",
     "Query",
     "Reason",
@@ -22,6 +26,7 @@ __all__ = [
     "Receipt",
     "Remembered",
     "Residue",
+    "Retained",
     "Status",
     "Visibility",
 ]
@@ -172,6 +177,18 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """A stretch of the audit trail, oldest first, effects without content.
+
+    `cursor` is the `seq` up to which it was read: pass it as `after` for what comes next; with `more` there is some.
+    """
+
+    items: tuple[Change, ...]
+    cursor: int
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
     """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
 
@@ -220,6 +237,61 @@ class Consolidated:
     last_error: str | None = None
 
 
+Outcome = Literal["copies", "group", "pair", "superseded", "kept_apart", "too_long", "failed", "stale"]
+"""What became of some memories: the first four were merged (or superseded), the others stay as they were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merging:
+    """What a compaction did with some memories, or would do (`dry_run`), and why.
+
+    `memory` is what stands for them now. `distance` is that of the two farthest (0 is the same), `characters` what a
+    call about them shows. `too_long` was not asked at all; `stale` changed meanwhile and is looked at again; `failed`
+    is tried again, `reason` says why without content.
+    """
+
+    outcome: Outcome
+    sources: tuple[str, ...]
+    reason: str
+    memory: str | None = None
+    distance: float = 0.0
+    characters: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """What one run of compaction did, group by group.
+
+    `merged` counts memories that others now stand for. `more` says that another run has something to look at;
+    `judged` that a model is configured to judge near-duplicates: without one only exact copies are merged.
+    """
+
+    groups: tuple[Merging, ...] = ()
+    merged: int = 0
+    more: bool = False
+    judged: bool = True
+    dry_run: bool = False
+    last_error: str | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many groups had each outcome."""
+        found: dict[str, int] = {}
+        for group in self.groups:
+            found[group.outcome] = found.get(group.outcome, 0) + 1
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retained:
+    """A memory that the rules of a `retain` do not keep, and which rule that is; `change_id` is what hid it."""
+
+    id: str
+    kind: HitKind
+    rule: Literal["age", "inactivity", "count"]
+    change_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
     """A suspicion with the two memories it is about, as they now stand; `memory` is the newer statement."""
@@ -251,7 +323,8 @@ class Status:
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
     that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
     each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
-    `doubts` counts what a person should settle: contradictions, and keys that may be one concept.
+    `doubts` counts what a person should settle: contradictions, and keys that may be one concept. `redacted` counts the
+    secrets that were replaced in this scope since this process opened the store.
     """
 
     messages: int
@@ -272,3 +345,4 @@ class Status:
     parked: int = 0
     models: Mapping[str, str] = field(default_factory=dict)
     doubts: int = 0
+    redacted: int = 0

@@ -7,6 +7,7 @@
     │   ├── TooLarge                     over a documented limit; `size`, `limit`
     │   ├── NaiveTime                    a time without a zone
     │   ├── InvalidSetting               a setting that is unknown or out of range; `name`
+    │   ├── SecretFound                  a secret, where `redaction` is `refuse`; `kind`, `place`
     │   ├── WrongKind                    the id is of another kind than the verb takes
     │   └── UnreadableImport             a file that no importer knows; `path`, `line`
     ├── NotFound (also LookupError)      no such id in this scope (ids of other scopes look the same)
@@ -30,6 +31,11 @@
     │   ├── ModelDamaged                 a file of a local model is not what was shipped; `path`, `expected`, `found`
     │   ├── ModelResting                 the link was not asked: it rests after earlier failures; `retry_after`
     │   └── ChainFailed                  no link of a chain gave an answer; `attempts`, `advice`
+    ├── AccessDenied                     a server did not let the call in
+    │   ├── Unauthenticated              no token, or one that does not count (any more)
+    │   ├── ScopeDenied                  a scope or a right outside the token; `right` where one is missing
+    │   └── RateLimited                  too many calls; `retry_after`
+    ├── ServerUnreachable                no answer of a server; `sent` says whether the call may have been carried out
     ├── BackupDamaged                    a backup that does not agree with its manifest
     ├── WrongLoop                        an AsyncHoldfast used from another event loop
     └── ForkedProcess                    a store used after a fork; open it again in the child
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "AccessDenied",
     "Attempt",
     "BackupDamaged",
     "ChainFailed",
@@ -68,8 +75,12 @@ __all__ = [
     "NotAStore",
     "NotFound",
     "OutcomeUnknown",
+    "RateLimited",
     "ReadTimeout",
     "RevisionConflict",
+    "ScopeDenied",
+    "SecretFound",
+    "ServerUnreachable",
     "StoreBusy",
     "StoreClosed",
     "StoreCorrupt",
@@ -78,6 +89,7 @@ __all__ = [
     "StoreReadOnly",
     "StoreUnreachable",
     "TooLarge",
+    "Unauthenticated",
     "UndoConflict",
     "UnreadableImport",
     "WrongKind",
@@ -130,6 +142,16 @@ class InvalidSetting(InvalidInput):
     """A setting that is unknown or out of range."""
 
     name: str
+
+
+class SecretFound(InvalidInput):
+    """What was to be stored holds a secret, and the setting `redaction` is `refuse`. Nothing was stored.
+
+    `kind` is that of the secret, `place` where it stands; the secret itself is nowhere in the error.
+    """
+
+    kind: str
+    place: str
 
 
 class WrongKind(InvalidInput):
@@ -292,6 +314,36 @@ class ChainFailed(ModelError):
     """
 
     advice: Literal["retry", "park", "shorten", "poison", "refused"]
+
+
+class AccessDenied(HoldfastError):
+    """A server did not let the call in; nothing was done."""
+
+
+class Unauthenticated(AccessDenied):
+    """There was no token, or one that is unknown, expired or revoked; a server does not say which."""
+
+
+class ScopeDenied(AccessDenied):
+    """A scope that the token is not bound to, or a right (`right`) that it does not carry."""
+
+    right: str | None = None
+
+
+class RateLimited(AccessDenied):
+    """Too many calls; the next one may come in `retry_after` seconds."""
+
+    retry_after: float
+
+
+class ServerUnreachable(HoldfastError):
+    """No answer came from a server.
+
+    `sent` is false where the call cannot have been carried out; true where it may have been: the same call with the
+    same idempotency key settles it.
+    """
+
+    sent: bool
 
 
 class BackupDamaged(HoldfastError):

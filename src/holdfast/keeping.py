@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
@@ -11,7 +11,18 @@ from typing import Literal, Protocol, TypeVar
 from holdfast.model import Scope
 from holdfast.transaction import ReadTx, Tombstone
 
-__all__ = ["Finding", "Keeper", "Lost", "Manifest", "Migrated", "Rebuilt", "Restoration", "Usage", "given_path"]
+__all__ = [
+    "Finding",
+    "Keeper",
+    "Lost",
+    "Manifest",
+    "Migrated",
+    "Readiness",
+    "Rebuilt",
+    "Restoration",
+    "Usage",
+    "given_path",
+]
 
 T = TypeVar("T")
 
@@ -70,6 +81,19 @@ class Restoration:
     target: str
     forgotten: int
     replaced: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """Whether the store takes writes now, and what it stands on: `due` pieces of work, links of models by their state.
+
+    `error` is the class of what a write failed with. Models are told of and decide nothing: a save needs none.
+    """
+
+    writes: bool
+    error: str | None = None
+    due: int = 0
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.runtime import Runtime
     from holdfast.scope import AsyncScope
 
-__all__ = ["OpenStore"]
+__all__ = ["OpenStore", "take_over"]
 
 
 class OpenStore:
@@ -83,3 +83,13 @@ class OpenStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def take_over(store: OpenStore, fresh: OpenStore) -> OpenStore:
+    """Let a store work on with the parts of one that was opened anew; returns the former parts, to be closed.
+
+    Scopes that were taken before stay on the former parts.
+    """
+    former = store._runtime  # noqa: SLF001 - the class is of this module
+    store._runtime = fresh._runtime  # noqa: SLF001 - as above
+    return OpenStore(former)

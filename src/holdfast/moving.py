@@ -22,6 +22,7 @@ from holdfast.model import Change, Memory, Message, Scope
 from holdfast.pipeline.imported import import_memory, import_messages
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, prepare
+from holdfast.pipeline.redacted import redacted_memory
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx, WriteTx
@@ -31,7 +32,7 @@ from holdfast.transfer.items import BATCH_MESSAGES, Batch, Restored
 from holdfast.transfer.markdown import history_markdown, memory_markdown
 from holdfast.transfer.source import OnError
 
-__all__ = ["BATCH_MESSAGES", "ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from"]
+__all__ = ["BATCH_MESSAGES", "ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from", "replacing"]
 
 Item = TypeVar("Item", Message, Memory)
 ExportFormat = Literal["jsonl", "markdown"]
@@ -79,10 +80,12 @@ class _Arrivals:
 
     async def restore(self, restored: Restored) -> int:
         runtime = self._runtime
-        secret = runtime.store.facts.secret
+        secret, redactor, revisions = runtime.store.facts.secret, runtime.redactor, restored.revisions
+        if redactor is not None:
+            revisions = tuple(redacted_memory(revision, redactor) for revision in revisions)
 
         def work(tx: WriteTx) -> int:
-            return import_memory(tx, restored.revisions, key=restored.key, secret=secret, ids=runtime.ids)
+            return import_memory(tx, revisions, key=restored.key, secret=secret, ids=runtime.ids)
 
         return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
 
@@ -143,7 +146,7 @@ def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
         for change in _changes(tx)
         if not narrowed or change.id in seen or any(effect.memory_id in seen for effect in change.effects)
     )
-    with _replacing(target) as out:
+    with replacing(target) as out:
         counts = write_export(
             out,
             scope=scope,
@@ -168,7 +171,7 @@ def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
     except OSError as error:
         raise StoreReadOnly(f"{target} is no folder that can be written: {error.strerror}") from error
     for name, text in pages.items():
-        with _replacing(target / name) as out:
+        with replacing(target / name) as out:
             out.write(text.encode("utf-8", "replace"))
     return Exported(files=tuple(str(target / name) for name in pages), counts={"memory": len(held)})
 
@@ -211,7 +214,7 @@ def _memories(tx: ReadTx, scope: Scope) -> Iterator[Memory]:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of `path` in one step, mode 0600, once all of it is durable; else nothing changes.
 
     Raises:

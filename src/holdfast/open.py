@@ -1,4 +1,4 @@
-"""The two faces, opened: `AsyncHoldfast` for async code, `Holdfast` for the rest."""
+"""The two faces, opened: `AsyncHoldfast` for async code, `Holdfast` for the rest; on a file or on a server."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ class AsyncHoldfast(OpenStore):
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Opening:
         """Open a store: a path, `sqlite:///path` or `postgresql://…`, made where it is not there, or `memory://`.
 
+        Or `http://host:port`, one that `holdfast serve` keeps: its settings are `token` (or `HOLDFAST_TOKEN` in the
+        environment) and `timeout`, in seconds for a call with all its tries.
+
         Settings are keywords; see `docs/reference/settings.md`. Awaiting the result, or entering it with `async with`,
         opens.
 
@@ -38,10 +41,16 @@ class AsyncHoldfast(OpenStore):
             NotAStore, NewerStore, StoreReadOnly, StoreCorrupt: the store cannot be used; it was left untouched.
             StoreUnreachable: the database cannot be reached.
             InvalidSetting: a setting is unknown or out of range.
+            ServerUnreachable, Unauthenticated: the server does not answer, or does not take the token.
         """
 
         async def opened() -> AsyncHoldfast:
-            return cls(await build(fspath(location), settings))
+            place = fspath(location)
+            if place.lower().startswith(("http://", "https://")):
+                from holdfast.remote.face import reached
+
+                return await reached(place, settings)
+            return cls(await build(place, settings))
 
         return Opening(opened)
 
@@ -82,7 +91,7 @@ class Holdfast(SyncStore):
         portal = Portal()
 
         async def opened() -> OpenStore:
-            return OpenStore(await build(fspath(location), settings))
+            return await AsyncHoldfast.open(location, **settings)
 
         try:
             return cls(portal.run(opened()), portal)

@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from holdfast.access import StoredToken
     from holdfast.answers import Due
     from holdfast.inference import UsageBook
     from holdfast.model import Scope
@@ -27,6 +28,7 @@ __all__ = [
     "Redactor",
     "Store",
     "StoreFacts",
+    "Tokens",
     "Upkeep",
 ]
 
@@ -59,8 +61,14 @@ class Ids(Protocol):
 class Redactor(Protocol):
     """The one stage of ingest that may change what is stored."""
 
-    def redact(self, text: str) -> tuple[str, int]:
-        """The text with its secrets replaced, and how many were."""
+    def redact(self, text: str, *, name: str = "", place: str = "") -> tuple[str, int]:
+        """The text with its secrets replaced, and how many were.
+
+        `name` is that of the field that holds the text, `place` where that stands, for the error.
+
+        Raises:
+            SecretFound: there is one, and it is to be refused.
+        """
         ...
 
 
@@ -153,6 +161,34 @@ class Upkeep(Protocol):
         ...
 
 
+class Tokens(Protocol):
+    """Who may ask a server, over all scopes: tokens by id, without their secrets."""
+
+    async def add(self, stored: StoredToken) -> None:
+        """Keep a new token.
+
+        Raises:
+            Conflict: there is one of that id.
+        """
+        ...
+
+    async def find(self, token_id: str) -> StoredToken | None:
+        """The token of that id, revoked and expired ones too, as every process sees it now."""
+        ...
+
+    async def read(self, namespace: str | None = None) -> list[StoredToken]:
+        """The tokens of a namespace (None: of all), by creation and then by id."""
+        ...
+
+    async def revoke(self, token_id: str, at: datetime) -> StoredToken | None:
+        """Revoke a token; one that is revoked keeps its time. Returns it as it now is; None where there is none."""
+        ...
+
+    async def note_use(self, token_id: str, day: str) -> None:
+        """Note the day of its last use; an earlier one changes nothing."""
+        ...
+
+
 class Store(Protocol):
     """One store: scoped units of work, upkeep across scopes, and its own life."""
 
@@ -169,6 +205,11 @@ class Store(Protocol):
     @property
     def usage(self) -> UsageBook:
         """What models were used for, over all scopes."""
+        ...
+
+    @property
+    def tokens(self) -> Tokens:
+        """Who may ask a server, over all scopes."""
         ...
 
     async def write(

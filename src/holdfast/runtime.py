@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Clock, Ids, Redactor, Store
     from holdfast.transaction import WriteTx
     from holdfast.upkeep.asked import Asked
+    from holdfast.upkeep.compaction import Compaction
     from holdfast.upkeep.worker import Worker
 
 __all__ = ["Runtime", "RuntimeSettings"]
@@ -68,12 +70,18 @@ class Runtime:
     embedding: Embedding | None = None
     keeper: Keeper | None = None
     tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
+    redactions: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    """How many secrets were replaced since the store was opened, by namespace and user."""
+    compaction: Callable[[], Compaction] | None = None
+    new_caches: Callable[[], Caches] | None = None
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     @cached_property
     def caches(self) -> Caches:
         """What recall keeps between questions; made at the first one."""
+        if self.new_caches is not None:
+            return self.new_caches()
         from holdfast.pipeline.recall import Caches
 
         return Caches()

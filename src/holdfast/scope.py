@@ -6,9 +6,8 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
 
 from holdfast.answers import Consolidated, Erasure, Receipt, Remembered
 from holdfast.errors import InvalidInput
@@ -25,12 +24,10 @@ from holdfast.pipeline.remember import Teller, Told, correct, labels, pin, remem
 from holdfast.pipeline.suspicions import settle_suspicion
 from holdfast.pipeline.telling import tell_fact
 from holdfast.pipeline.undo import Undoer, undo
-from holdfast.scope_context import ScopeContext
+from holdfast.scope_files import ScopeFiles
 from holdfast.scope_reads import as_tuple
+from holdfast.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
 from holdfast.transaction import ReadTx, WriteTx
-
-if TYPE_CHECKING:
-    from holdfast.moving import Exported, ExportFormat, Progress, Report
 
 __all__ = ["AsyncScope"]
 
@@ -40,17 +37,12 @@ PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 
 
-class AsyncScope(ScopeContext):
+class AsyncScope(ScopeFiles):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
     is `NotFound`, exactly as one that never was.
     """
-
-    async def _write(self, work: Callable[[WriteTx], T], *, memories: bool = True) -> T:
-        self._runtime.guard()
-        await self._runtime.asked.written()
-        return await self._runtime.store.write(self._scope, self._runtime.mirroring(work) if memories else work)
 
     async def _write_once(
         self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
@@ -93,13 +85,13 @@ class AsyncScope(ScopeContext):
         def work(tx: WriteTx) -> Receipt:
             return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when)
 
-        return await self._write_once(once, work, memories=False)
+        return counted(runtime, self._scope, await self._write_once(once, work, memories=False))
 
     async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
         runtime = self._runtime
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
         secret = runtime.store.facts.secret
-        if len(drafts) <= PREPARED_INLINE:
+        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
             return prepare(drafts, runtime.redactor, secret=secret)
         return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
@@ -151,11 +143,12 @@ class AsyncScope(ScopeContext):
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
         once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
         teller = self._teller()
-        if attribute is None:
-            return await self._told(lambda tx: remember(tx, told, teller=teller), once)
+        told, redacted = cleaned(self._runtime, told)
+        if told.attribute is None:
+            return await self._told(lambda tx: remember(tx, told, teller=teller), once, redacted)
         life = timedelta(days=self._runtime.settings.mid_tier_days)
-        await self._warm(subject, attribute)
-        return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once)
+        await self._warm(told.subject, told.attribute)
+        return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once, redacted)
 
     async def _warm(self, subject: str, attribute: str) -> None:
         """Compare the key with the stored ones ahead: nothing is computed under a lock."""
@@ -176,7 +169,8 @@ class AsyncScope(ScopeContext):
         """
         once = self._once("correct", idempotency_key, [memory_id, value, rev])
         teller = self._teller()
-        return await self._told(lambda tx: correct(tx, memory_id, value, rev=rev, teller=teller), once)
+        said, redacted = await cleaned_value(self._runtime, self._scope, memory_id, value)
+        return await self._told(lambda tx: correct(tx, memory_id, said, rev=rev, teller=teller), once, redacted)
 
     async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """Pin a memory: it is long-term, never expires and is never merged away."""
@@ -190,12 +184,16 @@ class AsyncScope(ScopeContext):
         once = self._once("unpin", idempotency_key, [memory_id, rev])
         return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, teller=teller), once)
 
-    async def _told(self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Remembered:
+    async def _told(
+        self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
+    ) -> Remembered:
         def work(tx: WriteTx) -> Remembered:
-            receipt = tell(tx) if once is None else once.once(tx, lambda: tell(tx))
+            receipt = noted(tell(tx), redacted) if once is None else once.once(tx, lambda: noted(tell(tx), redacted))
             return remembered(tx, receipt)
 
-        return await self._write(work)
+        done = await self._write(work)
+        counted(self._runtime, self._scope, done.receipt)
+        return done
 
     async def settle_suspicion(
         self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
@@ -302,59 +300,6 @@ class AsyncScope(ScopeContext):
         if holding is None:
             await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
         return replace(done, erased=holding is None, waiting_for=holding)
-
-    async def import_file(
-        self,
-        path: str | Path,
-        *,
-        format: str | None = None,
-        zone: tzinfo = UTC,
-        session_prefix: str = "",
-        on_error: Literal["stop", "skip"] = "stop",
-        batch: int = 128,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Report:
-        """Bring a file of messages into this scope, in bounded memory; `format` is found out where it is not named.
-
-        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
-        was, and what was forgotten stays so. `zone` is the zone of times that name none, `batch` the most messages of
-        one transaction. Writes of others go first.
-
-        Raises:
-            UnreadableImport: the file cannot be read from some line on; what stands before it was imported. With
-                `on_error="skip"` such entries are counted and left out.
-            InvalidSetting: there is no such format.
-        """
-        from holdfast.moving import import_from
-
-        try:
-            return await import_from(
-                self._runtime,
-                self._scope,
-                path,
-                format_name=format,
-                zone=zone,
-                session_prefix=session_prefix,
-                on_error=on_error,
-                batch=batch,
-                progress=progress,
-            )
-        finally:
-            await self._write(lambda _: None)
-
-    async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
-        """Write what this scope holds at one moment, beside readers and writers.
-
-        "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file` reads back;
-        "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people. Files have mode 0600 and appear whole.
-
-        Raises:
-            InvalidInput: the store itself stands there.
-            StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
-        """
-        from holdfast.moving import export_to
-
-        return await export_to(self._runtime, self._scope, path, format_name=format)
 
     async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.

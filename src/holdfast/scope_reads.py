@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from holdfast.answers import Doubt, Page, Query, Recall, Residue, Status
+from holdfast.answers import Changes, Doubt, Page, Query, Recall, Residue, Status
 from holdfast.errors import HoldfastError, InvalidInput, StoreBusy, StoreFull, StoreReadOnly, WrongKind
 from holdfast.model import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
+from holdfast.pipeline.changes import changes
 from holdfast.pipeline.evidence import asked_for
 from holdfast.pipeline.expiry import expire_overdue, is_overdue
 from holdfast.pipeline.history import get, history
@@ -22,7 +24,7 @@ from holdfast.pipeline.suspicions import doubts
 from holdfast.runtime import Runtime
 from holdfast.transaction import Listing, ReadTx
 
-__all__ = ["ScopeReads", "as_tuple"]
+__all__ = ["ScopeReads", "as_tuple", "session_names"]
 
 T = TypeVar("T")
 log = logging.getLogger("holdfast")
@@ -220,6 +222,19 @@ class ScopeReads:
         """
         return await self._read(lambda tx: history(tx, item_id))
 
+    async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
+        """What changed, in the order in which it was committed, from behind the change `after` (its `seq`) on.
+
+        An agent is told of changes to its own and to agentless rows. `seq` counts within the namespace: others' changes
+        leave gaps. Nothing is skipped: whoever passes `cursor` back sees every change once.
+
+        Raises:
+            InvalidInput: `after` is below 0, or the limit not 1 to 1000.
+        """
+        if after < 0 or not 1 <= limit <= MAX_PAGE:
+            raise InvalidInput(f"after is {after} and limit {limit}; pass after from 0 and a limit of 1 to {MAX_PAGE}")
+        return await self._read(lambda tx: changes(tx, after=after, limit=limit))
+
     async def residue(self, text: str) -> Residue:
         """Where the bytes of a text still stand in the store's files: proof that forgetting is real.
 
@@ -240,7 +255,13 @@ class ScopeReads:
         """What the scope's user has here, and what is still to be done for it."""
         facts = self._runtime.store.facts
         models = self._runtime.health()
-        return await self._read(lambda tx: status(tx, facts, models=models))
+        found = await self._read(lambda tx: status(tx, facts, models=models))
+        return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
+
+
+async def session_names(scope: ScopeReads) -> tuple[str, ...]:
+    """The names of the sessions of a scope's user, in order of creation; the unnamed one is ""."""
+    return tuple(session.name for session in await scope._read(lambda tx: tx.sessions()))  # noqa: SLF001 - its own module
 
 
 def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:

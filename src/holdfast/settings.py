@@ -12,11 +12,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.errors import InvalidSetting
 
-__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_settings"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_group", "load_settings"]
 
 PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
@@ -29,6 +32,7 @@ _MAY_BE_ZERO = {
     "unload_retry_count",
     "unload_retry_delay_ms",
 }
+_SHARES = {"compact_distance", "compact_word_distance"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +80,16 @@ class Settings:
         failover_timeout: seconds to ride out a lost connection to PostgreSQL before `StoreUnreachable`.
         postgres_connections: most connections that a process uses for reading, and as many for writing.
         postgres_partitions: parts by hash of the namespace that a new store's tables are made in; 0 for one piece.
+        compaction: the chain or model that judges near-duplicates; empty for that of `consolidation`, `none` for none.
+        compact_memories: how many new or changed notes make a compaction due at once.
+        compact_minutes: minutes after the first of them when it is due in any case.
+        max_merge_input_chars: most characters of memories that one call of a compaction shows.
+        compact_distance: cosine distance up to which two notes may say the same, for the embedding in use.
+        compact_word_distance: the same by words, where there are no vectors.
+        compact_calls: most calls of one run of compaction.
         mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
         mirror_summaries: how many windows `HISTORY.md` shows, the newest.
+        redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
     """
 
     key: str = field(default="", repr=False)
@@ -118,8 +130,16 @@ class Settings:
     failover_timeout: float = 30.0
     postgres_connections: int = 4
     postgres_partitions: int = 0
+    compaction: str = ""
+    compact_memories: int = 20
+    compact_minutes: float = 30.0
+    max_merge_input_chars: int = 5_500
+    compact_distance: float = 0.25
+    compact_word_distance: float = 0.5
+    compact_calls: int = 50
     mirror: str = ""
     mirror_summaries: int = 100
+    redaction: str = "off"
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -129,6 +149,10 @@ class Settings:
                     "embedding is empty; pass none, builtin, a model directory or an entry of the catalog",
                     name=one.name,
                 )
+            if one.name == "redaction" and value not in {"off", "on", "refuse"}:
+                raise InvalidSetting(f"redaction is {value!r:.40}; it must be off, on or refuse", name=one.name)
+            if one.name in _SHARES and not 0 < value < 1:
+                raise InvalidSetting(f"{one.name} is {value}; it must lie between 0 and 1", name=one.name)
             if isinstance(value, bool | str) or (one.name in _MAY_BE_ZERO and value == 0):
                 continue
             if not 0 < value < math.inf:
@@ -136,7 +160,7 @@ class Settings:
                 raise InvalidSetting(f"{one.name} is {value}; it must be {least}, and finite", name=one.name)
 
 
-_TYPES: Mapping[str, type] = {field.name: type(field.default) for field in fields(Settings)}
+G = TypeVar("G", bound="DataclassInstance")
 
 
 def load_settings(
@@ -148,17 +172,34 @@ def load_settings(
         InvalidSetting: a name is unknown, or a value is of the wrong type or out of range; the message names where it
         stood.
     """
+    return load_group(Settings(), given, environment=environment, folder=folder)
+
+
+def load_group(
+    defaults: G,
+    given: Mapping[str, Any],
+    *,
+    table: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> G:
+    """A frozen dataclass of settings like `defaults`, by the same rules; `table` is theirs in `holdfast.toml`.
+
+    Raises:
+        InvalidSetting: as `load_settings`.
+    """
     environment = os.environ if environment is None else environment
     path = (folder or Path()) / FILE_NAME
-    merged = _checked(_from_file(path), str(path))
-    names = {PREFIX + name.upper(): name for name in _TYPES}
+    types = {field.name: type(getattr(defaults, field.name)) for field in fields(defaults)}
+    merged = _checked(_from_file(path, table), str(path), types)
+    names = {PREFIX + name.upper(): name for name in types}
     from_environment = {names[key]: value for key, value in environment.items() if key in names}
-    merged |= _checked(from_environment, "the environment")
-    merged |= _checked(given, "the arguments")
-    return replace(Settings(), **merged)
+    merged |= _checked(from_environment, "the environment", types)
+    merged |= _checked(given, "the arguments", types)
+    return replace(defaults, **merged)
 
 
-def _from_file(path: Path) -> Mapping[str, Any]:
+def _from_file(path: Path, table: str | None) -> Mapping[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -171,22 +212,25 @@ def _from_file(path: Path) -> Mapping[str, Any]:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"{path} cannot be read: {error}", name=FILE_NAME) from error
+    if table is not None:
+        data = data.get(table, {})
+        if not isinstance(data, dict):
+            raise InvalidSetting(f"{path}: {table} must be a table", name=table)
     # Tables belong to others: [models.*] is the catalog's.
     return {name: value for name, value in data.items() if not isinstance(value, dict)}
 
 
-def _checked(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _checked(values: Mapping[str, Any], where: str, types: Mapping[str, type]) -> dict[str, Any]:
     found = {}
     for name, value in values.items():
-        if name not in _TYPES:
-            known = ", ".join(sorted(_TYPES))
+        if name not in types:
+            known = ", ".join(sorted(types))
             raise InvalidSetting(f"{where}: unknown setting {name!r}; known are {known}", name=name)
-        found[name] = _converted(name, value, where)
+        found[name] = _converted(name, value, types[name], where)
     return found
 
 
-def _converted(name: str, value: Any, where: str) -> Any:
-    wanted = _TYPES[name]
+def _converted(name: str, value: Any, wanted: type, where: str) -> Any:
     if isinstance(value, str) and wanted is not str:
         text = value.strip().lower()
         if wanted is bool and text in _TRUE | _FALSE:

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from holdfast.errors import StoreClosed
 from holdfast.portal import Portal
+from holdfast.sync_admin import SyncAdmin
 
 if TYPE_CHECKING:
-    from holdfast.admin import Admin, Progress
-    from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
-    from holdfast.inference import Tally
-    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.answers import (
+        Changes,
+        Compacted,
+        Consolidated,
+        Doubt,
+        Erasure,
+        Page,
+        Query,
+        Recall,
+        Receipt,
+        Remembered,
+        Residue,
+        Retained,
+        Status,
+    )
     from holdfast.memory import OpenStore
     from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
     from holdfast.moving import Exported, ExportFormat, Report
@@ -23,7 +35,6 @@ if TYPE_CHECKING:
     from holdfast.pipeline.context.answer import Context
     from holdfast.pipeline.forget import Sources
     from holdfast.scope import AsyncScope
-    from holdfast.vectors import Generation
 
 __all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
 
@@ -73,38 +84,6 @@ class SyncStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class SyncAdmin:
-    """The verbs that look after the whole store, as `Admin` has them."""
-
-    def __init__(self, core: Admin, portal: Portal) -> None:
-        self._core = core
-        self._portal = portal
-
-    def usage(self) -> tuple[Usage, ...]:
-        """See `Admin.usage`."""
-        return self._portal.run(self._core.usage())
-
-    def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
-        """See `Admin.model_usage`."""
-        return self._portal.run(self._core.model_usage(days=days))
-
-    def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
-        """See `Admin.backup`; `progress` is called on another thread."""
-        return self._portal.run(self._core.backup(target, progress=progress))
-
-    def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """See `Admin.doctor`; `progress` is called on another thread."""
-        return self._portal.run(self._core.doctor(progress=progress))
-
-    def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
-        """See `Admin.reindex`; `progress` is called on another thread."""
-        return self._portal.run(self._core.reindex(progress=progress))
-
-    def reembed(self) -> Generation | None:
-        """See `Admin.reembed`."""
-        return self._portal.run(self._core.reembed())
 
 
 class SyncScope:
@@ -279,6 +258,10 @@ class SyncScope:
         """See `AsyncScope.history`."""
         return self._portal.run(self._core.history(item_id))
 
+    def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
+        """See `AsyncScope.changes`."""
+        return self._portal.run(self._core.changes(after=after, limit=limit))
+
     def undo(
         self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
     ) -> Receipt:
@@ -357,6 +340,23 @@ class SyncScope:
     def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """See `AsyncScope.end_session`."""
         return self._portal.run(self._core.end_session(idempotency_key=idempotency_key))
+
+    def compact(self, *, dry_run: bool = False) -> Compacted:
+        """See `AsyncScope.compact`."""
+        return self._portal.run(self._core.compact(dry_run=dry_run))
+
+    def retain(
+        self,
+        *,
+        kinds: Sequence[Kind] = ("fact", "note"),
+        older_than: timedelta | None = None,
+        unused_for: timedelta | None = None,
+        most: int | None = None,
+        dry_run: bool = True,
+    ) -> tuple[Retained, ...]:
+        """See `AsyncScope.retain`."""
+        asked = self._core.retain(kinds=kinds, older_than=older_than, unused_for=unused_for, most=most, dry_run=dry_run)
+        return self._portal.run(asked)
 
     def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`."""

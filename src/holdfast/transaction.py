@@ -112,10 +112,7 @@ class ReadTx(VectorReads, Protocol):
         ...
 
     def hidden(self, by: str | None = None) -> list[Message | Memory]:
-        """What standing changes, or one of them, hide from every other read, by document number.
-
-        Only forgetting and undoing look at it.
-        """
+        """What standing changes, or one of them, hide from every other read (forgetting, undoing), by number."""
         ...
 
     def list_memories(self, listing: Listing) -> list[Memory]:
@@ -191,6 +188,10 @@ class ReadTx(VectorReads, Protocol):
 
     def find_change(self, change_id: str) -> Change | None:
         """One change, its effects without content."""
+        ...
+
+    def progress(self, name: str) -> int:
+        """The `seq` up to which the upkeep of that name has read the scope's changes; 0 where it never did."""
         ...
 
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
@@ -302,6 +303,10 @@ class WriteTx(ReadTx, VectorWrites, Protocol):
 
         Of its effects only ids and revisions are kept; content stands in the revisions they name, and in `detail`.
         """
+        ...
+
+    def put_progress(self, name: str, seq: int) -> None:
+        """Note how far the upkeep of that name has read the scope's changes."""
         ...
 
     def mark_undone(self, change_id: str, by: str | None) -> None:

@@ -14,6 +14,10 @@ FULL = os.environ.get("HOLDFAST_PROOF") == "full"
 OUT = Path(os.environ.get("HOLDFAST_PROOF_OUT", ".proof"))
 
 
+NOTES: dict[str, object] = {}
+"""What a proof measured, by its name: it goes into the page beside the result."""
+
+
 @pytest.fixture
 def runs(request: pytest.FixtureRequest) -> Iterator[Callable[[int, int], range]]:
     """`runs(few, full)` is the seeds of this proof; in `make proof` what it did is written down when it passed."""
@@ -29,4 +33,5 @@ def runs(request: pytest.FixtureRequest) -> Iterator[Callable[[int, int], range]
     if FULL and asked and request.session.testsfailed == failed_before:
         OUT.mkdir(parents=True, exist_ok=True)
         row = {"proof": request.node.name, "runs": asked[-1], "seconds": round(time.monotonic() - began, 1)}
+        row |= {"note": NOTES[request.node.name]} if request.node.name in NOTES else {}
         (OUT / f"{request.node.name}.json").write_text(json.dumps(row))

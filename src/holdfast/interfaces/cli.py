@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "messages": ("cli_read", "Show a session's messages."),
         "end-session": ("cli_write", "Close a session; its window is kept, searchable."),
         "context": ("cli_context", "Show the messages to send, within a budget."),
+        "compact": ("cli_work", "Merge notes that say the same, now."),
         "consolidate": ("cli_work", "Read what waits with a model, now."),
         "summaries": ("cli_work", "Show what happened, window by window."),
     },
@@ -55,9 +56,11 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "settle": ("cli_work", "Do due work now."),
         "worker": ("cli_work", "Do due work until stopped."),
         "reindex": ("cli_keep", "Build derived indexes anew."),
+        "token": ("cli_tokens", "Make, list and revoke tokens for a server."),
         "residue": ("cli_forget", "Look for a text's bytes in the store's files."),
     },
     "Serving": {
+        "serve": ("cli_serve", "Serve REST and MCP over HTTP, on one port."),
         "mcp": ("cli_mcp", "Serve memory to an agent over MCP, on standard input and output."),
     },
     "Models": {

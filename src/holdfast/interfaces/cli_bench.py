@@ -80,7 +80,9 @@ _SPEED = {
     "speed": "Measure how fast recall and the meaning index are.",
     "context": "Measure context and its token estimate; check made-up histories by the providers' rules.",
     "consolidation": "Measure what is lost, and what it costs, when models fail.",
+    "compaction": "Measure what compaction costs where little is new.",
     "facts": "Score keys of facts: exact, the old rule, ours.",
+    "server": "Measure the server: requests a second and start-up, beside a bare endpoint.",
     "models": "Measure what a call through a chain costs over a bare one.",
 }
 """The tables that need no data: each is a module of `holdfast.bench`."""

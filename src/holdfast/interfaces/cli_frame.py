@@ -172,7 +172,10 @@ def need_store(frame: Frame) -> None:
         if not postgres_is_there(frame.db):
             raise NotAStore(f"there is no store at {shown(frame.db)}; add something first", path=shown(frame.db))
         return
-    if frame.db != "memory://" and not Path(frame.db.removeprefix("sqlite:///")).expanduser().exists():
+    if (
+        "://" not in frame.db.removeprefix("sqlite:///")
+        and not Path(frame.db.removeprefix("sqlite:///")).expanduser().exists()
+    ):
         raise NotAStore(f"there is no store at {frame.db}; name it with --db, or add something first", path=frame.db)
 
 

@@ -15,9 +15,9 @@ import click
 from holdfast.interfaces.cli_frame import Frame, clean, command, moment, opened, table
 
 if TYPE_CHECKING:
-    from holdfast.answers import Consolidated, Hit, Recall
+    from holdfast.answers import Compacted, Consolidated, Hit, Recall
 
-__all__ = ["consolidate_command", "settle_command", "summaries_command", "worker_command"]
+__all__ = ["compact_command", "consolidate_command", "settle_command", "summaries_command", "worker_command"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,6 +61,43 @@ def _say_done(done: Consolidated) -> None:
         f"{len(done.summaries)} windows consolidated, {len(done.raw)} kept RAW, {len(done.set_aside)} set aside,"
         f" {done.waiting} messages waiting"
     )
+    if done.last_error is not None:
+        click.echo(f"why: {clean(done.last_error)}", err=True)
+
+
+@command("compact", example="holdfast compact --user alice --dry-run", resume=_AGAIN)
+@click.option("--dry-run", is_flag=True, help="Show what would be looked at and why; ask no model, change nothing.")
+@click.option(
+    "--compaction",
+    metavar="NAME",
+    help="The chain or model of the catalog that judges. [default: setting, else that of consolidation]",
+)
+def compact_command(frame: Frame, *, dry_run: bool, compaction: str | None) -> None:
+    """Merge notes that say the same, now.
+
+    One run: exact copies, then near-duplicates that a model judges. Sources stay, hidden behind what they became, and
+    each merge can be undone. Exit code 3 where something could not be judged or embedded, and is due again.
+    """
+    given: dict[str, Any] = {} if compaction is None else {"compaction": compaction}
+    with opened(frame, **given) as (_, scope):
+        done = scope.compact(dry_run=dry_run)
+    frame.show(done, lambda: _say_compacted(done))
+    if done.last_error is not None:
+        raise click.exceptions.Exit(3)
+
+
+def _say_compacted(done: Compacted) -> None:
+    rows = [
+        (group.outcome, str(len(group.sources)), f"{group.distance:.2f}", group.memory or "", clean(group.reason))
+        for group in done.groups
+    ]
+    table(("outcome", "memories", "distance", "became", "why"), rows, wide=4)
+    if done.dry_run:
+        click.echo(f"{len(done.groups)} groups would be looked at; nothing was changed")
+    else:
+        click.echo(f"{done.merged} memories merged{'; run it again for more' if done.more else ''}")
+    if not done.judged:
+        click.echo("only exact copies are merged: no model is configured to judge", err=True)
     if done.last_error is not None:
         click.echo(f"why: {clean(done.last_error)}", err=True)
 

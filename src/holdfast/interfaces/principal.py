@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from holdfast.access import RIGHTS, Right
 from holdfast.model import Scope
 
 __all__ = ["PRINCIPAL", "RIGHTS", "Principal", "Right", "principal_of"]
-
-Right = Literal["read", "write", "admin"]
-RIGHTS: tuple[Right, ...] = ("read", "write", "admin")
 
 PRINCIPAL = "holdfast.principal"
 """The key of the ASGI scope under which the guard leaves the principal."""

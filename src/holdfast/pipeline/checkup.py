@@ -19,9 +19,10 @@ from holdfast.packed import (
 )
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.archive import uncovered
+from holdfast.pipeline.compact.survey import COPIES, changed_since
 from holdfast.pipeline.documents import memory_entry, message_entry
 from holdfast.pipeline.fences import said
-from holdfast.pipeline.index import DUE_INDEX, complete
+from holdfast.pipeline.index import DUE_COMPACTION, DUE_INDEX, complete
 from holdfast.pipeline.keying import ALIKE
 from holdfast.pipeline.likeness import waiting
 from holdfast.transaction import Listing, ReadTx, WriteTx
@@ -176,6 +177,8 @@ def due_of_state(tx: ReadTx) -> dict[tuple[str, str], datetime]:
         found[ALIKE] = tx.now
     if any(one.state != "retired" and not complete(tx, one) for one in tx.generations()):
         found[DUE_INDEX] = tx.now
+    if changed_since(tx, COPIES).memories:
+        found[DUE_COMPACTION] = tx.now
     return found
 
 

@@ -9,7 +9,7 @@ from holdfast.model import HitKind, Kind, Memory, Message, micros
 from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.arms import said_by
-from holdfast.pipeline.index import due_index
+from holdfast.pipeline.index import due_compaction, due_index
 from holdfast.transaction import WriteTx
 
 __all__ = ["KIND_OF", "ROLE_OF", "index_memories", "memory_entry", "message_entry"]
@@ -74,6 +74,8 @@ def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
     tx.index(entries)
     if entries:
         due_index(tx)
+    if any(memory.kind == "note" and memory.state == "active" for memory in memories):
+        due_compaction(tx)
 
 
 def _kind(kind: Kind) -> HitKind:

@@ -77,6 +77,11 @@ class Embedding:
         """The length of its vectors."""
         return len(await self._middle())
 
+    async def room(self) -> int | None:
+        """The longest text, in characters, that the model takes in one piece; None where it does not say."""
+        room = getattr(await self._opened(), "max_chars", None)
+        return room if isinstance(room, int) else None
+
     async def documents(self, texts: Sequence[str]) -> list[bytes]:
         """A vector for each text, as a store keeps it: little-endian float32, unit length.
 

@@ -9,10 +9,12 @@ from typing import Literal
 
 from holdfast.answers import Erasure, Receipt
 from holdfast.errors import InvalidInput, NotFound, WrongKind
-from holdfast.model import KINDS, Author, Change, Kind, Memory, Message, Scope, micros
+from holdfast.model import KINDS, Author, Change, Effect, Kind, Memory, Message, Scope, micros
+from holdfast.pipeline.compact.groups import LABEL
 from holdfast.pipeline.fences import erased
 from holdfast.pipeline.idempotency import Idempotency
-from holdfast.pipeline.remember import memory_digest
+from holdfast.pipeline.index import due_compaction
+from holdfast.pipeline.remember import memory_digest, revise
 from holdfast.pipeline.sight import checked_id, checked_session, has_labels, sees
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
@@ -59,6 +61,7 @@ class Going:
     """What would go: messages, memories, and sessions whose remaining window must be consolidated again.
 
     `quoting` are messages that stay and quote what goes: a hard forget erases those stretches.
+    `revived` are memories that were merged into what goes and stay themselves: they stand for themselves again.
     """
 
     messages: tuple[Message, ...]
@@ -66,6 +69,7 @@ class Going:
     due_again: tuple[str, ...]
     sessions: tuple[str, ...]
     quoting: tuple[Message, ...] = ()
+    revived: tuple[Memory, ...] = ()
 
 
 class _Rows:
@@ -87,6 +91,18 @@ class _Rows:
         hidden = (memory for memory in self.memories.values() if not named.isdisjoint(memory.sources))
         return [*self._tx.derived(ids), *hidden]
 
+    def merged_into(self, memories: Iterable[Memory]) -> list[Memory]:
+        """What compaction merged into these: their sources, and what a pinned one took in without naming it."""
+        found: dict[str, Memory] = {}
+        for into in memories:
+            named = {source for source in into.sources if source.startswith("mem_")}
+            if LABEL in into.metadata:
+                changes = self._tx.changes(memory_id=into.id)
+                named |= {source for change in changes if change.verb == "compact" for source in change.sources}
+            rows = self.find(sorted(named))[1] if named else []
+            found |= {one.id: one for one in rows if one.state == "merged" and one.superseded_by == into.id}
+        return list(found.values())
+
 
 def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str | None) -> Going:
     """Everything that must go with the target.
@@ -100,6 +116,10 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     """
     rows = _Rows(tx, hard=hard)
     messages, memories = _targets(tx, rows, target, agent)
+    # What a memory took in says what it says: it goes with it, also where messages are kept.
+    taken = list(memories.values())
+    while taken := [one for one in rows.merged_into(taken) if one.id not in memories]:
+        _add(memories, taken)
     if sources == "erase":
         named = [source for memory in memories.values() for source in memory.sources]
         said, derived = rows.find(named)
@@ -120,6 +140,7 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
         due_again=tuple(sorted(due_again)),
         sessions=_emptied(tx, target),
         quoting=tuple(m for m in tx.quoting([*messages, *memories]) if m.id not in messages) if hard else (),
+        revived=tuple(one for one in rows.merged_into(memories.values()) if one.id not in memories),
     )
 
 
@@ -211,7 +232,7 @@ def forget(
         tx.hide(gone, change.id)
         tx.flag(dict.fromkeys(numbers, False))
     _make_due(tx, going, hard=hard)
-    tx.add_change(change)
+    tx.add_change(replace(change, effects=stand_again(tx, [memory.id for memory in going.revived])))
     return report(going, hard=hard, change_id=change.id)
 
 
@@ -280,6 +301,14 @@ def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:
         tx.put_session(replace(session, rev=session.rev + 1, torn=torn))
         if name in going.due_again:
             tx.put_due("consolidate", session.id, tx.now)
+
+
+def stand_again(tx: WriteTx, ids: Sequence[str]) -> tuple[Effect, ...]:
+    """What was merged into a memory that is gone is active again, and what it is near is looked at again."""
+    effects = [revise(tx, memory, state="active", superseded_by=None) for memory in tx.find_memories(ids)]
+    if effects:
+        due_compaction(tx)
+    return tuple(effects)
 
 
 def report(going: Going, *, hard: bool, change_id: str | None = None) -> Erasure:

@@ -17,11 +17,13 @@ from holdfast.transaction import ReadTx, WriteTx
 from holdfast.vectors import UNSEEN, Generation, block_of, unseen, written
 
 __all__ = [
+    "DUE_COMPACTION",
     "DUE_INDEX",
     "Batch",
     "begin",
     "complete",
     "drop_retired",
+    "due_compaction",
     "due_index",
     "look_again",
     "next_batch",
@@ -32,6 +34,8 @@ __all__ = [
 
 DUE_INDEX = ("index", "vectors")
 """The kind and ref of the due work."""
+
+DUE_COMPACTION = ("compact", "memories")
 
 BATCH_DOCUMENTS = 512
 BATCH_CHARS = 400_000
@@ -54,6 +58,11 @@ class Batch:
 def due_index(tx: WriteTx) -> None:
     """Make the scope's meaning index due: documents came, or came back."""
     tx.put_due(*DUE_INDEX, tx.now)
+
+
+def due_compaction(tx: WriteTx) -> None:
+    """Have compaction look whether it is time for a run: a note came, or came back."""
+    tx.put_due(*DUE_COMPACTION, tx.now)
 
 
 def targets(generations: Sequence[Generation], fingerprint: str) -> list[Generation]:

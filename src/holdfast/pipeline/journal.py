@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from holdfast.answers import Receipt, Visibility
 from holdfast.model import Author, Change, Message, Quote, Session, Span
@@ -15,6 +14,7 @@ from holdfast.pipeline.documents import message_entry
 from holdfast.pipeline.fences import find_quotes, without
 from holdfast.pipeline.index import due_index
 from holdfast.pipeline.ingest import Draft
+from holdfast.pipeline.redacting import redacted_draft
 from holdfast.ports import Ids, Redactor
 from holdfast.transaction import WriteTx
 
@@ -35,29 +35,11 @@ def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes
     """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken."""
     redacted = 0
     if redactor is not None:
-        cleaned = []
-        for draft in drafts:
-            body, in_body = _redact(draft.body, redactor)
-            text, in_text = redactor.redact(draft.text)
-            redacted += max(in_body, in_text)
-            cleaned.append(replace(draft, body=body, text=text))
-        drafts = cleaned
+        cleaned = [redacted_draft(draft, redactor, place=f"message {index}") for index, draft in enumerate(drafts)]
+        drafts, redacted = [draft for draft, _ in cleaned], sum(count for _, count in cleaned)
     quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
     terms = tuple(analyse(without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
     return Prepared(drafts=tuple(drafts), terms=terms, quotes=quotes, redacted=redacted)
-
-
-def _redact(value: Any, redactor: Redactor) -> tuple[Any, int]:
-    """Every string of a JSON value, redacted; names of fields stay."""
-    if isinstance(value, str):
-        return redactor.redact(value)
-    if isinstance(value, Mapping):
-        fields = {name: _redact(item, redactor) for name, item in value.items()}
-        return {name: item for name, (item, _) in fields.items()}, sum(count for _, count in fields.values())
-    if isinstance(value, list):
-        items = [_redact(item, redactor) for item in value]
-        return [item for item, _ in items], sum(count for _, count in items)
-    return value, 0
 
 
 def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:

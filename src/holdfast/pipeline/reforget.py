@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from holdfast.model import Author, Change, Message
 from holdfast.pipeline.checkup import documents
+from holdfast.pipeline.forget import stand_again
 from holdfast.ports import Ids
 from holdfast.transaction import Tombstone, WriteTx
 
@@ -47,10 +48,13 @@ def forget_again(tx: WriteTx, tombstones: Sequence[Tombstone], *, ids: Ids) -> i
     tx.erase_messages([message.id for message in messages], change.id)
     for memory in memories:
         tx.clear_due("expire", memory.id)
+    lost = {memory.id for memory in memories}
+    merged = (item for item, _ in documents(tx) if not isinstance(item, Message) and item.state == "merged")
+    effects = stand_again(tx, [memory.id for memory in merged if memory.superseded_by in lost])
     left = {item.session for item, _ in documents(tx) if isinstance(item, Message)}
     _sessions(tx, {message.session for message in messages} - left, due_again)
     tx.put_due("scrub", "bytes", tx.now)
-    tx.add_change(change)
+    tx.add_change(replace(change, effects=effects))
     return len(found)
 
 

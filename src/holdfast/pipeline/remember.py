@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from holdfast.answers import Receipt, Remembered
 from holdfast.errors import Conflict, InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
 from holdfast.model import Author, Change, Effect, Importance, Memory, Tier, micros
+from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, capped
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.idempotency import keyed_digest
 from holdfast.pipeline.journal import ensure_session
@@ -246,8 +247,8 @@ def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
     importance = max(held.importance, told.importance, key=order.index) if told.importance != "mid" else held.importance
     pinned = held.pinned or told.pinned
     wanted: dict[str, Any] = {
-        "topics": _once_each((*held.topics, *told.topics)),
-        "entities": _once_each((*held.entities, *told.entities)),
+        "topics": capped(held.topics, told.topics, MAX_TOPICS),
+        "entities": capped(held.entities, told.entities, MAX_ENTITIES),
         "metadata": {**held.metadata, **told.metadata},
         "pinned": pinned,
         "importance": importance,

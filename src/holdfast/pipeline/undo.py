@@ -114,8 +114,10 @@ def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
         current = tx.find_memories([effect.memory_id])
         if not current:
             blocking |= _hiding(tx, effect.memory_id, change)
+        elif effect.rev_before == effect.rev_after:
+            continue
         elif current[0].rev != effect.rev_after:
-            blocking |= _between(tx, change, list(_changes(tx, memory_id=effect.memory_id)))
+            blocking |= _between(tx, change, _touching(tx, effect.memory_id))
     for span in () if _learned(change) else change.spans:
         session = tx.find_session(span.session)
         if session is None:
@@ -184,23 +186,32 @@ def _contradicting(tx: ReadTx, change: Change, secret: bytes) -> set[str]:
             # While it was away its window was kept anew: the two would say everything twice.
             anew = (one for one in tx.derived(memory.sources) if one.kind in {"summary", "raw"})
             others |= {one.id for one in anew if one.state == "active" and one.created_at >= change.at}
-    stacks = (_stacks(list(_changes(tx, memory_id=other)))[1] for other in others - brought.keys())
+    stacks = (_stacks(_touching(tx, other))[1] for other in others - brought.keys())
     return {stack[-1] for stack in stacks if stack}
 
 
 def _brought_back(tx: ReadTx, change: Change) -> list[Memory]:
     """The memories as undoing the change would leave them."""
-    if not change.effects and _root(tx, change).verb == "hide":
+    found = [_as_before(tx, effect, change) for effect in change.effects]
+    if _root(tx, change).verb == "hide" and _forward(tx, change):
         # What another hide covers too stays hidden, and is brought back by nothing here.
-        hidden = tx.hidden(by=_mark_of(tx, change)) if _forward(tx, change) else []
-        return [item for item in hidden if isinstance(item, Memory)]
-    return [_as_before(tx, effect, change) for effect in change.effects]
+        found += [item for item in tx.hidden(by=_mark_of(tx, change)) if isinstance(item, Memory)]
+    return found
 
 
 def _changes(tx: ReadTx, *, memory_id: str | None = None, after: int = 0) -> Iterator[Change]:
     while page := tx.changes(memory_id=memory_id, after=after):
         yield from page
         after = page[-1].seq
+
+
+def _touching(tx: ReadTx, memory_id: str) -> list[Change]:
+    """The changes that gave a memory another revision; one that kept it apart from others gave none."""
+    return [
+        change
+        for change in _changes(tx, memory_id=memory_id)
+        if any(one.memory_id == memory_id and one.rev_before != one.rev_after for one in change.effects)
+    ]
 
 
 def _root(tx: ReadTx, change: Change) -> Change:
@@ -336,6 +347,8 @@ def _flag(tx: WriteTx, ids: Sequence[str]) -> None:
 def _as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
     """The memory as it was before the change; what did not exist then becomes "never true"."""
     current = tx.find_memories([effect.memory_id])[0]
+    if effect.rev_before == effect.rev_after:
+        return current
     if effect.rev_before == 0:
         return replace(current, state="retracted")
     past = {memory.rev: memory for memory in tx.revisions(effect.memory_id)}
@@ -348,8 +361,10 @@ def _as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
 
 
 def restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
-    """Write the revision before as the newest one."""
+    """Write the revision before as the newest one; where there is no other, what is there is looked at anew."""
     current = tx.find_memories([effect.memory_id])[0]
+    if effect.rev_before == effect.rev_after:
+        return revise(tx, current)
     before = _as_before(tx, effect, change)
     after = replace(before, rev=current.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after)

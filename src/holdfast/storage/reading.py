@@ -236,6 +236,9 @@ class SqlRead:
         effects = self._each("read_effects", [{"change_id": row[1]} for row in found])
         return [rows.to_change(row, touched) for row, touched in zip(found, effects, strict=True)]
 
+    def progress(self, name: str) -> int:
+        return int(self._value("read_progress", upkeep=name) or 0)
+
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
         row = self._first("read_replay", verb=verb, key_digest=key_digest, now=micros(self._now))
         if row is None:

@@ -159,6 +159,9 @@ class SqlWrite(SqlRead):
         made = [{"digest": digest, "fingerprint": fingerprint, "vector": vector} for digest, vector in vectors.items()]
         self._many("put_key_vector", made)
 
+    def put_progress(self, name: str, seq: int) -> None:
+        self._run("put_progress", upkeep=name, seq=seq)
+
     def mark_undone(self, change_id: str, by: str | None) -> None:
         self._run("mark_undone", id=change_id, undone_by=by)
 

@@ -36,6 +36,7 @@ from holdfast.testing.store_suite_quotes import QuoteCases
 from holdfast.testing.store_suite_rows import OpenStore
 from holdfast.testing.store_suite_survey import SurveyCases
 from holdfast.testing.store_suite_time import TimeCases
+from holdfast.testing.store_suite_tokens import TokenCases
 from holdfast.testing.store_suite_units import UnitCases
 from holdfast.testing.store_suite_upkeep import UpkeepCases
 from holdfast.testing.store_suite_vectors import VectorsCases
@@ -52,6 +53,7 @@ class StoreSuite(
     QuoteCases,
     SurveyCases,
     TimeCases,
+    TokenCases,
     UnitCases,
     UpkeepCases,
     VectorsCases,

@@ -33,6 +33,19 @@ class SurveyCases:
         assert await store.read(ALICE, lambda tx: tx.documents(after=0, limit=1)) == found[1:2]
         assert await store.read(BOB, lambda tx: tx.documents()) == []
 
+    async def test_progress_is_the_scopes_own(self, store: Store) -> None:
+        def note(tx: WriteTx) -> None:
+            tx.put_progress("alike", 7)
+            tx.put_progress("copies", 3)
+            tx.put_progress("alike", 9)
+
+        def read(tx: ReadTx) -> list[int]:
+            return [tx.progress(name) for name in ("alike", "copies", "never")]
+
+        await store.write(ALICE, note)
+        assert await store.read(ALICE, read) == [9, 3, 0]
+        assert await store.read(BOB, read) == [0, 0, 0]
+
     async def test_known_are_ids_that_are_or_were_here(self, store: Store, ids: SeededIds) -> None:
         def fill(tx: WriteTx) -> tuple[str, str, str]:
             gone, hidden = say(tx, ids, "gone", "hidden")

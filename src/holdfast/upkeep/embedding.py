@@ -22,7 +22,7 @@ from holdfast.ports import Lease, Priority, Store
 from holdfast.transaction import WriteTx
 from holdfast.vectors import Generation
 
-__all__ = ["index_step", "start_generation"]
+__all__ = ["fill", "index_step", "start_generation"]
 
 LEASE_SECONDS = 60.0
 RENEW_AFTER = 8
@@ -45,7 +45,7 @@ def index_step(store: Store, embedding: Embedding | None) -> Callable[[Lease], A
             generations = await store.read(scope, lambda tx: tx.generations())
         mine = targets(generations, fingerprint)
         for generation in mine:
-            await _fill(store, embedding, scope, generation, lease)
+            await fill(store, embedding, scope, generation, lease)
         await store.write(scope, drop_retired, priority=Priority.WORKER)
         building = next((one for one in generations if one.state == "building"), None)
         if building is not None and building in mine:
@@ -73,7 +73,14 @@ async def _all_due(store: Store) -> None:
         await store.write(scope, due_index, priority=Priority.WORKER)
 
 
-async def _fill(store: Store, embedding: Embedding, scope: Scope, generation: Generation, lease: Lease) -> None:
+async def fill(
+    store: Store, embedding: Embedding, scope: Scope, generation: Generation, lease: Lease | None = None
+) -> None:
+    """Embed what a scope has without a vector of the generation, batch after batch; ends where the lease is lost.
+
+    Raises:
+        ModelError: the embedding failed; what was embedded before is kept.
+    """
     turn = 0
     while True:
         batch: Batch = await store.read(scope, lambda tx: next_batch(tx, generation))
@@ -85,7 +92,7 @@ async def _fill(store: Store, embedding: Embedding, scope: Scope, generation: Ge
         if not await store.write(scope, work, priority=Priority.WORKER):
             return
         turn += 1
-        if turn % RENEW_AFTER == 0 and not await store.upkeep.renew(lease, LEASE_SECONDS):
+        if lease is not None and turn % RENEW_AFTER == 0 and not await store.upkeep.renew(lease, LEASE_SECONDS):
             return
 
 

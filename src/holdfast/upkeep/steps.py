@@ -13,13 +13,14 @@ from holdfast.upkeep.worker import Step
 if TYPE_CHECKING:
     from holdfast.pipeline.embedding import Embedding
     from holdfast.transaction import WriteTx
+    from holdfast.upkeep.compaction import Compaction
     from holdfast.upkeep.consolidation import Consolidation
     from holdfast.upkeep.likeness import Likeness
 
 __all__ = ["EMBEDDING", "SLOW", "steps"]
 
 READER_RETRY_SECONDS = 1.0
-SLOW = ("consolidate", "redo")
+SLOW = ("compact", "consolidate", "redo")
 """Kinds of due work that call models."""
 EMBEDDING = ("alike", "index")
 """Kinds of due work that call an embedding, which may hang: they keep nothing else waiting."""
@@ -31,6 +32,7 @@ def steps(
     *,
     raw_chars: int,
     consolidation: Consolidation | None = None,
+    compaction: Callable[[], Compaction] | None = None,
     mirror: Callable[[Scope], Awaitable[None]] | None = None,
     embedding: Embedding | None = None,
     likeness: Callable[[], Likeness] | None = None,
@@ -73,15 +75,26 @@ def steps(
     found |= {"index": index, "keys": keys, "scrub": scrub}
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
+    if compaction is not None:
+        found["compact"] = _compacting(compaction)
     if mirror is not None:
-        copy = mirror
-
-        async def mirrored(lease: Lease) -> float | None:
-            await copy(_scope(lease))
-            return None
-
-        found["mirror"] = mirrored
+        found["mirror"] = _copying(mirror)
     return MappingProxyType(found)
+
+
+def _compacting(made: Callable[[], Compaction]) -> Step:
+    async def compact(lease: Lease) -> float | None:
+        return await made().step(lease)
+
+    return compact
+
+
+def _copying(copy: Callable[[Scope], Awaitable[None]]) -> Step:
+    async def mirrored(lease: Lease) -> float | None:
+        await copy(_scope(lease))
+        return None
+
+    return mirrored
 
 
 def _scope(lease: Lease) -> Scope:

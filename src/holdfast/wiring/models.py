@@ -31,6 +31,7 @@ __all__ = [
     "catalog",
     "chain_parts",
     "embedding_of",
+    "judge_parts",
     "key_embedding",
     "models_of",
     "models_view",
@@ -50,6 +51,17 @@ def chain_parts(
     if model is not None:
         return chain_of_objects(model, clock=clock, settings=_patience(settings), purpose=purpose)
     return chain_of(name, held.models)
+
+
+def judge_parts(model: object, held: HeldModels, settings: Settings, clock: Clock) -> ChainParts | None:
+    """The chain that judges near-duplicates, where another than that of the consolidation is named; else none."""
+    if model is None and settings.compaction in {"", "none"}:
+        return None
+    from holdfast.chains import chain_of, chain_of_objects
+
+    if model is not None:
+        return chain_of_objects(model, clock=clock, settings=_patience(settings))
+    return chain_of(settings.compaction, held.models)
 
 
 def _patience(settings: Settings) -> ChainSettings:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from holdfast.errors import Attempt
 from holdfast.model import Author, Change, Memory, Message, Origin, Span
 from holdfast.pipeline.archive import NOTHING
+from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
 from holdfast.pipeline.consolidate.asking import prompt
 from holdfast.pipeline.consolidate.contract import Draft
 from holdfast.pipeline.consolidate.entry import slips
@@ -164,8 +165,8 @@ def _learn(learner: Learner, result: Result, means: Means) -> Memory | None:
         importance="mid",
         kind="summary",
         at=covered[0].event_time,
-        topics=tuple(dict.fromkeys(topic for answer in kept for topic in answer.draft.topics)),
-        entities=tuple(dict.fromkeys(entity for answer in kept for entity in answer.draft.entities)),
+        topics=folded([answer.draft.topics for answer in kept], MAX_TOPICS),
+        entities=folded([answer.draft.entities for answer in kept], MAX_ENTITIES, names=True),
     )
     return learner.store(summary, keyed_digest(means.secret, "summary", summary.id))
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from holdfast.model import Author, Effect, Importance, Memory, Message, Tier, Trust
+from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, capped
 from holdfast.pipeline.consolidate.asking import only_recalled, quoted_in
 from holdfast.pipeline.consolidate.contract import Learned, Noted
 from holdfast.pipeline.consolidate.snapshot import Snapshot
@@ -220,8 +221,8 @@ class Learner:
             held,
             sources=sources,
             evidence=held.evidence + 1,
-            topics=tuple(dict.fromkeys((*held.topics, *fresh.topics))),
-            entities=tuple(dict.fromkeys((*held.entities, *fresh.entities))),
+            topics=capped(held.topics, fresh.topics, MAX_TOPICS),
+            entities=capped(held.entities, fresh.entities, MAX_ENTITIES),
             importance=importance,
             tier="long" if importance == "high" else held.tier,
         )

@@ -165,6 +165,11 @@ class RemoteEmbedding:
         return self._fingerprint
 
     @property
+    def max_chars(self) -> int:
+        """The longest text that is sent in one piece, as far as is known: "too long" lowers it."""
+        return self._limits.max_chars
+
+    @property
     def dimension(self) -> int | None:
         """The length of its vectors; None until the first answer taught it."""
         return self._dimension

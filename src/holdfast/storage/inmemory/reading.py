@@ -252,6 +252,10 @@ class InMemoryReadTx:
         sealed = self._rows.changes.get(change_id)
         return None if sealed is None else sealed.open()
 
+    def progress(self, name: str) -> int:
+        """How far the upkeep of that name has read the scope's changes."""
+        return self._rows.progress.get(name) or 0
+
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
         """What this idempotency key was used for, unless it has expired."""
         kept = self._rows.keys.get((verb, key_digest))

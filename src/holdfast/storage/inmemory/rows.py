@@ -189,6 +189,7 @@ class ScopeRows:
     evidence: Shelf[str, tuple[Evidence, ...]] = field(init=False)
     suspicions: Shelf[str, Suspicion] = field(init=False)
     key_vectors: Shelf[bytes, tuple[str, bytes]] = field(init=False)
+    progress: Shelf[str, int] = field(init=False)
     index_rev: int = 0
     vector_rev: int = 0
 
@@ -209,6 +210,7 @@ class ScopeRows:
         self.evidence = Shelf(self.log)
         self.suspicions = Shelf(self.log)
         self.key_vectors = Shelf(self.log)
+        self.progress = Shelf(self.log)
 
     @property
     def empty(self) -> bool:

@@ -17,6 +17,7 @@ from holdfast.model import Scope, micros
 from holdfast.ports import Clock, Ids, Priority, StoreFacts, Upkeep
 from holdfast.storage.inmemory.reading import InMemoryReadTx
 from holdfast.storage.inmemory.rows import Rows
+from holdfast.storage.inmemory.tokens import InMemoryTokens
 from holdfast.storage.inmemory.upkeep import InMemoryUpkeep
 from holdfast.storage.inmemory.usage import InMemoryUsageBook
 from holdfast.storage.inmemory.writing import InMemoryWriteTx
@@ -57,6 +58,7 @@ class InMemoryStore:
         self._closed = False
         self._upkeep = InMemoryUpkeep(self._rows, self._unit)
         self._usage = InMemoryUsageBook()
+        self._tokens = InMemoryTokens(self._refuse_closed)
         secret = sha256(ids.new("ses").encode()).digest()
         self._facts = StoreFacts(backend="memory", location=":memory:", schema=_SCHEMA, secret=secret)
 
@@ -74,6 +76,11 @@ class InMemoryStore:
     def usage(self) -> InMemoryUsageBook:
         """What models were used for, over all scopes."""
         return self._usage
+
+    @property
+    def tokens(self) -> InMemoryTokens:
+        """Who may ask a server, over all scopes."""
+        return self._tokens
 
     async def write(
         self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE

@@ -119,6 +119,10 @@ class InMemoryWriteTx(InMemoryReadTx):
         for digest, vector in vectors.items():
             held.put(digest, (fingerprint, vector))
 
+    def put_progress(self, name: str, seq: int) -> None:
+        """Note how far the upkeep of that name has read the scope's changes."""
+        self._rows.progress.put(name, seq)
+
     def add_change(self, change: Change) -> Change:
         """Append to the audit trail; returns the change with the next `seq` of its namespace."""
         if change.id in self._rows.changes:

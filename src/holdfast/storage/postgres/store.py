@@ -22,6 +22,7 @@ from holdfast.storage.postgres.listening import Bell
 from holdfast.storage.postgres.pool import Pool
 from holdfast.storage.postgres.reading import QUERIES, PostgresRead
 from holdfast.storage.postgres.schema import Facts, create_or_migrate
+from holdfast.storage.postgres.tokens import PostgresTokens
 from holdfast.storage.postgres.upkeep import PostgresUpkeep
 from holdfast.storage.postgres.usage import PostgresUsageBook
 from holdfast.storage.postgres.writer import Writer
@@ -81,6 +82,7 @@ class PostgresStore:
         )
         self._upkeep = PostgresUpkeep(change=self._change, look=self._look, call=self._call)
         self._usage = PostgresUsageBook(change=self._change, look=self._look)
+        self._tokens = PostgresTokens(change=self._change, look=self._look)
         self._bell = Bell(self._connect, heard=self._wake) if listen else None
 
     @classmethod
@@ -138,6 +140,10 @@ class PostgresStore:
     @property
     def usage(self) -> PostgresUsageBook:
         return self._usage
+
+    @property
+    def tokens(self) -> PostgresTokens:
+        return self._tokens
 
     async def write(
         self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE

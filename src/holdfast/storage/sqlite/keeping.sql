@@ -98,3 +98,7 @@ WHERE NOT EXISTS (SELECT 1 FROM owner AS o WHERE o.namespace = m.namespace AND o
 -- name: applied_migrations
 -- scope: upkeep
 SELECT number, sha256 FROM migration ORDER BY number
+
+-- name: revoked_tokens
+-- scope: upkeep
+SELECT id, revoked_at FROM token WHERE revoked_at IS NOT NULL

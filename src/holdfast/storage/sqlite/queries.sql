@@ -181,6 +181,13 @@ DELETE FROM evidence WHERE namespace = :namespace AND user_id = :user_id AND mem
 UPDATE memory SET evidence = :evidence, expires_at = :expires_at
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
 
+-- name: read_progress
+SELECT seq FROM progress WHERE namespace = :namespace AND user_id = :user_id AND name = :upkeep
+
+-- name: put_progress
+INSERT INTO progress (namespace, user_id, name, seq) VALUES (:namespace, :user_id, :upkeep, :seq)
+ON CONFLICT (namespace, user_id, name) DO UPDATE SET seq = excluded.seq
+
 -- name: put_suspicion
 INSERT INTO suspicion (namespace, user_id, id, kind, memory_id, other_id, rule, at, change_id, settled, settled_by, looked)
 VALUES (:namespace, :user_id, :id, :kind, :memory_id, :other_id, :rule, :at, :change_id, :settled, :settled_by, :looked)
@@ -588,3 +595,26 @@ ON CONFLICT (day, model, purpose) DO UPDATE SET
 SELECT day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds, nanousd, unpriced,
   f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth
 FROM model_usage WHERE day >= :since ORDER BY day, model, purpose
+
+-- name: add_token
+-- scope: upkeep
+INSERT INTO token (id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on)
+VALUES (:id, :namespace, :user_id, :agent_id, :rights, :label, :digest, :created_at, :expires_at, :revoked_at, :used_on)
+
+-- name: find_token
+-- scope: upkeep
+SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on
+FROM token WHERE id = :id
+
+-- name: read_tokens
+-- scope: upkeep
+SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on
+FROM token WHERE :namespace IS NULL OR namespace = :namespace ORDER BY created_at, id
+
+-- name: revoke_token
+-- scope: upkeep
+UPDATE token SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL
+
+-- name: note_token_use
+-- scope: upkeep
+UPDATE token SET used_on = :day WHERE id = :id AND (used_on IS NULL OR used_on < :day)

@@ -19,6 +19,7 @@ from holdfast.model import Scope
 from holdfast.storage.sqlite.backup import COPY, hash_file, sound, sync_folder, verify
 from holdfast.storage.sqlite.connection import connect, translated, unlocked
 from holdfast.storage.sqlite.ledger import KEEPING, identity, read_ledger, reconcile, scope_mark
+from holdfast.storage.sqlite.reading import QUERIES
 
 __all__ = ["restore_backup"]
 
@@ -48,13 +49,16 @@ def restore_backup(
     part = place.with_name(f"{place.name}.restore-{secrets.token_hex(4)}")
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        revoked: tuple[tuple[str, int], ...] = ()
         if replaces:
             _quiet(target, key)
+            revoked = _revoked(target, key)
         _copy_file(backup / COPY, part)
         if hash_file(part) != manifest.sha256:
             raise BackupDamaged(f"the copy of {backup} changed while it was read; nothing was restored", path=target)
         lost = _lost(str(part), target, manifest.store, key)
         forgotten = forget_again(str(part), lost) if lost else 0
+        _revoke_again(str(part), revoked, key)
         _check(part, key)
         _swap(part, place, replaces=replaces, key=key)
     except OSError as error:
@@ -94,6 +98,33 @@ def _quiet(target: str, key: str) -> None:
         raise StoreBusy(f"{target} is open in another process; close it there, then restore") from error
     except apsw.Error:
         return
+    finally:
+        connection.close()
+
+
+def _revoked(target: str, key: str) -> tuple[tuple[str, int], ...]:
+    """Tokens that were revoked in the store that stands there, and when; none where it is damaged."""
+    try:
+        connection = connect(target, busy_timeout=_BUSY_SECONDS, key=key)
+    except apsw.Error:
+        return ()
+    try:
+        rows: list[Any] = connection.execute(KEEPING["revoked_tokens"]).fetchall()
+        return tuple((token, at) for token, at in rows)
+    except apsw.Error:
+        return ()
+    finally:
+        connection.close()
+
+
+def _revoke_again(copy: str, revoked: tuple[tuple[str, int], ...], key: str) -> None:
+    """A backup made before a token was revoked must not let it in again."""
+    if not revoked:
+        return
+    connection = connect(copy, busy_timeout=_BUSY_SECONDS, key=key)
+    try:
+        connection.executemany(QUERIES["revoke_token"], [{"id": token, "at": at} for token, at in revoked])
+        connection.pragma("journal_mode", "delete")
     finally:
         connection.close()
 

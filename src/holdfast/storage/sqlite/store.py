@@ -21,6 +21,7 @@ from holdfast.ports import Clock, Priority, StoreFacts
 from holdfast.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
 from holdfast.storage.sqlite.ledger import reconcile
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
+from holdfast.storage.sqlite.tokens import SqliteTokens
 from holdfast.storage.sqlite.upkeep import SqliteUpkeep
 from holdfast.storage.sqlite.usage import SqliteUsageBook
 from holdfast.storage.sqlite.writer import Writer
@@ -79,6 +80,7 @@ class SqliteStore:
             write=self.write, read=self._look, call=self._writer.call, note=self._note, encrypted=bool(key)
         )
         self._usage = SqliteUsageBook(write=self.write, read=self._look)
+        self._tokens = SqliteTokens(write=self.write, read=self._look)
 
     @property
     def facts(self) -> StoreFacts:
@@ -91,6 +93,10 @@ class SqliteStore:
     @property
     def usage(self) -> SqliteUsageBook:
         return self._usage
+
+    @property
+    def tokens(self) -> SqliteTokens:
+        return self._tokens
 
     async def write(
         self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE

@@ -32,7 +32,7 @@ class Said:
 
 _ID = (
     r"(?:msg|mem|m|id)[_-][0-9A-Za-z_-]+",
-    r"[mM#]?\d+",
+    r"[mMs#]?\d+",
     r"[a-z]{1,4}\d+:\d+",
 )
 _TAGGED = re.compile(r"""\bid\s*[=:]\s*["']?(?P<id>[\w:.-]+)["']?""")
@@ -40,6 +40,7 @@ _BRACKETED = re.compile(rf"""^\s*[-*>]*\s*[\[(<#]*\s*(?P<id>{"|".join(_ID)})\b(?
 _ROLES = "user|assistant|human|ai|agent|system|tool"
 _SPEAKER = re.compile(rf"^\s*[\[(<*]*\s*(?P<who>{_ROLES}|[A-Z][\w.-]{{0,30}})\s*[\])>*]*\s*:\s*(?=\S)")
 _ROLE_WORD = re.compile(rf"\b(?P<who>{_ROLES})\b", re.IGNORECASE)
+_STAMP = re.compile(r"^\(\d{4}-\d\d-\d\d[^)]{0,40}\)\s*")
 _TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 
 
@@ -95,7 +96,7 @@ def _one_numbered(raw: str) -> Line | None:
     spoken = _SPEAKER.match(rest)
     if spoken:
         speaker, rest = spoken["who"].lower(), rest[spoken.end() :]
-    return Line(id=head["id"], speaker=speaker, text=rest.strip())
+    return Line(id=head["id"], speaker=speaker, text=_STAMP.sub("", rest.strip()))
 
 
 # --------------------------------------------------------------------------------------------- facts

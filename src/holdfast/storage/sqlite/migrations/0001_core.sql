@@ -248,6 +248,15 @@ CREATE TABLE tombstone (
 ) WITHOUT ROWID;
 CREATE INDEX tombstone_digest ON tombstone (namespace, user_id, digest) WHERE digest IS NOT NULL;
 
+-- How far each kind of upkeep has read the scope's changes.
+CREATE TABLE progress (
+  namespace TEXT NOT NULL,
+  user_id   TEXT NOT NULL,
+  name      TEXT NOT NULL,
+  seq       INTEGER NOT NULL,
+  PRIMARY KEY (namespace, user_id, name)
+) WITHOUT ROWID;
+
 -- What state implies must be done: written with the state it mirrors, rebuilt by doctor, without content.
 CREATE TABLE due (
   namespace    TEXT NOT NULL,
@@ -298,6 +307,21 @@ CREATE TABLE vector_block (
   vectors    BLOB NOT NULL,
   PRIMARY KEY (namespace, user_id, generation, first)
 );
+
+-- Who may ask a server. A token is found by its id, before it is known whose it is; of its secret only a keyed hash.
+CREATE TABLE token (
+  id          TEXT PRIMARY KEY,
+  namespace   TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  agent_id    TEXT NOT NULL,
+  rights      TEXT NOT NULL,                -- separated by commas
+  label       TEXT NOT NULL,
+  digest      BLOB NOT NULL,
+  created_at  INTEGER NOT NULL,
+  expires_at  INTEGER,
+  revoked_at  INTEGER,
+  used_on     TEXT                          -- the day of its last use, UTC
+) WITHOUT ROWID;
 
 -- What models were used for: counts without content, over all scopes; one f_ column a class of failure.
 CREATE TABLE model_usage (

@@ -266,6 +266,15 @@ CREATE TABLE tombstone (
 ) /* partition */;
 CREATE INDEX tombstone_digest ON tombstone (namespace, user_id, digest) WHERE digest IS NOT NULL;
 
+-- How far each kind of upkeep has read the scope's changes.
+CREATE TABLE progress (
+  namespace TEXT COLLATE "C" NOT NULL,
+  user_id   TEXT COLLATE "C" NOT NULL,
+  name      TEXT COLLATE "C" NOT NULL,
+  seq       BIGINT NOT NULL,
+  PRIMARY KEY (namespace, user_id, name)
+) /* partition */;
+
 -- What state implies must be done: written with the state it mirrors, rebuilt by doctor, without content.
 CREATE TABLE due (
   namespace    TEXT COLLATE "C" NOT NULL,
@@ -318,6 +327,21 @@ CREATE TABLE vector_block (
   PRIMARY KEY (namespace, user_id, generation, first)
 ) /* partition */;
 
+-- Who may ask a server. A token is found by its id, before it is known whose it is; of its secret only a keyed hash.
+CREATE TABLE token (
+  id          TEXT COLLATE "C" PRIMARY KEY,
+  namespace   TEXT COLLATE "C" NOT NULL,
+  user_id     TEXT COLLATE "C" NOT NULL,
+  agent_id    TEXT COLLATE "C" NOT NULL,
+  rights      TEXT COLLATE "C" NOT NULL,                -- separated by commas
+  label       TEXT COLLATE "C" NOT NULL,
+  digest      BYTEA NOT NULL,
+  created_at  BIGINT NOT NULL,
+  expires_at  BIGINT,
+  revoked_at  BIGINT,
+  used_on     TEXT COLLATE "C"                          -- the day of its last use, UTC
+);
+
 -- What models were used for: counts without content, over all scopes; one f_ column a class of failure.
 CREATE TABLE model_usage (
   day           TEXT COLLATE "C" NOT NULL,              -- UTC
@@ -351,7 +375,7 @@ DO $$
 DECLARE name TEXT;
 BEGIN
   FOREACH name IN ARRAY ARRAY['owner', 'agent', 'session', 'message', 'message_quote', 'memory', 'memory_source', 'evidence',
-    'suspicion', 'change', 'change_effect', 'idempotency', 'tombstone', 'due', 'word_block', 'vector_block', 'key_vector'] LOOP
+    'suspicion', 'change', 'change_effect', 'idempotency', 'tombstone', 'due', 'word_block', 'vector_block', 'key_vector', 'progress'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY entered ON %I USING ('

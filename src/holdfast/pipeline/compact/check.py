@@ -1,0 +1,219 @@
+"""The check of a merge: everything hard in the sources is in the text, or accounted for as superseded. Pure.
+
+Deterministic, and on the safe side: a merge that is refused here leaves an untidy drawer, one that is let through
+wrongly loses what nobody can tell again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from holdfast.pipeline.compact.contract import Dropped
+from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
+
+__all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account"]
+
+MAX_MERGED_CHARS = 4_000
+"""Longest merged text: it fits the windows of small embedders (5,881 characters passed in the field), with room."""
+MAX_LOST = 8
+"""Details that one lineage may lose whatever it keeps; beyond that at most as many as it keeps."""
+LEAST_SHARED = 0.3
+"""The share of a source's words that must come back, where nothing says that it was superseded."""
+
+_MARKUP: Final = (
+    re.compile(r"^\s{0,3}#{1,6}\s", re.MULTILINE),
+    re.compile(r"^\s*[-*+•]\s", re.MULTILINE),
+    re.compile(r"^\s*\d+[.)]\s", re.MULTILINE),
+    re.compile(r"\*\*|__(?=\w)|(?<!\w)\*(?=\w)"),
+    re.compile(r"`"),
+    re.compile(r"\]\("),
+    re.compile(r"^\s*\|", re.MULTILINE),
+    re.compile(r"^\s*>", re.MULTILINE),
+    re.compile(r"</?[a-z]+[^>]*>"),
+)
+_CHANGED = re.compile(
+    r"\b(?:switch\w*|chang\w*|mov(?:ed|es|ing)\b|migrat\w*|replac\w*|instead of|no longer|not any ?more|anymore"
+    r"|used to|formerly|previously|until|stopped|renam\w*|upgrad\w*|now|nicht mehr|statt|gewechselt|umgezogen|früher"
+    r"|jetzt"
+    r"|ne \w+ plus|remplac\w*|désormais|au lieu|ya no|ahora|cambi\w*|não mais|agora|mudou|non più|adesso"
+    r"|больше не|теперь|вместо|раньше)\b|->|→|⇒|不再|改[为為成用]|换成|換成|现在|現在|以前|もう|ではなく|変更|移行"
+    r"|더 ?이상|이제|바꾸|변경|대신",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\b(?:not|never|no longer|cannot|without|neither|nor|nicht|nie|kein\w*|ohne|ne|pas|jamais|sans|nunca|jamás|sin|não"
+    r"|sem|non|mai|senza|не|нет|никогда|без)\b|\w+n['\u2019]t\b|不|没|沒|無い|ない|ません|않|없|못",
+    re.IGNORECASE,
+)
+_VALUES: Final = frozenset({"number"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One memory that a merge takes in, as the check sees it.
+
+    `at` is when what it says happened; `labels` are entities that count as names where they stand in the text; `lost`
+    is what its lineage has dropped so far.
+    """
+
+    text: str
+    at: datetime
+    labels: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounted:
+    """A merge that stands: what its lineage has lost by now, this time's among it."""
+
+    lost: tuple[str, ...]
+
+
+def account(sources: Sequence[Source], text: str, dropped: Sequence[Dropped] = ()) -> Accounted | str:
+    """Whether a text may take the place of its sources; else the shape of what is wrong, without content.
+
+    Every hard detail of a source stands in the text or is listed as dropped with a newer source that contradicts it;
+    none is invented; the text is plain where the sources are, no longer than they are together, and says something of
+    each.
+    """
+    fault = _shape(sources, text)
+    if fault is not None:
+        return fault
+    held = [_details(source) for source in sources]
+    lost: dict[str, Detail] = {}
+    for place, found in enumerate(held):
+        for detail in found.values():
+            if holds(text, detail):
+                continue
+            holders = [at for at, other in enumerate(held) if detail.key in other or holds(sources[at].text, detail)]
+            if not _superseded(detail, holders, sources, held, text, dropped):
+                return f"a {detail.kind} of s{place + 1} is neither in the text nor superseded"
+            lost[detail.key] = detail
+    fault = _invented(sources, text) or _blended(sources, held, text) or _vanished(sources, text, dropped)
+    if fault is not None:
+        return fault
+    gone = tuple(dict.fromkeys((*(key for source in sources for key in source.lost), *lost)))
+    kept = len({detail.key for detail in details(text)})
+    if len(gone) > max(MAX_LOST, kept):
+        return f"its lineage would have lost {len(gone)} details"
+    return Accounted(lost=gone)
+
+
+def _details(source: Source) -> dict[str, Detail]:
+    found = {detail.key: detail for detail in details(source.text)}
+    for label in source.labels:
+        named = Detail(kind="name", text=label)
+        if holds(source.text, named):
+            found.setdefault(named.key, named)
+    return found
+
+
+def _shape(sources: Sequence[Source], text: str) -> str | None:
+    if not text.strip():
+        return "the text is empty"
+    most = min(MAX_MERGED_CHARS, sum(len(source.text) for source in sources) + len(sources) - 1)
+    if len(text) > most:
+        return f"the text has {len(text)} characters, over {most}"
+    for pattern in _MARKUP:
+        if pattern.search(text) and not any(pattern.search(source.text) for source in sources):
+            return "the text has markup that no source has"
+    return None
+
+
+def _superseded(
+    detail: Detail,
+    holders: Sequence[int],
+    sources: Sequence[Source],
+    held: Sequence[dict[str, Detail]],
+    text: str,
+    dropped: Sequence[Dropped],
+) -> bool:
+    """Whether a detail was dropped for a newer source that says otherwise, and the text says what that one says.
+
+    The newer source is later than all that hold the detail. It may name the old value itself, where it says that it
+    changed ("switched from X to Z").
+    """
+    for entry in dropped:
+        newer = entry.newer - 1
+        if not 0 <= newer < len(sources) or not holds(entry.what, detail):
+            continue
+        older = [place for place in holders if place != newer]
+        if not older or any(sources[place].at >= sources[newer].at for place in older):
+            continue
+        if newer in holders and _CHANGED.search(sources[newer].text) is None:
+            continue
+        others = [one for one in held[newer].values() if one.key != detail.key and _alike(one, detail)]
+        fresh = [one for one in others if not any(one.key in held[place] for place in older)]
+        if any(holds(text, one) for one in fresh):
+            return True
+        if not fresh and _NEGATED.search(sources[newer].text) and _NEGATED.search(text):
+            return True
+    return False
+
+
+def _alike(one: Detail, other: Detail) -> bool:
+    """Whether one detail can stand in the place of another: a value for a value, a name for a name."""
+    return (one.kind in _VALUES) == (other.kind in _VALUES)
+
+
+def _invented(sources: Sequence[Source], text: str) -> str | None:
+    for detail in details(text):
+        if not detail.sure or any(holds(source.text, detail) for source in sources):
+            continue
+        if detail.kind == "name" and content_terms(detail.text) <= frozenset().union(
+            *(content_terms(source.text) for source in sources)
+        ):
+            continue
+        return f"the text has a {detail.kind} that no source has"
+    return None
+
+
+def _blended(sources: Sequence[Source], held: Sequence[dict[str, Detail]], text: str) -> str | None:
+    """A newer source says that something changed; the text gives old and new side by side and does not say so."""
+    if _CHANGED.search(text):
+        return None
+    for newer, source in enumerate(sources):
+        if not _CHANGED.search(source.text):
+            continue
+        older = [place for place, other in enumerate(sources) if other.at < source.at]
+        both = {key for place in older for key in held[place]} & held[newer].keys()
+        fresh = [one for key, one in held[newer].items() if not any(key in held[place] for place in older)]
+        for key in both:
+            old = held[newer][key]
+            named = _names_as_old(source.text, old)
+            if named and holds(text, old) and any(_alike(one, old) and holds(text, one) for one in fresh):
+                return "an old value stands beside the new one as if both held"
+    return None
+
+
+def _names_as_old(text: str, detail: Detail) -> bool:
+    """Whether a text names a detail as what was left: "from X to", "X -> Z", "instead of X", "no longer X"."""
+    word = re.escape(detail.text)
+    before = r"\bfrom|\bvon|\bde|\binstead of|\bno longer(?: \w+)?|\breplac\w+|\bstatt|\bnot"
+    old = rf"(?:{before}) (?:\w+ )?{word}|{word}\s*(?:->|→|⇒|から|에서)"
+    return re.search(old, text, re.IGNORECASE) is not None
+
+
+def _vanished(sources: Sequence[Source], text: str, dropped: Sequence[Dropped]) -> str | None:
+    """A source of which nothing came back, though nothing newer supersedes it; or a "not" that came or went."""
+    there = content_terms(text)
+    newest = max(source.at for source in sources)
+    for place, source in enumerate(sources):
+        own = content_terms(source.text)
+        if len(own & there) >= max(1, len(own) * LEAST_SHARED) or not own:
+            continue
+        if source.at == newest or not any(entry.newer - 1 != place for entry in dropped):
+            return f"nothing of s{place + 1} is in the text"
+    denied = [_NEGATED.search(source.text) is not None for source in sources]
+    said = _NEGATED.search(text) is not None
+    if said and not any(denied):
+        return "the text says no where no source does"
+    if not said and denied[max(range(len(sources)), key=lambda at: sources[at].at)]:
+        return "the newest source says no, and the text does not"
+    if not said and any(denied) and not dropped:
+        return "a source says no, and the text does not"
+    return None

@@ -1,0 +1,1 @@
+"""The verbs of a store that a server keeps: the library over HTTP."""

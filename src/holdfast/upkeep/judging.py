@@ -1,0 +1,111 @@
+"""The judge of a merge at work: one question to the chain, its answer checked, and its text embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from holdfast.errors import InvalidInput, ModelError
+from holdfast.inference import Accepted, ChatReply, ModelChain, Rejected, TaskFailed, UsageBook
+from holdfast.model import Author, Memory
+from holdfast.pipeline.compact.apply import RULES, Ruling
+from holdfast.pipeline.compact.asking import fits_pinned, merge_prompt, merge_request, sources_of
+from holdfast.pipeline.compact.check import account
+from holdfast.pipeline.compact.contract import Judgement, read_judgement
+from holdfast.pipeline.embedding import Embedding
+
+__all__ = ["Judge", "Judged", "judged", "newest_of", "vector_of"]
+
+Judged = tuple[Judgement, tuple[str, ...]]
+"""A judgement that passed the check, and what the lineage of its text has lost by then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """The chain that is asked; `rules` are links that are no models, whose answers say nothing."""
+
+    chain: ModelChain
+    rules: frozenset[str] = frozenset()
+    spent: Callable[[UsageBook], Awaitable[None]] | None = None
+
+    async def rule(self, memories: Sequence[Memory]) -> Ruling | TaskFailed:
+        """What the first model says whose answer passes the check; each model is asked at most once.
+
+        Where models answered and none passed, the ruling is to keep the memories apart, by nobody's word. A
+        `TaskFailed` says that they could not be asked.
+        """
+        outcome = await self.chain.ask(merge_request(memories), lambda reply: judged(reply, memories))
+        if isinstance(outcome, Accepted):
+            judgement, lost = outcome.value
+            name = outcome.attempts[-1].model if outcome.attempts else outcome.reply.model
+            author = Author(origin="model", name=name, version=merge_prompt().version)
+            return Ruling(judgement=judgement, author=author, reply=outcome.reply, attempts=outcome.attempts, lost=lost)
+        if not self._answered(outcome):
+            return outcome
+        last = outcome.attempts[-1].reason if outcome.attempts else outcome.advice
+        kept = Judgement(decision="keep_apart", reason=f"no model gave a merge that stands: {last}")
+        return Ruling(judgement=kept, author=RULES, attempts=outcome.attempts)
+
+    def _answered(self, failed: TaskFailed) -> bool:
+        """Whether the models were there and these memories are the fault: asking again would give the same."""
+        if failed.advice in {"poison", "refused", "shorten"}:
+            return True
+        asked = [one for one in failed.attempts if one.cls is not None and one.model not in self.rules]
+        return failed.advice == "retry" and bool(asked) and all(one.cls in {"resample", "next"} for one in asked)
+
+
+def judged(reply: ChatReply, memories: Sequence[Memory]) -> Judged | Rejected:
+    """A reply as a judgement that stands, or why it does not: no call, or a merge that does not account for all."""
+    judgement = read_judgement(reply, len(memories))
+    if isinstance(judgement, Rejected):
+        return judgement
+    sources = sources_of(memories)
+    text = judgement.text
+    match judgement.decision:
+        case "keep_apart":
+            return judgement, ()
+        case "supersede":
+            newest = newest_of(memories)
+            if newest is None or any(memory.pinned for memory in memories if memory is not newest):
+                return Rejected(reason="there is no newest source, or a pinned one would go")
+            text = newest.text
+        case "merge":
+            if not fits_pinned(memories, text):
+                return Rejected(reason="the text of a pinned memory was changed")
+        case _:
+            assert_never(judgement.decision)
+    found = account(sources, text, judgement.dropped)
+    return Rejected(reason=found) if isinstance(found, str) else (judgement, found.lost)
+
+
+def newest_of(memories: Sequence[Memory]) -> Memory | None:
+    """The memory whose time is after that of all others; None where two share it."""
+    last = max(memory.event_time for memory in memories)
+    found = [memory for memory in memories if memory.event_time == last]
+    return found[0] if len(found) == 1 else None
+
+
+async def vector_of(embedding: Embedding, text: str) -> bytes | None:
+    """The vector of a merged text; None where the embedding is there and cannot take a text like this.
+
+    Raises:
+        HoldfastError: the embedding failed; another time it may not.
+    """
+    if await _over(embedding, text):
+        return None
+    try:
+        [vector] = await embedding.documents([text])
+    except InvalidInput:
+        return None
+    except ModelError as error:
+        if error.cls in {"shorten", "poison"}:
+            return None
+        raise
+    # A provider that said "too long" got it in pieces; a merged memory has to fit as a whole.
+    return None if await _over(embedding, text) else vector
+
+
+async def _over(embedding: Embedding, text: str) -> bool:
+    room = await embedding.room()
+    return room is not None and len(text) > room

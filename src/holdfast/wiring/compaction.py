@@ -1,0 +1,93 @@
+"""Compaction, by the settings: put together when the first work for it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import cache
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from holdfast.chains import ChainParts
+    from holdfast.pipeline.compact.groups import Bounds
+    from holdfast.pipeline.embedding import Embedding
+    from holdfast.pipeline.recall import Caches
+    from holdfast.ports import Clock, Ids, Store
+    from holdfast.settings import Settings
+    from holdfast.upkeep.compaction import Compaction
+    from holdfast.upkeep.judging import Judge
+
+__all__ = ["Upkeepers", "caches_once", "compaction_once"]
+
+
+def caches_once() -> Callable[[], Caches]:
+    """What gives the caches of an open store: the same ones each time, made at the first."""
+
+    @cache
+    def made() -> Caches:
+        from holdfast.pipeline.recall import Caches
+
+        return Caches()
+
+    return made
+
+
+class Upkeepers(NamedTuple):
+    """Whose settings, time and ids upkeep goes by, and under which name it holds its work."""
+
+    settings: Settings
+    clock: Clock
+    ids: Ids
+    owner: str
+
+
+def compaction_once(
+    store: Store,
+    parts: ChainParts | None,
+    embedding: Embedding | None,
+    caches: Callable[[], Caches],
+    upkeep: Upkeepers,
+) -> Callable[[], Compaction]:
+    """What gives the compaction of an open store: the same one each time, made at the first."""
+
+    @cache
+    def made() -> Compaction:
+        from holdfast.pipeline.compact.apply import Merger
+        from holdfast.upkeep.compaction import Compaction
+
+        return Compaction(
+            store,
+            judge=_judge(parts),
+            embedding=embedding,
+            caches=caches(),
+            merger=Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
+            bounds=_bounds(upkeep.settings),
+            clock=upkeep.clock,
+            random=Random(),
+            owner=f"{upkeep.owner}:compact",
+        )
+
+    return made
+
+
+def _judge(parts: ChainParts | None) -> Judge | None:
+    """The judge that a chain is; none where it has no model but rules."""
+    from holdfast.upkeep.judging import Judge
+
+    if parts is None or set(parts.chain.models) <= parts.rules:
+        return None
+    return Judge(chain=parts.chain, rules=parts.rules, spent=parts.spent)
+
+
+def _bounds(settings: Settings) -> Bounds:
+    from holdfast.pipeline.compact.groups import Bounds
+
+    return Bounds(
+        memories=settings.compact_memories,
+        wait=timedelta(minutes=settings.compact_minutes),
+        max_chars=settings.max_merge_input_chars,
+        distance=settings.compact_distance,
+        word_distance=settings.compact_word_distance,
+        calls=settings.compact_calls,
+    )

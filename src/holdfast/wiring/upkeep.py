@@ -1,0 +1,153 @@
+"""The worker of an open store, by the settings: its steps, and what is put together for them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.upkeep.steps import EMBEDDING, SLOW, steps
+from holdfast.upkeep.worker import Worker
+from holdfast.wiring.compaction import Upkeepers, compaction_once
+
+if TYPE_CHECKING:
+    from holdfast.chains import ChainParts
+    from holdfast.pipeline.consolidate.window import When
+    from holdfast.pipeline.embedding import Embedding
+    from holdfast.pipeline.recall import Caches
+    from holdfast.ports import Clock, Store
+    from holdfast.settings import Settings
+    from holdfast.upkeep.compaction import Compaction
+    from holdfast.upkeep.consolidation import Consolidation
+    from holdfast.upkeep.likeness import Likeness
+    from holdfast.wiring.mirror import Mirror
+
+__all__ = ["Chains", "mirror_of", "when_due", "worker_of"]
+
+
+class Chains(NamedTuple):
+    """The chains of an open store by purpose; None where none is configured."""
+
+    consolidation: ChainParts | None
+    adjudication: ChainParts | None
+    compaction: ChainParts | None
+
+
+def worker_of(
+    store: Store,
+    by: Upkeepers,
+    chains: Chains,
+    *,
+    mirror: Mirror | None,
+    embedding: Embedding | None,
+    caches: Callable[[], Caches],
+) -> tuple[Worker, Callable[[], Compaction]]:
+    """What does the due work of a store, and the compaction that it does it with."""
+    settings, adjudication = by.settings, chains.adjudication
+    consolidation = None if chains.consolidation is None else _consolidation(store, chains.consolidation, by)
+    judging = chains.compaction or (None if settings.compaction == "none" else chains.consolidation)
+    compaction = compaction_once(store, judging, embedding, caches, by)
+
+    def likeness() -> Likeness:
+        from holdfast.upkeep.likeness import Likeness
+
+        return Likeness(
+            store,
+            ids=by.ids,
+            embedding=embedding,
+            chain=None if adjudication is None else adjudication.chain,
+            spent=None if adjudication is None else adjudication.spent,
+            own_threshold=settings.key_threshold,
+        )
+
+    sweeps: list[Callable[[], Awaitable[None]]] = []
+    sweeps += [] if consolidation is None else [consolidation.sweep_all]
+    sweeps += [] if mirror is None else [mirror.sweep_all]
+    sweeps += [] if adjudication is None else [lambda: likeness().sweep()]
+    worker = Worker(
+        store,
+        steps(
+            store,
+            by.ids,
+            raw_chars=settings.raw_chars,
+            consolidation=consolidation,
+            compaction=compaction,
+            mirror=mirror,
+            embedding=embedding,
+            likeness=likeness,
+        ),
+        clock=by.clock,
+        owner=by.owner,
+        random=Random(),
+        poll_seconds=settings.poll_seconds,
+        slow=SLOW if consolidation is not None else SLOW[:1],
+        apart=EMBEDDING,
+        fresh=_all([parts.fresh for parts in chains if parts is not None]),
+        sweep=_swept(sweeps),
+    )
+    return worker, compaction
+
+
+def _all(each: Sequence[Callable[[], None] | None]) -> Callable[[], None] | None:
+    """One function that calls each that is there; None where none is."""
+    found = [one for one in each if one is not None]
+
+    def run() -> None:
+        for one in found:
+            one()
+
+    return run if found else None
+
+
+def _swept(each: Sequence[Callable[[], Awaitable[None]]]) -> Callable[[], Awaitable[None]] | None:
+    """The same for what is awaited."""
+
+    async def run() -> None:
+        for one in each:
+            await one()
+
+    return run if each else None
+
+
+def when_due(settings: Settings) -> When:
+    """When windows are due, by the settings."""
+    from holdfast.pipeline.consolidate.window import When
+
+    return When(
+        messages=settings.consolidate_messages,
+        tokens=settings.consolidate_tokens,
+        idle=timedelta(seconds=settings.consolidate_idle_seconds),
+        keep=settings.consolidate_keep_messages,
+        part_tokens=settings.consolidate_part_tokens,
+        tool_chars=settings.consolidate_tool_chars,
+        skip=tuple(pattern.strip() for pattern in settings.consolidate_skip.split(",") if pattern.strip()),
+    )
+
+
+def mirror_of(store: Store, settings: Settings, clock: Clock) -> Mirror | None:
+    """What keeps `MEMORY.md` and `HISTORY.md` in the folder that the settings name; None where they name none."""
+    if not settings.mirror:
+        return None
+    from holdfast.wiring.mirror import Mirror
+
+    return Mirror(store, Path(settings.mirror).expanduser(), clock=clock, summaries=settings.mirror_summaries)
+
+
+def _consolidation(store: Store, parts: ChainParts, by: Upkeepers) -> Consolidation:
+    from holdfast.pipeline.consolidate.hold import Means
+    from holdfast.upkeep.consolidation import Consolidation
+
+    settings = by.settings
+    means = Means(
+        ids=by.ids,
+        secret=store.facts.secret,
+        when=when_due(settings),
+        life=timedelta(days=settings.mid_tier_days),
+        raw_chars=settings.raw_chars,
+        mirror=bool(settings.mirror),
+    )
+    return Consolidation(
+        store, parts.chain, means=means, clock=by.clock, random=Random(), rules=parts.rules, spent=parts.spent
+    )

@@ -1,0 +1,35 @@
+"""Both stores, with the judge and the vectors that a test chose."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from holdfast import AsyncHoldfast
+from holdfast.testing import FakeClock
+
+Opened = Callable[..., Any]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest_asyncio.fixture(params=["memory", "sqlite"])
+async def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Opened]:
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def open_one(judge: Any = None, vectors: Any = "none", **settings: Any) -> Any:
+            location = "memory://" if request.param == "memory" else str(tmp_path / "m.db")
+            given: dict[str, Any] = {"clock": clock, "worker": False, "embedding": vectors, **settings}
+            if judge is not None:
+                given["compaction"] = judge
+            return await stack.enter_async_context(AsyncHoldfast.open(location, **given))
+
+        yield open_one

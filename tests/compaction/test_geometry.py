@@ -1,0 +1,194 @@
+"""Whatever the geometry: progress from run to run, no mega-memory, nobody else's memory, and then rest."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from holdfast.pipeline.compact.groups import MAX_SOURCES, leaves
+from tests.compaction.conftest import Opened
+from tests.compaction.worlds import Judge, Vectors, around, copies, living, near, until_stable, whole
+
+BALL = 30
+
+
+async def told(scope, texts, clock) -> list[str]:
+    ids = []
+    for text in texts:
+        clock.advance(timedelta(minutes=1))
+        ids.append((await scope.remember(text)).memory.id)
+    return ids
+
+
+async def rests(scope, judge, vectors) -> None:
+    """Another run asks no model, embeds nothing and changes nothing."""
+    before, asked, embedded = await living(scope), len(judge.asked), len(vectors.asked)
+    done = await scope.compact()
+    assert (done.groups, done.merged, done.more) == ((), 0, False)
+    assert (await living(scope), len(judge.asked), len(vectors.asked)) == (before, asked, embedded)
+
+
+@pytest.mark.parametrize("count", [2, 3, 17, 50])
+async def test_exact_copies_become_one_without_a_model(opened: Opened, count: int) -> None:
+    judge, vectors = Judge(), Vectors({"the kite is red": [1.0]})
+    hf = await opened(judge, vectors)
+    alice = hf.scope(user="alice")
+    ids = await copies(alice, "the kite is red", count)
+    assert await hf.settle()
+    embedded = len(vectors.asked)
+    done = await alice.compact()
+    assert (count >= 20) == (not done.merged), "so many are due by themselves"
+    [kept] = await living(alice)
+    assert set(kept.sources) == set(ids)
+    assert {(await alice.get(one)).state for one in ids} == {"merged"}
+    assert judge.asked == []
+    assert len(vectors.asked) == embedded <= count, "the copy's vector is theirs"
+    assert (await alice.recall("kite")).hits[0].id == kept.id
+    await whole(alice)
+    await rests(alice, judge, vectors)
+
+
+async def test_copies_need_neither_model_nor_embedder(opened: Opened) -> None:
+    hf = await opened()
+    alice = hf.scope(user="alice")
+    await copies(alice, "the kite is red", 4)
+    done = await alice.compact()
+    assert (done.counts, done.merged, done.judged) == ({"copies": 1}, 4, False)
+    assert len(await living(alice)) == 1
+
+
+async def test_a_dense_ball_makes_progress_and_no_mega_memory(opened: Opened, clock) -> None:
+    random = np.random.default_rng(7)
+    texts = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)} kite" for n in range(BALL)]
+    vectors = Vectors({text: near(0, 8, 0.2, random) for text in texts})
+    judge = Judge()
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    await told(alice, texts, clock)
+    counts = await until_stable(alice)
+    left = await living(alice)
+    assert counts[0] == BALL
+    assert len(left) == -(-BALL // MAX_SOURCES), "whole groups, as large as a lineage may be"
+    assert max(map(leaves, left)) <= MAX_SOURCES
+    assert len(judge.asked) <= 2 * len(left), "a group costs a call, not a call a memory"
+    await rests(alice, judge, vectors)
+
+
+async def test_a_dense_ball_that_does_not_cohere_makes_progress(opened: Opened, clock) -> None:
+    random = np.random.default_rng(11)
+    texts = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)} kite" for n in range(BALL)]
+    # Wide enough that some are no neighbours of each other: the whole is never cohesive.
+    vectors = Vectors({text: near(0, 8, 0.62, random) for text in texts})
+    judge = Judge()
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    await told(alice, texts, clock)
+    counts = await until_stable(alice)
+    assert counts[-1] <= BALL // 2
+    assert max(map(leaves, await living(alice))) <= MAX_SOURCES
+    await rests(alice, judge, vectors)
+
+
+async def test_a_chain_does_not_become_one(opened: Opened, clock) -> None:
+    texts = [f"link{chr(97 + n)} chain" for n in range(12)]
+    vectors = Vectors({text: around(35.0 * n) for n, text in enumerate(texts)})
+    judge = Judge()
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    await told(alice, texts, clock)
+    counts = await until_stable(alice)
+    assert counts[-1] < counts[0]
+    left = await living(alice)
+    assert len(left) >= 2
+    assert max(map(leaves, left)) <= 2, "what is 70 degrees apart never becomes one"
+    await rests(alice, judge, vectors)
+
+
+async def test_a_chain_cannot_creep_when_the_merged_memory_stays_where_one_source_was(opened: Opened, clock) -> None:
+    """The worst embedder: a merged text has the vector of its last source, so that the next link is near again."""
+    texts = [f"link{chr(97 + n)} chain" for n in range(12)]
+    vectors = Vectors({text: around(35.0 * n) for n, text in enumerate(texts)})
+    vectors._vector = lambda text: vectors.chosen[max(one for one in texts if one.split()[0] in text)]
+    alice = (await opened(Judge(), vectors)).scope(user="alice")
+    await told(alice, texts, clock)
+    await until_stable(alice)
+    left = await living(alice)
+    assert len(left) >= 4
+    assert max(map(leaves, left)) <= 3
+
+
+async def test_a_bridge_merges_at_most_once_a_run(opened: Opened, clock) -> None:
+    left = [f"left{chr(97 + n)} side" for n in range(4)]
+    right = [f"right{chr(97 + n)} side" for n in range(4)]
+    chosen = {text: around(n) for n, text in enumerate(left)} | {text: around(70.0 + n) for n, text in enumerate(right)}
+    vectors = Vectors(chosen | {"bridge between": around(36.5)})
+    judge = Judge()
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    await told(alice, [*left, *right, "bridge between"], clock)
+    while True:
+        done = await alice.compact()
+        merges = [group for group in done.groups if group.outcome in {"pair", "group"}]
+        if not merges:
+            break
+        if any(memory.text == "bridge between" for memory in await living(alice)):
+            assert len(merges) <= 1, "the bridge still stands: the two topics are one cluster"
+    for memory in await living(alice):
+        assert not ("left" in memory.text and "right" in memory.text), "two topics became one"
+
+
+async def test_a_star_keeps_its_rays_apart(opened: Opened, clock) -> None:
+    texts = [f"ray{chr(97 + n)} star" for n in range(6)]
+    rays = {}
+    for n, text in enumerate(texts):
+        ray = np.zeros(8)
+        ray[0], ray[1 + n] = 0.80, 0.60
+        rays[text] = ray
+    centre = np.zeros(8)
+    centre[0] = 1.0
+    vectors = Vectors(rays | {"centre star": centre})
+    judge = Judge()
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    await told(alice, [*texts, "centre star"], clock)
+    first = await alice.compact()
+    assert sum(group.outcome == "pair" for group in first.groups) == 1
+    await until_stable(alice)
+    assert len(await living(alice)) >= 2
+    await rests(alice, judge, vectors)
+
+
+async def test_two_users_with_the_same_text_and_unowned_beside_owned(opened: Opened, clock) -> None:
+    texts = ["the kite is red today", "today the kite is red"]
+    vectors = Vectors({texts[0]: around(0), texts[1]: around(5)})
+    judge = Judge()
+    hf = await opened(judge, vectors)
+    scopes = [
+        hf.scope(user="alice"),
+        hf.scope(user="bob"),
+        hf.scope(),
+        hf.scope(user="alice", agent="helper"),
+        hf.scope(user="alice", namespace="other"),
+    ]
+    for scope in scopes:
+        await told(scope, texts[:1], clock)
+    for scope in scopes:
+        assert (await scope.compact()).merged == 0, "one each: there is nothing of one's own to merge with"
+    assert judge.asked == []
+    alice, bob, nobody, helper, _ = scopes
+    await told(alice, texts[1:], clock)
+    before = {scope: [m.id for m in await living(scope)] for scope in (bob, nobody)}
+    assert (await alice.compact()).merged == 2
+    assert {scope: [m.id for m in await living(scope)] for scope in (bob, nobody)} == before
+    mine = [memory for memory in await living(helper) if memory.agent == "helper"]
+    assert [memory.text for memory in mine] == texts[:1], "an agent's memory is not merged into one of no agent"
+
+
+async def test_by_words_where_there_are_no_vectors(opened: Opened, clock) -> None:
+    judge = Judge()
+    alice = (await opened(judge)).scope(user="alice")
+    await told(alice, ["the garden gate squeaks loudly", "the garden gate squeaks", "buys oat milk on mondays"], clock)
+    done = await alice.compact()
+    assert done.merged == 2
+    assert len(judge.asked) == 1
+    assert sorted(len(m.sources) for m in await living(alice)) == [0, 2]
+    done = await alice.compact()
+    assert not done.merged
+    assert not done.more

@@ -1,0 +1,44 @@
+"""Retention: the user's choice, listed first, undone at will; pinned stays, and never used is not worthless at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from holdfast.errors import InvalidInput
+from tests.compaction.conftest import Opened
+from tests.compaction.worlds import living
+
+DAY = timedelta(days=1)
+
+
+async def test_by_age_inactivity_and_count_per_kind(opened: Opened, clock) -> None:
+    alice = (await opened(mid_tier_days=1000)).scope(user="alice")
+    old = (await alice.remember("an old note")).memory.id
+    pinned = (await alice.remember("an old pinned note", pinned=True)).memory.id
+    fact = (await alice.remember(attribute="favorite tea", value="oolong")).memory.id
+    unused = (await alice.remember(attribute="shoe size", value="43")).memory.id
+    clock.advance(40 * DAY)
+    new = (await alice.remember("a new note")).memory.id
+    assert (await alice.recall("favorite tea", kinds=["fact"])).hits[0].id == fact
+    assert {one.id for one in await alice.retain(kinds=["note"], older_than=30 * DAY)} == {old}
+    assert {one.id for one in await alice.retain(kinds=["fact"], unused_for=30 * DAY)} == {unused}
+    assert [(one.id, one.rule) for one in await alice.retain(kinds=["note"], most=1)] == [(old, "count")]
+    assert await alice.retain(unused_for=41 * DAY) == (), "never used is not worthless at once"
+    assert {memory.id for memory in await living(alice)} == {old, pinned, fact, unused, new}, "only listed"
+    hidden = await alice.retain(kinds=["note"], older_than=30 * DAY, dry_run=False)
+    assert [one.id for one in hidden] == [old]
+    assert {memory.id for memory in await living(alice)} == {pinned, fact, unused, new}
+    assert old not in {hit.id for hit in (await alice.recall("old note", include_superseded=True)).hits}
+    assert await alice.retain(kinds=["note"], older_than=30 * DAY) == ()
+    await alice.undo(hidden[0].change_id)
+    assert old in {memory.id for memory in await living(alice)}
+
+
+@pytest.mark.parametrize(
+    "rules", [{}, {"most": -1}, {"older_than": timedelta(0)}, {"most": 1, "kinds": ["summary"]}, {"most": True}]
+)
+async def test_rules_that_cannot_be_meant(opened: Opened, rules) -> None:
+    with pytest.raises(InvalidInput):
+        await (await opened()).scope(user="alice").retain(**rules)

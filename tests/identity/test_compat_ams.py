@@ -1,0 +1,263 @@
+"""The real `agent-memory-client`, unchanged, against a server on loopback: each of its main calls, each answer checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from holdfast import AsyncHoldfast
+from holdfast.errors import InvalidSetting
+from holdfast.interfaces.compat_ams import COMPAT
+from holdfast.interfaces.serve_settings import ServeSettings
+from tests.rest.serving import Live, live
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from agent_memory_client import MemoryAPIClient, MemoryClientConfig
+    from agent_memory_client.exceptions import MemoryNotFoundError, MemoryServerError
+    from agent_memory_client.filters import CreatedAt, Entities, MemoryType, SessionId, Topics, UserId
+    from agent_memory_client.models import ClientMemoryRecord, ForgetPolicy, MemoryMessage, WorkingMemory
+
+# The client calls what it has itself marked as deprecated.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Live]:
+    """What `holdfast serve --compat agent-memory-server` serves, for the local user."""
+    async with live(str(tmp_path / "memory.db"), settings={"tokens": False, "compat": COMPAT}) as made:
+        made.clock.advance((datetime.now(UTC) - made.clock.now()).total_seconds())
+        yield made
+
+
+@pytest.fixture
+def holdfast(server: Live) -> AsyncHoldfast:
+    return server.holdfast
+
+
+@pytest.fixture
+def url(server: Live) -> str:
+    return server.url
+
+
+@pytest_asyncio.fixture
+async def client(url: str) -> AsyncIterator[MemoryAPIClient]:
+    async with MemoryAPIClient(MemoryClientConfig(base_url=url, default_namespace="default")) as made:
+        yield made
+
+
+def said(role: str, content: str, **fields: Any) -> MemoryMessage:
+    return MemoryMessage(role=role, content=content, created_at=datetime.now(UTC), **fields)
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+
+
+async def test_health(client: MemoryAPIClient) -> None:
+    assert abs((await client.health_check()).now - datetime.now(UTC).timestamp()) < 60
+
+
+async def test_a_working_memory_is_made_grown_listed_and_deleted(
+    client: MemoryAPIClient, holdfast: AsyncHoldfast
+) -> None:
+    created, empty = await client.get_or_create_working_memory("chat 1", user_id="local")
+    assert created
+    assert empty.messages == []
+    put = await client.put_working_memory(
+        "chat 1", WorkingMemory(session_id="chat 1", messages=[said("user", "I live in Porto", id="m1")])
+    )
+    assert [(one.id, one.role, one.content) for one in put.messages] == [("m1", "user", "I live in Porto")]
+    assert (put.user_id, put.namespace, put.session_id) == ("local", "default", "chat 1")
+    grown = await client.append_messages_to_working_memory("chat 1", [{"role": "assistant", "content": "Noted."}])
+    assert [one.content for one in grown.messages] == ["I live in Porto", "Noted."]
+    # Sent again, as after a lost answer, it is there once.
+    again = await client.put_working_memory("chat 1", grown)
+    assert [one.id for one in again.messages] == [one.id for one in grown.messages]
+    created, found = await client.get_or_create_working_memory("chat 1")
+    assert not created
+    assert [one.content for one in found.messages] == ["I live in Porto", "Noted."]
+    assert found.messages[0].created_at == put.messages[0].created_at
+    await client.append_messages_to_working_memory("chat 2", [{"role": "user", "content": "hello"}])
+    listed = await client.list_sessions(limit=1, user_id="local")
+    assert (listed.sessions, listed.total) == (["chat 1"], 2)
+    assert (await client.list_sessions(offset=1)).sessions == ["chat 2"]
+    # What is read through Holdfast is the same.
+    alice = holdfast.scope(user="local", session="chat 1")
+    assert [message.text for message in await alice.messages()] == ["I live in Porto", "Noted."]
+    await client.create_long_term_memory([ClientMemoryRecord(text="Told in chat 1", session_id="chat 1", id="r")])
+    assert (await client.delete_working_memory("chat 1")).status == "ok"
+    assert await alice.messages() == ()
+    assert (await client.get_long_term_memory("r")).text == "Told in chat 1"
+    assert [one.content for one in (await client.get_working_memory("chat 2")).messages] == ["hello"]
+    with pytest.raises(MemoryNotFoundError):
+        await client.get_working_memory("chat 3")
+
+
+async def test_a_put_takes_nothing_away(client: MemoryAPIClient) -> None:
+    await client.put_working_memory("s", WorkingMemory(session_id="s", messages=[said("user", "one", id="1")]))
+    # Another writer was quicker: its message is kept, and told.
+    later = await client.put_working_memory("s", WorkingMemory(session_id="s", messages=[said("user", "two", id="2")]))
+    assert [one.content for one in later.messages] == ["one", "two"]
+    changed = WorkingMemory(session_id="s", messages=[said("user", "other", id="1")])
+    with pytest.raises(MemoryServerError, match="journal only grows"):
+        await client.put_working_memory("s", changed)
+
+
+async def test_long_term_memories_are_stored_found_changed_and_deleted(client: MemoryAPIClient) -> None:
+    records = [
+        ClientMemoryRecord(
+            id="r1", text="Prefers dark mode", memory_type="semantic", topics=["ui", "Preferences"], entities=["editor"]
+        ),
+        ClientMemoryRecord(
+            id="r2", text="Works late at night", memory_type="episodic", topics=["work"], session_id="s"
+        ),
+    ]
+    for _ in range(2):
+        assert (await client.create_long_term_memory(records)).status == "ok"
+    one = await client.get_long_term_memory("r1")
+    assert (one.id, one.text, one.topics, one.entities) == (
+        "r1",
+        "Prefers dark mode",
+        ["ui", "Preferences"],
+        ["editor"],
+    )
+    assert (one.user_id, one.namespace, one.memory_type.value) == ("local", "default", "semantic")
+    found = await client.search_long_term_memory("dark mode")
+    assert found.memories[0].id == "r1"
+    assert found.memories[0].dist == 0
+    assert (await client.search_long_term_memory("")).total == 2
+
+    async def ids(text: str = "", **filters: Any) -> list[str]:
+        return sorted(hit.id for hit in (await client.search_long_term_memory(text, **filters)).memories)
+
+    assert await ids(topics=Topics(any=["ui", "nothing"])) == ["r1"]
+    assert await ids(topics=Topics(all=["ui", "preferences"])) == ["r1"]
+    assert await ids(topics=Topics(none=["ui"])) == ["r2"]
+    assert await ids(entities=Entities(any=["editor"])) == ["r1"]
+    assert await ids(memory_type=MemoryType(eq="episodic")) == ["r2"]
+    assert await ids(session_id=SessionId(eq="s")) == ["r2"]
+    assert await ids(created_at=CreatedAt(gte=datetime.now(UTC) - timedelta(hours=1))) == ["r1", "r2"]
+    assert await ids(created_at=CreatedAt(lte=datetime.now(UTC) - timedelta(hours=1))) == []
+    page = await client.search_long_term_memory("", limit=1)
+    assert page.next_offset == 1
+    rest = await client.search_long_term_memory("", limit=1, offset=1)
+    assert {page.memories[0].id, rest.memories[0].id} == {"r1", "r2"}
+    changed = await client.edit_long_term_memory(
+        "r1", {"text": "Prefers light mode", "topics": ["ui", "preferences", "x"]}
+    )
+    assert (changed.id, changed.text, changed.topics) == ("r1", "Prefers light mode", ["ui", "Preferences", "x"])
+    assert await ids("mode") == ["r1"]
+    rewritten = ClientMemoryRecord(id="r2", text="Works in the morning", memory_type="episodic")
+    await client.create_long_term_memory([rewritten])
+    assert (await client.get_long_term_memory("r2")).text == "Works in the morning"
+    deleted = await client.delete_long_term_memories(["r1"])
+    assert deleted.status == "ok, deleted 1 memories"
+    with pytest.raises(MemoryNotFoundError):
+        await client.get_long_term_memory("r1")
+    with pytest.raises(MemoryNotFoundError):
+        await client.delete_long_term_memories(["r2", "r1"])
+    assert await ids() == ["r2"]
+
+
+async def test_memories_of_a_working_memory_are_long_term_at_once(client: MemoryAPIClient) -> None:
+    await client.add_memories_to_working_memory("s", [ClientMemoryRecord(id="w1", text="Plays the cello")])
+    assert [one.text for one in (await client.get_working_memory("s")).memories] == ["Plays the cello"]
+    assert (await client.get_long_term_memory("w1")).text == "Plays the cello"
+
+
+async def test_a_prompt_holds_the_session_and_what_is_known(client: MemoryAPIClient) -> None:
+    await client.create_long_term_memory([ClientMemoryRecord(text="Alice is allergic to penicillin")])
+    await client.append_messages_to_working_memory("s", [{"role": "user", "content": "I feel ill today"}])
+    made = await client.memory_prompt(
+        "Which penicillin may I take?", session_id="s", long_term_search={"text": "penicillin", "limit": 5}
+    )
+    texts = [message["content"]["text"] for message in made["messages"]]
+    assert made["messages"][-1]["role"] == "user"
+    assert texts[-1] == "Which penicillin may I take?"
+    assert any("allergic to penicillin" in text for text in texts)
+    assert any("I feel ill today" in text for text in texts)
+
+
+async def test_forgetting_by_policy(client: MemoryAPIClient) -> None:
+    await client.create_long_term_memory([ClientMemoryRecord(id=f"r{n}", text=f"Fact number {n}") for n in range(4)])
+    planned = await client.forget_long_term_memories(ForgetPolicy(budget=2), dry_run=True)
+    assert (planned.scanned, planned.deleted, planned.deleted_ids, planned.dry_run) == (4, 2, ["r0", "r1"], True)
+    done = await client.forget_long_term_memories(ForgetPolicy(budget=2), pinned_ids=["r0"])
+    assert done.deleted_ids == ["r1", "r2"]
+    assert sorted(hit.id for hit in (await client.search_long_term_memory("")).memories) == ["r0", "r3"]
+    kept = await client.forget_long_term_memories(ForgetPolicy(max_age_days=1))
+    assert kept.deleted == 0
+    with pytest.raises(MemoryServerError, match="not recorded"):
+        await client.forget_long_term_memories(ForgetPolicy(max_inactive_days=1))
+
+
+async def test_what_has_no_counterpart_says_so(client: MemoryAPIClient) -> None:
+    calls = [
+        lambda: client.set_working_memory_data("s", {"theme": "dark"}),
+        lambda: client.put_working_memory("s", WorkingMemory(session_id="s", ttl_seconds=60)),
+        lambda: client.search_long_term_memory("x", distance_threshold=0.3),
+        lambda: client.search_long_term_memory("x", last_accessed={"gte": datetime.now(UTC)}),
+        lambda: client.search_long_term_memory("x", session_id=SessionId(not_eq="s")),
+        client.list_summary_views,
+    ]
+    for call in calls:
+        with pytest.raises(MemoryServerError, match="not supported in compatibility mode") as refused:
+            await call()
+        assert refused.value.status_code == 422
+    await client.create_long_term_memory([ClientMemoryRecord(id="r", text="x y z", topics=["a", "b"])])
+    for updates in ({"topics": ["a"]}, {"user_id": "bob"}, {"memory_type": "message"}):
+        with pytest.raises(MemoryServerError, match="not supported"):
+            await client.edit_long_term_memory("r", updates)
+
+
+async def test_another_user_needs_the_right_and_another_namespace_is_refused(
+    url: str, client: MemoryAPIClient, holdfast: AsyncHoldfast
+) -> None:
+    # On loopback without tokens the local user has every right.
+    await client.create_long_term_memory([ClientMemoryRecord(id="b", text="Bob plays chess", user_id="bob")])
+    (hit,) = (await client.search_long_term_memory("chess", user_id=UserId(eq="bob"))).memories
+    assert (await client.get_long_term_memory(hit.id)).text == "Bob plays chess"
+    assert (await client.search_long_term_memory("chess")).memories == []
+    with pytest.raises(MemoryServerError, match="namespace is not the token's"):
+        await client.list_sessions(namespace="other")
+    made = await holdfast.admin.tokens.create(user="carol", rights=["read", "write"])
+    headers = {"authorization": f"Bearer {made.secret}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers) as carol:
+        asked = [
+            await carol.get("/v1/working-memory/", params={"user_id": "bob"}),
+            await carol.get("/v1/working-memory/s", params={"namespace": "other"}),
+            await carol.put("/v1/working-memory/s", json={"user_id": "bob", "messages": [{"id": "1", "role": "user", "content": "x"}]}),
+            await carol.post("/v1/long-term-memory/", json={"memories": [{"id": "x", "text": "x", "user_id": "bob"}]}),
+            await carol.post("/v1/long-term-memory/search", json={"text": "chess", "user_id": {"eq": "bob"}}),
+            await carol.post("/v1/memory/prompt", json={"query": "chess", "session": {"session_id": "s", "user_id": "bob"}}),
+            await carol.post("/v1/long-term-memory/forget", params={"user_id": "bob"}, json={"policy": {"budget": 0}}),
+            await carol.get(f"/v1/long-term-memory/{hit.id}"),
+            await carol.delete("/v1/long-term-memory", params={"memory_ids": hit.id}),
+        ]  # fmt: skip
+        assert [answer.status_code for answer in asked] == [403] * len(asked)
+        bare = hit.id.partition("~")[0]
+        assert (await carol.get(f"/v1/long-term-memory/{bare}")).status_code == 404
+        assert (await carol.get("/v1/long-term-memory/b")).status_code == 404
+        reader = await holdfast.admin.tokens.create(user="carol", rights=["read"])
+        carol.headers["authorization"] = f"Bearer {reader.secret}"
+        assert (await carol.post("/v1/long-term-memory/", json={"memories": []})).status_code == 403
+    assert (await holdfast.scope(user="bob").list()).items[0].text == "Bob plays chess"
+
+
+async def test_without_the_flag_there_are_no_such_routes(tmp_path: Path) -> None:
+    async with live(str(tmp_path / "memory.db"), settings={"tokens": False}) as made, made.client() as plain:
+        assert (await plain.get("/v1/health")).status_code == 404
+        assert (await plain.get("/v1/working-memory/")).status_code == 404
+    with pytest.raises(InvalidSetting, match="agent-memory-server is known"):
+        ServeSettings(compat="mem0")

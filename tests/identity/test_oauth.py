@@ -1,0 +1,359 @@
+"""Access tokens of an issuer: what counts, and every known way to make one count that should not."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+import pytest_asyncio
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
+from holdfast import AsyncHoldfast
+from holdfast.errors import InvalidSetting
+from holdfast.interfaces.guard import Guard, GuardRules
+from holdfast.interfaces.guard_rules import allowed_hosts
+from holdfast.interfaces.guarding import Door, guarded, oauth_of_file
+from holdfast.interfaces.jwks import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, KeySet
+from holdfast.interfaces.oauth import JwtAuthenticate, OAuth, oauth_from
+from holdfast.interfaces.resource import Resource
+
+from .asgi import ask, echo
+
+NOW = 1_800_000_000
+URL = "https://memory.example"
+RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+OTHER_RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+EC = ec.generate_private_key(ec.SECP256R1())
+
+
+def jwk(key: Any, kid: str) -> dict[str, Any]:
+    kind = jwt.algorithms.RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else jwt.algorithms.ECAlgorithm
+    return {**json.loads(kind.to_jwk(key.public_key())), "kid": kid, "use": "sig"}
+
+
+@dataclass
+class Issuer:
+    """An authorization server on loopback: it serves its keys, counts who asks, and can be down."""
+
+    url: str = ""
+    keys: list[dict[str, Any]] = field(default_factory=lambda: [jwk(RSA, "rsa"), jwk(EC, "ec")])
+    asked: int = 0
+    raw: bytes | None = None
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        self.asked += 1
+        body = json.dumps({"keys": self.keys}).encode()
+        answer = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s" % (len(body), body)
+        writer.write(answer if self.raw is None else self.raw)
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+
+
+@pytest_asyncio.fixture
+async def issuer() -> AsyncIterator[Issuer]:
+    made = Issuer()
+    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server:
+        yield made
+
+
+class Time:
+    """Seconds, for the tokens and for the keys."""
+
+    def __init__(self) -> None:
+        self.now = float(NOW)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+def claims(issuer: Issuer, **changed: Any) -> dict[str, Any]:
+    full = {
+        "iss": issuer.url, "aud": URL, "sub": "alice", "exp": NOW + 60, "iat": NOW, "scope": "openid holdfast:read",
+    }  # fmt: skip
+    return {name: value for name, value in (full | changed).items() if value is not None}
+
+
+def signed(issuer: Issuer, *, key: Any = RSA, kid: str | None = "rsa", alg: str = "RS256", **changed: Any) -> str:
+    headers = {"typ": "at+jwt"} | ({} if kid is None else {"kid": kid})
+    return jwt.encode(claims(issuer, **changed), key, algorithm=alg, headers=headers)
+
+
+def door(issuer: Issuer, time: Time, **settings: Any) -> JwtAuthenticate:
+    oauth = OAuth(issuer=issuer.url, jwks_url=f"{issuer.url}/keys", **settings)
+    resource = Resource(url=URL, authorization_servers=(issuer.url,))
+    return JwtAuthenticate(oauth, KeySet(oauth.jwks_url, clock=time), audience=resource.identifiers, clock=time)
+
+
+def b64(part: Any) -> str:
+    raw = part if isinstance(part, bytes) else json.dumps(part).encode()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+# ------------------------------------------------------------------------------------------------ what counts
+
+
+async def test_a_token_of_the_issuer_counts(issuer: Issuer, time: Time) -> None:
+    check = door(issuer, time)
+    found = await check(signed(issuer))
+    assert found is not None
+    assert (found.scope.namespace, found.scope.user, found.scope.agent) == ("default", "alice", None)
+    assert found.rights == {"read"}
+    same = await check(signed(issuer, key=EC, kid="ec", alg="ES256", aud=["other", f"{URL}/mcp"]))
+    assert same == found
+    assert await check(signed(issuer, alg="PS256")) == found
+    other = await check(signed(issuer, sub="bob"))
+    assert other is not None
+    assert other.token != found.token
+    assert issuer.asked == 1
+
+
+async def test_claims_and_scopes_say_whose_and_what(issuer: Issuer, time: Time) -> None:
+    check = door(
+        issuer,
+        time,
+        namespace_claim="org",
+        user_claim="email",
+        agent_claim="azp",
+        rights={"mem.rw": "write", "mem.r": "read"},
+    )
+    found = await check(signed(issuer, org="acme", email="a@b.c", azp="bot", scope=None, scp=["mem.rw", "mem.r", "x"]))
+    assert found is not None
+    assert found.scope.namespace == "acme"
+    assert (found.scope.user, found.scope.agent, found.rights) == ("a@b.c", "bot", {"read", "write"})
+    for missing in ({"org": None}, {"email": None}, {"org": ""}, {"email": "x" * 300}, {"org": ["acme"]}, {"azp": 7}):
+        given = {"org": "acme", "email": "a@b.c"} | missing
+        assert await check(signed(issuer, **given)) is None, missing
+    nothing = await check(signed(issuer, org="acme", email="a@b.c", scope="holdfast:admin"))
+    assert nothing is not None
+    assert nothing.rights == frozenset()
+
+
+async def test_the_only_key_needs_no_name(issuer: Issuer, time: Time) -> None:
+    issuer.keys = [jwk(RSA, "rsa")]
+    assert await door(issuer, time)(signed(issuer, kid=None)) is not None
+    issuer.keys = [jwk(RSA, "rsa"), jwk(EC, "ec")]
+    assert await door(issuer, time)(signed(issuer, kid=None)) is None
+
+
+# ------------------------------------------------------------------------------------------------ what does not
+
+
+async def test_alg_none(issuer: Issuer, time: Time) -> None:
+    for name in ("none", "None", "NONE", ""):
+        for end in ("", b64(b"x")):
+            token = f"{b64({'alg': name, 'typ': 'JWT', 'kid': 'rsa'})}.{b64(claims(issuer))}.{end}"
+            assert await door(issuer, time)(token) is None
+
+
+@pytest.mark.parametrize("algorithm", ["HS256", "HS384", "HS512"])
+async def test_hs_with_the_public_key(issuer: Issuer, time: Time, algorithm: str) -> None:
+    pem = RSA.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    body = f"{b64({'alg': algorithm, 'typ': 'JWT', 'kid': 'rsa'})}.{b64(claims(issuer))}"
+    for secret in (pem, pem.strip(), jwk(RSA, "rsa")["n"].encode(), b""):
+        mac = hmac.new(secret, body.encode(), getattr(hashlib, algorithm.replace("HS", "sha"))).digest()
+        assert await door(issuer, time)(f"{body}.{b64(mac)}") is None
+
+
+async def test_a_shared_secret_in_the_key_set_is_no_key(issuer: Issuer, time: Time) -> None:
+    issuer.keys.append({"kty": "oct", "kid": "shared", "k": b64(b"s" * 32), "alg": "HS256"})
+    assert await door(issuer, time)(signed(issuer, key=b"s" * 32, kid="shared", alg="HS256")) is None
+    issuer.keys.append(jwk(OTHER_RSA, "enc") | {"use": "enc"})
+    assert await door(issuer, time)(signed(issuer, key=OTHER_RSA, kid="enc")) is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"aud": "https://other.example"}, {"aud": None}, {"aud": []}, {"aud": "https://memory.example.evil"},
+        {"iss": "https://evil.example"}, {"iss": None}, {"exp": NOW - 31}, {"exp": None}, {"exp": "soon"},
+        {"exp": True}, {"nbf": NOW + 31}, {"nbf": "x"}, {"sub": None}, {"sub": ""}, {"sub": 7}, {"sub": "a\0b"},
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_wrong_claims(issuer: Issuer, time: Time, changed: dict[str, Any]) -> None:
+    check = door(issuer, time)
+    if (
+        changed.get("sub") == 7
+        or ("exp" in changed and not isinstance(changed["exp"], int | None))
+        or "iss" in changed
+        or changed.get("nbf") == "x"
+    ):
+        token = jwt.api_jws.encode(json.dumps(claims(issuer, **changed)).encode(), RSA, "RS256", {"kid": "rsa"})
+    else:
+        token = signed(issuer, **changed)
+    assert await check(token) is None
+    assert await check(signed(issuer)) is not None
+
+
+async def test_a_small_leeway(issuer: Issuer, time: Time) -> None:
+    check = door(issuer, time)
+    token = signed(issuer, nbf=NOW + 29)
+    assert await check(token) is not None
+    time.now = NOW + 89
+    assert await check(token) is not None
+    time.now = NOW + 90
+    assert await check(token) is None
+
+
+async def test_another_key_than_the_named(issuer: Issuer, time: Time) -> None:
+    check = door(issuer, time)
+    assert await check(signed(issuer, key=OTHER_RSA)) is None
+    assert await check(signed(issuer, key=EC, kid="rsa", alg="ES256")) is None
+    assert await check(signed(issuer, kid="ec")) is None
+    good = signed(issuer).split(".")
+    tampered = b64(claims(issuer, sub="root"))
+    assert await check(f"{good[0]}.{tampered}.{good[2]}") is None
+    assert await check(f"{good[0]}.{good[1]}.") is None
+
+
+async def test_keys_that_the_token_brings_are_not_taken(issuer: Issuer, time: Time) -> None:
+    evil = Issuer(keys=[jwk(OTHER_RSA, "evil")])
+    server = await asyncio.start_server(evil.serve, "127.0.0.1", 0)
+    async with server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        for header in ({"jku": address}, {"x5u": address}, {"jwk": jwk(OTHER_RSA, "evil")}):
+            for kid in ("evil", "rsa"):
+                token = jwt.encode(claims(issuer), OTHER_RSA, algorithm="RS256", headers={"kid": kid, **header})
+                assert await door(issuer, time)(token) is None
+    assert evil.asked == 0
+
+
+@pytest.mark.parametrize("token", ["", ".", "..", "a.b.c", "x" * 9000, "é.é.é", "e30.e30.e30", "null"])
+async def test_what_is_no_token(issuer: Issuer, time: Time, token: str) -> None:
+    assert await door(issuer, time)(token) is None
+    crit = jwt.api_jws.encode(json.dumps(claims(issuer)).encode(), RSA, "RS256", {"kid": "rsa", "crit": ["x"], "x": 1})
+    assert await door(issuer, time)(crit) is None
+
+
+# ------------------------------------------------------------------------------------------------ the issuer's keys
+
+
+async def test_kid_unknown_is_asked_for_once_and_keys_rotate(issuer: Issuer, time: Time) -> None:
+    check = door(issuer, time)
+    assert await check(signed(issuer)) is not None
+    unknown = signed(issuer, key=OTHER_RSA, kid="next")
+    for _ in range(20):
+        assert await check(unknown) is None
+    assert issuer.asked == 1
+    issuer.keys = [jwk(OTHER_RSA, "next")]
+    time.now += PAUSE_SECONDS
+    assert await check(unknown) is not None
+    assert issuer.asked == 2
+    # What the issuer took away counts no more.
+    assert await check(signed(issuer)) is None
+    time.now += PAUSE_SECONDS
+    assert await asyncio.gather(*(check(signed(issuer, kid="made-up")) for _ in range(20))) == [None] * 20
+    assert issuer.asked == 3
+
+
+async def test_a_key_that_was_taken_away_counts_no_longer_than_it_is_fresh(issuer: Issuer, time: Time) -> None:
+    check = door(issuer, time)
+    late = signed(issuer, exp=NOW + 2 * FRESH_SECONDS)
+    assert await check(late) is not None
+    issuer.keys = [jwk(EC, "ec")]
+    time.now += FRESH_SECONDS + 1
+    assert await check(late) is None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HTTP/1.1 500 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n[]",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\n{x}",
+        b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n" + b"[" * 600_000,
+        b"",
+    ],
+    ids=["500", "redirect", "no key set", "no json", "too large", "reset"],
+)
+async def test_jwks_down(issuer: Issuer, time: Time, raw: bytes) -> None:
+    down = door(issuer, time)
+    issuer.raw = raw
+    rules = GuardRules(hosts=allowed_hosts("127.0.0.1"))
+    answer = await ask(Guard(echo, rules=rules, authenticate=down), token=signed(issuer))
+    # Not a wrong token, and not let in either: nobody knows.
+    assert (answer.status, answer.json["type"]) == (503, "urn:holdfast:problem:ServerUnreachable")
+    issuer.raw = None
+    time.now += PAUSE_SECONDS
+    known = signed(issuer, exp=NOW + 2 * STALE_SECONDS)
+    assert await down(known) is not None
+    # Keys that are known are taken for a day while the issuer is away, and no longer.
+    issuer.raw = raw
+    time.now += STALE_SECONDS - 1
+    assert await down(known) is not None
+    time.now += 2 + PAUSE_SECONDS
+    assert (await ask(Guard(echo, rules=rules, authenticate=down), token=known)).status == 503
+
+
+# ------------------------------------------------------------------------------------------------ metadata and settings
+
+
+async def test_a_client_finds_out_where_to_get_a_token(issuer: Issuer) -> None:
+    now = datetime.now(UTC)
+    oauth = OAuth(issuer=issuer.url, jwks_url=f"{issuer.url}/keys")
+    async with AsyncHoldfast.open("memory://") as hf:
+        with pytest.raises(InvalidSetting, match="public_url"):
+            await guarded(echo, hf, Door(oauth=oauth), now=now)
+        app = await guarded(echo, hf, Door(host="0.0.0.0", behind_proxy=True, oauth=oauth, public_url=URL), now=now)
+        for path, resource in (("/v1/status", ""), ("/mcp", "/mcp")):
+            refused = await ask(app, path, host=("host", "memory.example"))
+            metadata = f"{URL}/.well-known/oauth-protected-resource{resource}"
+            assert refused.headers["www-authenticate"] == f'Bearer realm="holdfast", resource_metadata="{metadata}"'
+            told = (await ask(app, metadata.removeprefix(URL))).json
+            assert told["resource"] == URL + resource
+            assert told["authorization_servers"] == [issuer.url]
+            assert told["scopes_supported"] == ["holdfast:read", "holdfast:write", "holdfast:admin"]
+        assert (await ask(app, "/.well-known/oauth-protected-resource/other")).status == 401
+        # Both kinds of token are let in, each by its own check.
+        token = jwt.encode(
+            claims(issuer, exp=int(now.timestamp()) + 60), RSA, algorithm="RS256", headers={"kid": "rsa"}
+        )
+        assert (await ask(app, token=token)).json["user"] == "alice"
+        made = await hf.admin.tokens.create(user="bob")
+        assert (await ask(app, token=made.secret)).json["user"] == "bob"
+        assert (await ask(app)).status == 401
+
+
+def test_oauth_stands_in_a_table(tmp_path: Path) -> None:
+    assert oauth_of_file(tmp_path) is None
+    (tmp_path / "holdfast.toml").write_text(
+        'idempotency_days = 7\n[oauth]\nissuer = "https://id.example"\njwks_url = "https://id.example/keys"\n'
+        'audience = "api"\n[oauth.rights]\n"mem" = "read"\n'
+    )
+    found = oauth_of_file(tmp_path)
+    assert found is not None
+    assert (found.audience, found.rights) == ({"api"}, {"mem": "read"})
+    good = {"issuer": "https://id.example", "jwks_url": "https://id.example/keys"}
+    assert oauth_from(good).user_claim == "sub"
+    for wrong in (
+        {"jwks_url": "http://id.example/keys"}, {"issuer": "id.example"}, {"user_claim": ""}, {"leeway": "9"},
+        {"rights": {"x": "root"}}, {"rights": "x"}, {"audience": [7]}, {"namespace": 7},
+    ):  # fmt: skip
+        with pytest.raises(InvalidSetting):
+            oauth_from(good | wrong)
+    with pytest.raises(InvalidSetting, match="lacks"):
+        oauth_from({"issuer": "https://id.example"})
+    for wrong_url in ("memory.example", "https://memory.example/path", "ftp://x"):
+        with pytest.raises(InvalidSetting):
+            Resource(url=wrong_url, authorization_servers=())

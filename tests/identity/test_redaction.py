@@ -1,0 +1,274 @@
+"""Redaction: what is a secret, what only looks like one, and that none is stored, shown to a model or logged."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import logging
+import re
+import secrets
+import string
+import threading
+from importlib.resources import files
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.errors import IdempotencyConflict, InvalidSetting, SecretFound
+from holdfast.pipeline.access import mint
+from holdfast.redaction import SecretRedactor
+
+RNG = Random(8)
+REDACTOR = SecretRedactor("on")
+
+
+def some(alphabet: str, length: int) -> str:
+    return "".join(RNG.choices(alphabet, k=length))
+
+
+WORD, LOWER, HEX = string.ascii_letters + string.digits, string.ascii_lowercase + string.digits, "0123456789abcdef"
+PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{some(WORD, 64)}\n{some(WORD, 64)}\n-----END RSA PRIVATE KEY-----"
+JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + some(WORD, 43)
+
+# Made here, not real: the text around it, and the secret that must be gone.
+SECRETS: dict[str, tuple[str, str]] = {
+    "aws": ("the id is {} ok?", "AKIA" + some(string.ascii_uppercase + string.digits, 16)),
+    "aws secret": ("aws_secret_access_key = '{}'", some(WORD, 40)),
+    "azure": ("DefaultEndpointsProtocol=https;{};", "AccountKey=" + some(WORD, 86) + "=="),
+    "basic auth": ("clone https://me:{}@git.example/repo", some(WORD, 16)),
+    "discord": ("bot {}", "M" + some(WORD, 23) + "." + some(WORD, 6) + "." + some(WORD, 27)),
+    "github": ("use {} please", "ghp_" + some(WORD, 36)),
+    "github fine": ("use {} please", "github_pat_" + some(WORD, 60)),
+    "gitlab": ("use {} please", "glpat-" + some(WORD, 20)),
+    "jwt": ("header {} end", JWT),
+    "bearer": ("curl -H 'Authorization: Bearer {}'", some(WORD, 40)),
+    "mailchimp": ("{}", some(LOWER, 32) + "-us12"),
+    "npm": ("//registry.npmjs.org/:_authToken={}", "npm_" + some(WORD, 36)),
+    "openai": ("export KEY={}", "sk-proj-" + some(WORD, 20) + "T3BlbkFJ" + some(WORD, 20)),
+    "anthropic": ("export KEY={}", "sk-ant-api03-" + some(WORD, 80)),
+    "google": ("key {}", "AIza" + some(WORD, 35)),
+    "hugging face": ("{} is it", "hf_" + some(string.ascii_letters, 34)),
+    "holdfast": ("{} is it", mint(secrets.token_bytes)[1]),
+    "pypi": ("{}", "pypi-AgEIcHlwaS5vcmc" + some(WORD, 80)),
+    "sendgrid": ("{}", "SG." + some(WORD, 22) + "." + some(WORD, 43)),
+    "slack": ("{}", "xoxb-123456789012-123456789012-" + some(LOWER, 24)),
+    "square": ("{}", "sq0csp-" + some(WORD, 43)),
+    "stripe": ("pay with {}", "sk_live_" + some(WORD, 24)),
+    "telegram": ("{}", "123456789:" + some(WORD, 35)),
+    "twilio": ("{}", "SK" + some(HEX, 32)),
+    "private key": ("here:\n{}\nthanks", PEM),
+    "private key cut off": ("here:\n{}", PEM[:120]),
+    "private key in json": ('{{"key": "{}"}}', PEM.replace("\n", "\\n")),
+    "password quoted": ('password = "{}"', "correcthorse"),
+    "password in yaml": ("db:\n  user: me\n  password: {}\n  port: 1", "hunter2"),
+    "password said": ("my password: {}, and the rest", "Tr0ub4dor&3"),
+    "password in an environment": ("DB_PASSWORD={}\nHOST=x", "s3cr3t-9x"),
+    "password in json": ('{{"user": "me", "password": "{}"}}', "correcthorse"),
+    "api key": ("api_key: {}", some(HEX, 32)),
+}  # fmt: skip
+
+# What must stay as it is: talk, code, ids and hashes.
+HARMLESS = [
+    "The secret: never give up.", "What is the secret of a good ramen? Patience!", "I forgot my password again :(",
+    "Password must be at least 8 characters, secret questions too.", "password: ", 'password = ""', "password: ********",
+    'api_key = os.environ["API_KEY"]', "password=getpass.getpass()", "PASSWORD=${DB_PASSWORD}", 'secret = "<your secret>"',
+    'api_key_env = "ACME_KEY"', "secret_key = settings.SECRET_KEY", "pwd = self.config.password", "secret santa is Bob",
+    "commit 9c1f0be2a3d4e5f60718293a4b5c6d7e8f901234", "sha256:" + some(HEX, 64), "id mem_0198c2f0a1b27c3e9d4f5a6b7c8d9e0f",
+    "550e8400-e29b-41d4-a716-446655440000", "https://example.org/a/b?c=d#e", "mail me@example.org, see http://x:8080/a@b",
+    "AKIA is a prefix; ghp_ too; sk-ant- as well", "ratio 12:34, at 10:45:00", "APARTMENT APPLICATIONS",
+    "the token bucket holds 200 tokens", "비밀번호를 잊어버렸어요", "パスワードを忘れました", "key: value, key2: value2",
+    "eyJust kidding.really", "call_0 toolu_01AbCdEfGhIjKlMnOpQrStUv", "BEGIN PRIVATE conversation", "192.168.1.1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_is_found_and_only_it_is_replaced(name: str) -> None:
+    around, secret = SECRETS[name]
+    text = around.format(secret)
+    cleaned, count = REDACTOR.redact(text)
+    assert count == 1
+    for start in range(12 if len(secret) > 40 else 0, len(secret) - 5, 3):
+        assert secret[start : start + 6] not in cleaned
+    before, _, after = around.format("\0").partition("\0")
+    assert cleaned.startswith(before)
+    assert cleaned.endswith(after)
+    assert re.fullmatch(r"\[redacted: [\w -]+\]", cleaned.removeprefix(before).removesuffix(after))
+    assert REDACTOR.redact(cleaned) == (cleaned, 0)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_looks_like_one_stays(text: str) -> None:
+    assert REDACTOR.redact(text) == (text, 0)
+
+
+def test_a_corpus_without_secrets_stays_nearly_as_it_is() -> None:
+    """This project's own source and documents, and its demo: at most one find in a megabyte."""
+    root = Path(__file__).parents[2]
+    texts = [path.read_text("utf-8") for path in [*(root / "src").rglob("*.py"), *(root / "docs").rglob("*.md")]]
+    texts.append(files("holdfast").joinpath("data/demo_conversation.jsonl").read_text("utf-8"))
+    found = [text[span.start : span.end] for text in texts for span in REDACTOR.spans(text)]
+    assert sum(map(len, texts)) > 1_000_000
+    assert len(found) <= sum(map(len, texts)) / 1_000_000, found
+
+
+def test_many_secrets_and_those_inside_others() -> None:
+    pieces = [around.format(secret) for name, (around, secret) in SECRETS.items() if "cut off" not in name]
+    cleaned, count = REDACTOR.redact("\n\n".join(pieces))
+    assert count >= len(pieces)
+    assert [secret for _, secret in SECRETS.values() if secret in cleaned] == []
+    key = SECRETS["openai"][1]
+    assert REDACTOR.redact(f'password = "{key}"') == ('password = "[redacted: OpenAI Token]"', 1)
+
+
+def test_pictures_are_passed_over() -> None:
+    blob = "data:image/png;base64," + some(WORD + "+/", 6000) + SECRETS["aws"][1] + some(WORD, 3000)
+    assert REDACTOR.redact(blob) == (blob, 0)
+
+
+def test_threads_share_one() -> None:
+    redactor = SecretRedactor("on")
+    threads = [
+        threading.Thread(target=lambda: [redactor.redact(a.format(s)) for a, s in SECRETS.values()]) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(redactor.counts.values()) == 4 * len(SECRETS)
+
+
+# ------------------------------------------------------------------------------------------------ in the store
+
+TOKEN = SECRETS["github"][1]
+OTHER = SECRETS["stripe"][1]
+
+
+def everywhere(token: str) -> list[dict[str, Any]]:
+    """Messages of both shapes with a secret in every place that has text."""
+    return [
+        {"role": "user", "content": f"use {token}"},
+        {"role": "user", "content": [{"type": "text", "text": f"parts: {token}"}], "metadata": {"note": [f"is {token}"]}},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "call_0",
+                    "type": "function",
+                    "function": {"name": "login", "arguments": json.dumps({"user": "me", "password": "correcthorse"})},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_0", "content": json.dumps({"api_key": token, "ok": True})},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "login", "input": {"pwd": "correcthorse"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": f"got {token}"}]},
+    ]  # fmt: skip
+
+
+def files_with(folder: Path, text: str) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def test_nothing_of_a_secret_is_stored_shown_or_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with Holdfast.open(tmp_path / "memory.db", redaction="on") as hf:
+        alice = hf.scope(user="alice", session="s")
+        receipt = alice.add(everywhere(TOKEN), idempotency_key="k")
+        assert receipt.redacted == 7
+        # The fingerprint is over what the caller sent: the same again is a replay, another secret is not.
+        assert alice.add(everywhere(TOKEN), idempotency_key="k").replayed
+        with pytest.raises(IdempotencyConflict):
+            alice.add(everywhere(OTHER), idempotency_key="k")
+        told = [
+            alice.remember(f"deploys with {TOKEN}", topics=[TOKEN], metadata={"password": "correcthorse"}),
+            alice.remember(attribute="wifi password", value="correcthorse"),
+            alice.remember(attribute="token", value=TOKEN, idempotency_key="f"),
+        ]
+        assert [one.receipt.redacted for one in told] == [3, 1, 1]
+        assert told[1].memory is not None
+        assert told[1].memory.value == "[redacted: Secret Keyword]"
+        corrected = alice.correct(told[1].memory.id, "batterystaple")
+        assert corrected.receipt.redacted == 1
+        messages = alice.messages()
+        arguments = messages[2].body["tool_calls"][0]["function"]["arguments"]
+        assert json.loads(arguments) == {"user": "me", "password": "[redacted: Secret Keyword]"}
+        assert json.loads(messages[3].body["content"])["ok"] is True
+        assert messages[4].body["content"][0]["input"] == {"pwd": "[redacted: Secret Keyword]"}
+        assert alice.recall("redacted GitHub Token").hits
+        alice.end_session()
+        hf.settle()
+        alice.export(tmp_path / "alice.jsonl")
+        status = alice.status()
+        assert status.redacted == 7 + 5 + 1
+        assert hf.scope(user="bob").status().redacted == 0
+        for word in (TOKEN, "correcthorse", "batterystaple"):
+            assert files_with(tmp_path, word) == []
+    for word in (TOKEN, "correcthorse", "batterystaple"):
+        assert word not in caplog.text
+
+
+def test_an_import_is_redacted_too(tmp_path: Path) -> None:
+    with Holdfast.open(tmp_path / "old.db") as hf:
+        alice = hf.scope(user="alice")
+        alice.add(everywhere(TOKEN))
+        alice.remember(f"deploys with {TOKEN}")
+        alice.remember(attribute="wifi password", value="correcthorse")
+        assert alice.add([{"role": "user", "content": TOKEN}]).redacted == 0
+        alice.export(tmp_path / "alice.jsonl")
+    (tmp_path / "new").mkdir()
+    with Holdfast.open(tmp_path / "new" / "memory.db", redaction="on") as hf:
+        alice = hf.scope(user="alice")
+        alice.import_file(tmp_path / "alice.jsonl")
+        assert len(alice.list().items) == 2
+    for word in (TOKEN, "correcthorse"):
+        assert files_with(tmp_path / "new", word) == []
+
+
+def test_refuse_stores_nothing_and_names_only_kind_and_place() -> None:
+    with Holdfast.open("memory://", redaction="refuse") as hf:
+        alice = hf.scope(user="alice", session="s")
+        messages = [{"role": "user", "content": "fine"}, *everywhere(TOKEN)[:1]]
+        with pytest.raises(SecretFound) as caught:
+            alice.add(messages)
+        assert caught.value.values == {"kind": "GitHub Token", "place": "message 1"}
+        for call in (
+            lambda: alice.remember(f"x {TOKEN}"),
+            lambda: alice.remember(attribute="wifi password", value="correcthorse"),
+            lambda: alice.remember("fine", metadata={"a": [TOKEN]}),
+        ):
+            with pytest.raises(SecretFound) as found:
+                call()
+            assert TOKEN[:12] not in str(found.value) + repr(found.value.values)
+        note = alice.remember("fine").memory
+        assert note is not None
+        with pytest.raises(SecretFound):
+            alice.correct(note.id, TOKEN)
+        assert alice.messages() == ()
+        assert len(alice.list().items) == 1
+
+
+def test_off_changes_nothing() -> None:
+    with Holdfast.open("memory://") as hf:
+        alice = hf.scope(user="alice")
+        assert alice.add(everywhere(TOKEN)).redacted == 0
+        assert alice.messages()[0].body["content"] == f"use {TOKEN}"
+
+
+def test_settings_are_checked_and_the_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match="off, on or refuse"):
+        Holdfast.open("memory://", redaction="yes")
+    real = builtins.__import__
+
+    def missing(name: str, *rest: Any) -> Any:
+        if name.startswith("detect_secrets"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr("holdfast.redaction.import_module", missing)
+    with pytest.raises(InvalidSetting, match=r"pip install 'holdfast\[redaction\]'"):
+        Holdfast.open(tmp_path / "memory.db", redaction="on")
+    assert not (tmp_path / "memory.db").exists()
+    Holdfast.open("memory://").close()

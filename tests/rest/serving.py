@@ -1,0 +1,130 @@
+"""A real server on loopback in the test's own loop: guard, REST and MCP, with a token of its own for each scope."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from holdfast import AsyncHoldfast
+from holdfast.access import RIGHTS
+from holdfast.interfaces.serve_settings import ServeSettings
+from holdfast.interfaces.serving import Serving, _config, _Server, serving
+from holdfast.model import Scope
+from holdfast.testing import FakeClock
+
+FAST = {"rate_per_second": 1e6, "rate_burst": 1_000_000}
+
+
+@dataclass(frozen=True)
+class Live:
+    """A server that runs, the store behind it, and the store's clock."""
+
+    url: str
+    holdfast: AsyncHoldfast
+    clock: FakeClock
+    made: Serving
+    clients: list[AsyncHoldfast] = field(default_factory=list)
+
+    async def token(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> str:
+        return (await self.holdfast.admin.tokens.create(rights=rights, **names)).secret
+
+    def client(self, token: str | None = None, **options: Any) -> httpx2.AsyncClient:
+        """Plain HTTP, as somebody's own client would speak it."""
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, trust_env=False, **options)
+
+    async def opened(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> AsyncHoldfast:
+        made = await AsyncHoldfast.open(self.url, token=await self.token(rights, **names))
+        self.clients.append(made)
+        return made
+
+
+@asynccontextmanager
+async def live(
+    location: str = "memory://", *, settings: dict[str, Any] | None = None, **opened: Any
+) -> AsyncIterator[Live]:
+    """A server on a free port of loopback; every request needs a token, except on `settings={"tokens": False}`."""
+    clock = FakeClock()
+    given = {**FAST, **(settings or {})}
+    tokens = given.pop("tokens", True)
+    chosen = ServeSettings(**given)
+    async with AsyncHoldfast.open(location, clock=clock, **{"worker": False, **opened}) as holdfast:
+        if tokens:
+            await holdfast.admin.tokens.create(label="so that the door is shut")
+        made = await serving(holdfast, chosen, local=Scope(user="local"), folder=Path("/nonexistent"))
+        sock = socket.socket()
+        sock.bind(("127.0.0.1", 0))
+        server = _Server(_config(made.app, chosen))
+
+        async def run() -> None:
+            # In one task from beginning to end: what MCP enters must be left where it was entered.
+            async with made.mcp.lifespan():
+                await server.serve([sock])
+
+        task = asyncio.create_task(run())
+        while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
+            await asyncio.sleep(0)
+        try:
+            running = Live(f"http://127.0.0.1:{sock.getsockname()[1]}", holdfast, clock, made)
+            yield running
+        finally:
+            for client in running.clients:
+                await client.close()
+            made.streams.end()
+            server.should_exit = True
+            await task
+            sock.close()
+
+
+class RemoteHarness:
+    """A `Harness` whose scopes are clients, each with the token of its scope."""
+
+    def __init__(self, server: Live) -> None:
+        self._server = server
+        self._clients: dict[Scope, asyncio.Task[AsyncHoldfast]] = {}
+
+    def scope(self, *, session: str | None = None, **names: Any) -> Any:
+        Scope(**names, session=session)
+        own = Scope(**names)
+        if own not in self._clients:
+            self._clients[own] = asyncio.ensure_future(self._server.opened(**names))
+        return Later(self._clients[own], {**names, "session": session})
+
+    async def advance(self, span: timedelta) -> None:
+        self._server.clock.advance(span)
+
+    async def settle(self) -> None:
+        admin = await self.scope(user="the one who settles").opened()
+        await admin.settle()
+
+
+class Later:
+    """The verbs of a scope of a client that is being opened."""
+
+    def __init__(self, client: asyncio.Task[AsyncHoldfast], names: dict[str, Any]) -> None:
+        self._client = client
+        self._names = names
+
+    async def opened(self) -> AsyncHoldfast:
+        return await self._client
+
+    def __getattr__(self, verb: str) -> Any:
+        async def call(*args: Any, **named: Any) -> Any:
+            return await getattr((await self._client).scope(**self._names), verb)(*args, **named)
+
+        return call
+
+
+@asynccontextmanager
+async def remote_harness(location: str = "memory://", **opened: Any) -> AsyncIterator[RemoteHarness]:
+    async with live(location, **opened) as server:
+        harness = RemoteHarness(server)
+        yield harness

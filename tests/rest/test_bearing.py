@@ -1,0 +1,144 @@
+"""What a server bears: models that hang, clients that are slow, silent or half gone, and many of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from holdfast.testing import ChaosServer, HashEmbedding
+from tests.rest.serving import Live, live
+
+
+class Hanging(HashEmbedding):
+    """An embedder that never answers."""
+
+    async def embed(self, texts: Any, *, purpose: Any) -> Any:
+        await asyncio.Event().wait()
+        return await super().embed(texts, purpose=purpose)
+
+
+async def test_with_every_model_hanging_a_save_is_as_quick(tmp_path: Path) -> None:
+    times = {}
+    for name, embedding in (("well", HashEmbedding(8)), ("hanging", Hanging(8))):
+        async with live(str(tmp_path / f"{name}.db"), embedding=embedding, worker=True, recall_timeout=0.2) as server:
+            alice = (await server.opened(user="alice")).scope(user="alice", session="s")
+            spent = []
+            for n in range(30):
+                begun = perf_counter()
+                await alice.add([{"role": "user", "content": f"line {n}"}])
+                spent.append(perf_counter() - begun)
+            times[name] = sorted(spent)[15]
+            found = await alice.recall("line")
+            assert found.total == 30
+            assert ("meaning" in found.degraded) is (name == "hanging")
+            async with server.client() as http:
+                assert (await http.get("/readyz")).status_code == 200
+    assert times["hanging"] < 3 * times["well"] + 0.02, times
+
+
+def connect(server: Live) -> socket.socket:
+    host, port = server.url.removeprefix("http://").split(":")
+    made = socket.create_connection((host, int(port)))
+    made.setblocking(False)
+    return made
+
+
+async def closed(one: socket.socket) -> bool:
+    """Wait until the other side has let go of it."""
+    loop = asyncio.get_running_loop()
+    try:
+        return await asyncio.wait_for(loop.sock_recv(one, 65536), 20) == b""
+    except ConnectionError:
+        return True
+
+
+async def answers(server: Live) -> None:
+    alice = (await server.opened(user="alice")).scope(user="alice")
+    async with asyncio.timeout(20):
+        assert (await alice.remember("still there")).memory is not None
+
+
+async def test_connections_that_say_nothing_are_let_go_of() -> None:
+    async with live(settings={"header_seconds": 0.3}) as server:
+        silent, half, between = (connect(server) for _ in range(3))
+        half.send(b"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: ")
+        between.send(b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+        await asyncio.get_running_loop().sock_recv(between, 65536)
+        between.send(b"GET /hea")
+        await answers(server)
+        assert all(await asyncio.gather(*map(closed, (silent, half, between))))
+        for one in (silent, half, between):
+            one.close()
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    async with live(settings={"request_seconds": 0.3}) as server:
+        token = await server.token(user="alice")
+        slow = connect(server)
+        head = f"POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\n"
+        slow.send(head.encode() + b"content-length: 1000\r\n\r\n{")
+        said = await asyncio.wait_for(asyncio.get_running_loop().sock_recv(slow, 65536), 20)
+        assert said.startswith(b"HTTP/1.1 408"), said
+        slow.close()
+        await answers(server)
+        assert (await server.holdfast.scope(user="alice").status()).messages == 0
+
+
+async def test_readers_that_do_not_read_and_clients_that_vanish(server: Live) -> None:
+    alice = (await server.opened(user="alice")).scope(user="alice", session="s")
+    await alice.add([{"role": "user", "content": "x" * 1_000_000} for _ in range(8)])
+    token = await server.token(user="alice")
+    ask = f"GET /v1/messages?session=s HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\r\n".encode()
+    deaf = [connect(server) for _ in range(5)]
+    for one in deaf:
+        one.send(ask)
+    await answers(server)
+    for one in deaf:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        one.close()
+    gone = connect(server)
+    gone.send(ask.replace(b"GET /v1/messages", b"POST /v1/forget"))
+    gone.close()
+    await answers(server)
+
+
+async def test_many_idle_connections_take_nobody_elses_place(server: Live) -> None:
+    idle = [connect(server) for _ in range(500)]
+    begun = perf_counter()
+    await answers(server)
+    assert perf_counter() - begun < 5
+    for one in idle:
+        one.close()
+
+
+async def test_no_log_line_holds_what_was_said(server: Live, caplog: Any) -> None:
+    import logging
+
+    caplog.set_level(logging.DEBUG)
+    alice = (await server.opened(user="alice-canary")).scope(user="alice-canary", session="s-canary")
+    told = await alice.remember("note-canary", metadata={"k": "canary"}, idempotency_key="key-canary")
+    await alice.recall("question-canary")
+    await alice.messages()
+    async with server.client(await server.token(user="alice-canary")) as http:
+        await http.post("/v1/memories", json={"text": "canary", "nonsense-canary": 1})
+        await http.get("/v1/memories/mem_canary", params={"q": "canary"})
+        await http.get("/v1/canary")
+        await http.post("/v1/messages", content=b'{"messages": "canary')
+    ours = [record for record in caplog.records if record.name.startswith(("holdfast", "uvicorn"))]
+    lines = [json.dumps({key: str(value) for key, value in vars(record).items()}) for record in ours]
+    assert len([record for record in ours if record.name == "holdfast.requests"]) >= 8
+    assert not [line for line in lines if "canary" in line]
+    assert told.memory.id not in "".join(lines)
+
+
+async def test_the_chaos_servers_record_shows_no_call_for_a_save(tmp_path: Path) -> None:
+    async with ChaosServer() as chaos:
+        assert chaos.requests == []
+        async with live(str(tmp_path / "m.db")) as server:
+            alice = (await server.opened(user="alice")).scope(user="alice")
+            await alice.add({"role": "user", "content": "hello", "embed": False})
+        assert chaos.requests == []

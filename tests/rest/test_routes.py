@@ -1,0 +1,319 @@
+"""What HTTP adds to the verbs: ids of others, rights, revisions, keys, pages, limits, and what OpenAPI says of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from holdfast.errors import ScopeDenied
+from tests.rest.serving import Live
+
+JSON = "application/json"
+ANY = {"messages": [{"role": "user", "content": "hello"}]}
+# Every operation with the right that it needs and a body that is well formed.
+OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
+    ("post", "/v1/messages"): ("write", ANY),
+    ("get", "/v1/messages"): ("read", None),
+    ("get", "/v1/messages/{message_id}"): ("read", None),
+    ("delete", "/v1/messages/{message_id}"): ("write", None),
+    ("get", "/v1/messages/{message_id}/text"): ("read", None),
+    ("get", "/v1/messages/{message_id}/history"): ("read", None),
+    ("post", "/v1/sessions/end"): ("write", None),
+    ("post", "/v1/sessions/consolidate"): ("write", None),
+    ("post", "/v1/memories"): ("write", {"text": "a note"}),
+    ("get", "/v1/memories"): ("read", None),
+    ("get", "/v1/memories/{memory_id}"): ("read", None),
+    ("delete", "/v1/memories/{memory_id}"): ("write", None),
+    ("get", "/v1/memories/{memory_id}/history"): ("read", None),
+    ("post", "/v1/memories/{memory_id}/correct"): ("write", {"value": "x"}),
+    ("post", "/v1/memories/{memory_id}/pin"): ("write", None),
+    ("post", "/v1/memories/{memory_id}/unpin"): ("write", None),
+    ("post", "/v1/forget"): ("write", {"item_id": "{id}"}),
+    ("get", "/v1/suspicions"): ("read", None),
+    ("post", "/v1/suspicions/{suspicion_id}/settle"): ("write", {"verdict": "same"}),
+    ("post", "/v1/recall"): ("read", {"text": "hello"}),
+    ("get", "/v1/summaries"): ("read", None),
+    ("post", "/v1/context"): ("read", {}),
+    ("get", "/v1/status"): ("read", None),
+    ("get", "/v1/scope"): (None, None),
+    ("get", "/v1/changes"): ("read", None),
+    ("get", "/v1/changes/stream"): ("read", None),
+    ("post", "/v1/changes/{change_id}/undo"): ("write", {}),
+    ("post", "/v1/import"): ("write", None),
+    ("get", "/v1/export"): ("read", None),
+    ("post", "/v1/admin/settle"): ("admin", {}),
+    ("get", "/v1/admin/usage"): ("admin", None),
+    ("get", "/v1/admin/doctor"): ("admin", None),
+    ("get", "/v1/admin/ready"): ("admin", None),
+    ("post", "/v1/admin/reindex"): ("admin", None),
+}
+
+
+def filled(path: str, item: str) -> str:
+    return re.sub(r"\{\w+\}", item, path)
+
+
+async def openapi(server: Live) -> Any:
+    async with server.client(await server.token(user="alice")) as http:
+        return (await http.get("/openapi.json")).json()
+
+
+async def test_the_table_has_every_operation(server: Live) -> None:
+    found = {(method, path) for path, item in (await openapi(server))["paths"].items() for method in item}
+    assert found == set(OPERATIONS)
+
+
+async def test_each_operation_needs_its_right(server: Live) -> None:
+    tokens = {right: await server.token([right], user="alice") for right in ("read", "write", "admin")}
+    for (method, path), (right, body) in OPERATIONS.items():
+        for other, token in tokens.items():
+            if right is None or other == right:
+                continue
+            async with server.client(token) as http:
+                answer = await http.request(method, filled(path, "mem_1"), json=body)
+            assert answer.status_code == 403, (method, path, other, answer.text)
+            assert answer.json()["type"] == "urn:holdfast:problem:ScopeDenied"
+            assert answer.json()["values"] == {"right": right}
+
+
+async def test_nothing_is_served_without_a_token(server: Live) -> None:
+    async with server.client() as http:
+        for (method, path), (_, body) in OPERATIONS.items():
+            answer = await http.request(method, filled(path, "mem_1"), json=body)
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="holdfast"')
+        for path in ("/mcp", "/openapi.json", "/v1/nothing", "/docs", "/redoc", "/"):
+            assert (await http.get(path)).status_code == 401, path
+
+
+async def test_ids_of_others_are_not_found_on_any_route(server: Live) -> None:
+    alice = (await server.opened(user="alice")).scope(user="alice")
+    [message] = (await alice.add(ANY["messages"])).ids
+    told = await alice.remember(attribute="city", value="Porto")
+    ids = {
+        "message_id": message,
+        "memory_id": told.memory.id,
+        "change_id": told.receipt.change_ids[0],
+        "suspicion_id": "sus_1",
+    }
+    others = [
+        await server.token(user="bob"), await server.token(namespace="other", user="alice"), await server.token(),
+        await server.token(user="Alice"),
+    ]  # fmt: skip
+    for token in others:
+        async with server.client(token) as http:
+            for (method, path), (_, body) in OPERATIONS.items():
+                name = re.search(r"\{(\w+)\}", path)
+                if name is None and path != "/v1/forget":
+                    continue
+                item = told.memory.id if name is None else ids[name[1]]
+                sent = {"item_id": item} if name is None else body
+                mine = await http.request(method, filled(path, item), json=sent)
+                assert mine.status_code == 404, (method, path, mine.text)
+                unknown = item[:-4] + "0000"
+                sent = {"item_id": unknown} if name is None else body
+                nobodys = await http.request(method, filled(path, unknown), json=sent)
+                assert mine.text.replace(item, "") == nobodys.text.replace(unknown, "")
+    assert (await alice.get(told.memory.id)) == told.memory
+    assert (await alice.get(message)).id == message
+
+
+async def test_the_scope_is_the_tokens_and_nothing_else(server: Live) -> None:
+    alice = (await server.opened(user="alice")).scope(user="alice")
+    await alice.remember("canary of alice")
+    token = await server.token(user="bob")
+    tries: list[dict[str, Any]] = [
+        {"params": {"user": "alice"}}, {"params": {"namespace": "default", "user": "alice", "agent": "x"}},
+        {"headers": {"x-user": "alice", "x-holdfast-user": "alice", "x-forwarded-user": "alice"}},
+        {"headers": {"x-api-key": "alice"}, "cookies": {"user": "alice"}},
+    ]  # fmt: skip
+    for asked in tries:
+        async with server.client(token, cookies=asked.pop("cookies", None)) as http:
+            for path in ("/v1/memories", "/v1/changes", "/v1/export", "/v1/status", "/v1/summaries", "/v1/messages"):
+                assert "canary" not in (await http.get(path, **asked)).text
+            answer = await http.post("/v1/recall", json={"text": "canary"}, **asked)
+            assert answer.json()["total"] == 0
+    async with server.client(token) as http:
+        for name in ("user", "namespace", "agent"):
+            assert (await http.post("/v1/recall", json={"text": "canary", name: "alice"})).status_code == 422
+
+
+async def test_a_client_may_only_ask_for_the_scope_of_its_token(server: Live) -> None:
+    async with await server.opened(user="alice", agent="helper") as hf:
+        hf.scope(user="alice", agent="helper", session="any")
+        for names in (
+            {"user": "alice"},
+            {"user": "bob", "agent": "helper"},
+            {},
+            {"namespace": "n", "user": "alice", "agent": "helper"},
+        ):
+            with pytest.raises(ScopeDenied, match="bound to namespace 'default', user 'alice', agent 'helper'"):
+                hf.scope(**names)
+
+
+async def test_a_memory_is_changed_only_at_the_revision_that_was_read(server: Live) -> None:
+    async with server.client(await server.token(user="alice")) as http:
+        made = await http.post("/v1/memories", json={"attribute": "city", "value": "Porto"})
+        assert (made.status_code, made.headers["etag"]) == (201, '"1"')
+        place = f"/v1/memories/{made.json()['memory']['id']}"
+        assert (await http.get(place, headers={"if-none-match": '"1"'})).status_code == 304
+        pinned = await http.post(f"{place}/pin", headers={"if-match": '"1"'})
+        assert (pinned.status_code, pinned.headers["etag"]) == (200, '"2"')
+        assert (await http.get(place, headers={"if-none-match": '"1"'})).json()["pinned"] is True
+        for path, body in (("/unpin", None), ("/correct", {"value": "Lisbon"})):
+            late = await http.post(f"{place}{path}", json=body, headers={"if-match": '"1"'})
+            assert late.status_code == 412
+            problem = late.json()
+            assert problem["type"] == "urn:holdfast:problem:RevisionConflict"
+            assert problem["values"] == {"expected": 1, "actual": 2}
+        assert (await http.delete(place, headers={"if-match": '"1"'})).status_code == 412
+        assert (await http.get(place)).headers["etag"] == '"2"'
+        assert (await http.post(f"{place}/unpin", headers={"if-match": 'W/"2"'})).status_code == 412
+        for wrong in ("2", '"x"', '""', '"2", "3"', "W/2"):
+            assert (await http.post(f"{place}/unpin", headers={"if-match": wrong})).status_code == 422, wrong
+        assert (await http.post(f"{place}/unpin", headers={"if-match": "*"})).status_code == 200
+        assert (await http.delete(place, headers={"if-match": '"3"'})).status_code == 200
+        assert (await http.get(place)).status_code == 404
+
+
+async def test_a_key_makes_one_write_of_two(server: Live) -> None:
+    async with server.client(await server.token(user="alice")) as http:
+        key = {"idempotency-key": "ключ-1".encode()}
+        first = await http.post("/v1/messages", json=ANY, headers=key)
+        again = await http.post("/v1/messages", json=ANY, headers=key)
+        assert (first.status_code, again.status_code) == (201, 200)
+        assert (first.json()["replayed"], again.json()["replayed"]) == (False, True)
+        assert again.json()["ids"] == first.json()["ids"]
+        other = await http.post("/v1/messages", json={"messages": [{"role": "user", "content": "else"}]}, headers=key)
+        assert other.status_code == 409
+        assert other.json()["type"] == "urn:holdfast:problem:IdempotencyConflict"
+        assert other.json()["values"] == {"key": "ключ-1"}
+        assert len((await http.get("/v1/messages")).json()["items"]) == 1
+        told = [
+            await http.post("/v1/memories", json={"text": "a note"}, headers={"idempotency-key": "k"}) for _ in "ab"
+        ]
+        assert told[0].json()["memory"] == told[1].json()["memory"]
+        for wrong in ("", "k" * 513, b"\xff"):
+            assert (await http.post("/v1/messages", json=ANY, headers={"idempotency-key": wrong})).status_code == 422
+
+
+async def test_pages_join_to_the_whole(server: Live) -> None:
+    async with server.client(await server.token(user="alice")) as http:
+        for n in range(7):
+            await http.post("/v1/memories", json={"text": f"note {n}"})
+        lines = [{"role": "user", "content": f"line {n}"} for n in range(7)]
+        await http.post("/v1/messages", params={"session": "a/b ü"}, json={"messages": lines})
+        pages: list[tuple[str, dict[str, Any], str, int]] = [
+            ("/v1/memories", {}, "cursor", 7), ("/v1/messages", {"session": "a/b ü"}, "after", 7), ("/v1/changes", {}, "after", 8),
+        ]  # fmt: skip
+        for path, query, name, count in pages:
+            seen, asked = [], {**query, "limit": 3}
+            while True:
+                page = (await http.get(path, params=asked)).json()
+                seen += [item["id"] for item in page["items"]]
+                assert len(page["items"]) <= 3
+                if page["cursor"] is None or page.get("more") is False:
+                    break
+                asked[name] = page["cursor"]
+            assert len(set(seen)) == len(seen) == count, path
+        assert (await http.get("/v1/memories", params={"states": "superseded,retracted"})).json()["items"] == []
+        assert (await http.get("/v1/memories", params={"kinds": ""})).json()["items"] == []
+        assert (
+            len((await http.get("/v1/memories", params={"states": "any", "kinds": "note,fact"})).json()["items"]) == 7
+        )
+
+
+async def test_bodies_are_bounded_and_must_be_json(server: Live) -> None:
+    async with server.client(await server.token(user="alice")) as http:
+        deep = "[" * 100_000 + "]" * 100_000
+        bodies: list[tuple[bytes, dict[str, str], set[int]]] = [
+            (b"{", {"content-type": JSON}, {422}), (b"\xff\xfe", {"content-type": JSON}, {422}), (b"", {"content-type": JSON}, {422}),
+            (b'{"messages": ' + deep.encode() + b"}", {"content-type": JSON}, {422}), (b'{"messages": [NaN]}', {"content-type": JSON}, {422}),
+            (b'{"messages": ' + b"9" * 5000 + b"}", {"content-type": JSON}, {422}), (b"role=user", {"content-type": "text/plain"}, {422}),
+            (b'{"messages": []}', {}, {422}), (b"null", {"content-type": JSON}, {422}), (b"[]", {"content-type": JSON}, {422}),
+        ]  # fmt: skip
+        for body, headers, wanted in bodies:
+            answer = await http.post("/v1/messages", content=body, headers=headers)
+            assert answer.status_code in wanted, (body[:40], answer.text)
+            assert answer.headers["content-type"] == "application/problem+json"
+        huge = await http.post("/v1/messages", content=b"x" * (17 * 1024 * 1024), headers={"content-type": JSON})
+        assert huge.status_code == 413
+
+
+async def test_what_is_no_route_is_a_problem_too(server: Live) -> None:
+    async with server.client(await server.token(user="alice")) as http:
+        for method, path, status in (("GET", "/v1/nothing", 404), ("PUT", "/v1/memories", 405), ("GET", "/v1", 404)):
+            answer = await http.request(method, path)
+            assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+        mixed = await http.get("/v1/memories/msg_0190")
+        assert (mixed.status_code, mixed.json()["type"]) == (422, "urn:holdfast:problem:WrongKind")
+        assert (await http.get("/v1/status", headers={"x-request-id": "mine-1"})).headers["x-request-id"] == "mine-1"
+        ids = {(await http.get("/v1/status")).headers["x-request-id"] for _ in range(3)}
+        assert len(ids) == 3
+
+
+async def test_an_agents_changes_tell_nothing_of_another_agents(server: Live) -> None:
+    one, two = [
+        (await server.opened(user="alice", agent=name)).scope(user="alice", agent=name, session="s")
+        for name in ("one", "two")
+    ]
+    await one.remember("canary note")
+    await one.add({"role": "user", "content": "canary said"})
+    mine = await two.remember("of two")
+    found = await two.changes()
+    assert [change.id for change in found.items] == list(mine.receipt.change_ids)
+    whole = (await server.opened(user="alice")).scope(user="alice")
+    every = await whole.changes()
+    assert len(every.items) == 3
+    assert found.cursor == every.cursor == every.items[-1].seq
+    assert (await two.changes(after=found.cursor)).items == ()
+
+
+async def test_the_openapi_shows_examples_and_problems(server: Live) -> None:
+    said = await openapi(server)
+    for path, item in said["paths"].items():
+        for method, operation in item.items():
+            assert operation["summary"], path
+            assert {"401", "403", "404", "422", "429"} <= set(operation["responses"]), path
+            body = operation.get("requestBody", {}).get("content", {}).get(JSON)
+            assert body is None or body["examples"], (method, path)
+            good = next(found for code, found in operation["responses"].items() if code.startswith("2"))
+            assert good["content"], (method, path)
+    assert said["components"]["schemas"]["Problem"]["required"] == ["type", "title", "status", "detail"]
+
+
+async def test_the_examples_are_accepted(server: Live) -> None:
+    said = await openapi(server)
+    async with server.client(await server.token(user="alice")) as http:
+        tried = 0
+        for path, item in said["paths"].items():
+            for method, operation in item.items():
+                examples = operation.get("requestBody", {}).get("content", {}).get(JSON, {}).get("examples", {})
+                for name, example in examples.items():
+                    if "{" in path or name == "one":
+                        continue
+                    answer = await http.request(method, path, json=example["value"])
+                    assert answer.is_success, (path, name, answer.text)
+                    tried += 1
+        assert tried >= 8
+
+
+async def test_metrics_and_health_name_nobody(server: Live) -> None:
+    alice = (await server.opened(namespace="acme-canary", user="alice-canary")).scope(
+        namespace="acme-canary", user="alice-canary", session="s-canary"
+    )
+    told = await alice.remember("note-canary")
+    await alice.get(told.memory.id)
+    async with server.client() as http:
+        text = (await http.get("/metrics")).text
+        assert "canary" not in text
+        assert told.memory.id not in text
+        assert 'holdfast_http_requests_total{method="GET",route="/v1/memories/{memory_id}",status="200"} 1.0' in text
+        assert "holdfast_store_takes_writes 1.0" in text
+        assert "process_resident_memory_bytes" in text
+        assert (await http.get("/healthz")).json() == {"status": "alive"}
+        ready = await http.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (200, "ready")
+        server.made.streams.end()
+        assert (await http.get("/readyz")).status_code == 503

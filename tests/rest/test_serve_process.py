@@ -1,0 +1,219 @@
+"""`holdfast serve` as a process: it starts, stops, reloads, and refuses what is not safe."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from holdfast import Holdfast
+from holdfast.errors import ServerUnreachable
+from tests.interfaces.conftest import process
+
+TIMEOUT = 90
+
+
+class Running:
+    """A server process: its address, and what it logged."""
+
+    def __init__(self, child: subprocess.Popen[str]) -> None:
+        self.child = child
+        self.lines: list[Any] = []
+        self._heard = threading.Condition()
+        threading.Thread(target=self._listen, daemon=True).start()
+        assert child.stdout is not None
+        first = child.stdout.readline()
+        assert first, f"it did not start: {self.ended()}"
+        self.url = json.loads(first)["url"]
+
+    def _listen(self) -> None:
+        assert self.child.stderr is not None
+        for line in self.child.stderr:
+            with self._heard:
+                self.lines.append(json.loads(line) if line.startswith("{") else line)
+                self._heard.notify_all()
+
+    def logged(self, event: str, times: int = 1) -> list[Any]:
+        """Wait until that was logged so many times."""
+
+        def found() -> list[Any]:
+            return [line for line in self.lines if isinstance(line, dict) and line["event"].startswith(event)]
+
+        with self._heard:
+            assert self._heard.wait_for(lambda: len(found()) >= times, TIMEOUT), self.lines[-5:]
+            return found()
+
+    def ended(self) -> int:
+        code = self.child.wait(TIMEOUT)
+        assert self.child.stdout is not None
+        self.child.stdout.close()
+        return code
+
+
+@contextmanager
+def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
+    command = [
+        sys.executable,
+        "-m",
+        "holdfast",
+        "serve",
+        "--json",
+        "--log-format",
+        "json",
+        "--port",
+        "0",
+        "--db",
+        str(folder / "memory.db"),
+    ]
+    child = subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
+        env={**os.environ, "HOLDFAST_RATE_PER_SECOND": "100000", "HOLDFAST_RATE_BURST": "100000", **env},
+    )  # fmt: skip
+    try:
+        yield Running(child)
+    finally:
+        child.kill()
+        child.wait()
+        for pipe in (child.stdout, child.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def test_it_serves_one_local_user_and_stops_clean(tmp_path: Path) -> None:
+    with running(tmp_path, "--user", "alice", "--namespace", "acme") as server:
+        with Holdfast.open(server.url) as hf:
+            told = hf.scope(namespace="acme", user="alice").remember("Likes tea")
+        http = httpx2.Client(base_url=server.url, trust_env=False)
+        with http, http.stream("GET", "/v1/changes/stream") as stream:
+            assert stream.status_code == 200
+            begun = time.monotonic()
+            server.child.send_signal(signal.SIGTERM)
+            for _ in stream.iter_raw():
+                pass
+        assert server.ended() == 0
+        assert time.monotonic() - begun < 20
+        assert server.logged("stopped")
+        with pytest.raises(ServerUnreachable):
+            Holdfast.open(server.url, timeout=0.3)
+        with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
+            assert hf.scope(namespace="acme", user="alice").get(told.memory.id) == told.memory
+
+
+def test_a_stop_finishes_what_it_has_begun(tmp_path: Path) -> None:
+    """Whatever was acknowledged is there; whatever was not says so."""
+    acknowledged: list[str] = []
+    with running(tmp_path, "--user", "alice") as server, Holdfast.open(server.url, timeout=5.0) as hf:
+        alice = hf.scope(user="alice", session="s")
+
+        def write() -> None:
+            try:
+                while True:
+                    acknowledged.extend(alice.add({"role": "user", "content": "hello"}).ids)
+            except ServerUnreachable:
+                return
+
+        threads = [threading.Thread(target=write) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        while len(acknowledged) < 50:
+            time.sleep(0.01)
+        server.child.send_signal(signal.SIGTERM)
+        assert server.ended() == 0
+        for thread in threads:
+            thread.join(TIMEOUT)
+    with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
+        kept = {message.id for message in hf.scope(user="alice", session="s").messages(limit=10_000)}
+    assert set(acknowledged) <= kept
+    assert len(acknowledged) == len(set(acknowledged))
+
+
+def test_tokens_and_the_catalog_are_read_anew(tmp_path: Path) -> None:
+    catalog = tmp_path / "models.toml"
+    catalog.write_text(
+        '[models.mine]\nlabel = "Mine"\nprotocol = "openai-chat"\nmodel = "one"\nbase_url = "http://127.0.0.1:9/v1"\n'
+    )
+    database = ("--db", str(tmp_path / "memory.db"))
+    assert process("token", "create", *database, "--user", "first", "--json").returncode == 0
+    with running(tmp_path, "--consolidation", "mine", HOLDFAST_MODELS=str(catalog)) as server:
+        made = json.loads(
+            process("token", "create", *database, "--user", "alice", "--can", "read,write,admin", "--json").stdout
+        )
+        with Holdfast.open(server.url, token=_secret(made)) as hf:
+            alice = hf.scope(user="alice")
+            assert set(alice.status().models) == {"mine"}
+            catalog.write_text(catalog.read_text().replace("models.mine", "models.other") + catalog.read_text())
+            catalog.write_text(catalog.read_text().replace("[models.mine]", '[models.mine]\nfallback = "other"'))
+            server.child.send_signal(signal.SIGHUP)
+            server.logged("reloaded")
+            assert set(alice.status().models) == {"mine", "other"}
+            told = alice.remember("told after the reload")
+            catalog.write_text("[models.mine]\nprotocol = 7\n")
+            server.child.send_signal(signal.SIGHUP)
+            server.logged("reloading failed")
+            assert alice.get(told.memory.id) == told.memory
+            server.logged("the former was closed")
+        server.child.send_signal(signal.SIGTERM)
+        assert server.ended() == 0
+
+
+def _secret(made: Any) -> str:
+    return str(made.get("secret") or made["token"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--host", "0.0.0.0"), "make a token first"),
+        (("--host", "0.0.0.0", "--behind-proxy"), "make a token first"),
+        (("--behind-proxy",), "make a token first"),
+        (("--tls-cert", "x.pem"), "TLS needs both"),
+        (("--workers", "2"), "it must be 0 or 1"),
+        (("--port", "70000"), "it must be 0 to 65535"),
+        (("--host", "203.0.113.1"), "cannot listen"),
+    ],
+)  # fmt: skip
+def test_what_is_not_safe_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    done = process("serve", "--db", str(tmp_path / "memory.db"), "--port", "0", *options)
+    assert done.returncode == 2, done
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_with_tokens_it_still_wants_tls_or_a_proxy(tmp_path: Path) -> None:
+    database = ("--db", str(tmp_path / "memory.db"))
+    assert process("token", "create", *database, "--user", "alice").returncode == 0
+    done = process("serve", *database, "--port", "0", "--host", "0.0.0.0")
+    assert (done.returncode, "in the clear" in done.stderr) == (2, True)
+    with running(tmp_path, "--host", "0.0.0.0", "--behind-proxy") as server:
+        port = server.url.rsplit(":", 1)[1]
+        assert httpx2.get(f"http://127.0.0.1:{port}/healthz", trust_env=False).status_code == 200
+        assert httpx2.get(f"http://127.0.0.1:{port}/v1/status", trust_env=False).status_code == 401
+        assert httpx2.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).status_code == 401
+
+
+def test_a_missing_extra_says_what_to_install(tmp_path: Path) -> None:
+    for missing in ("fastapi", "uvicorn", "prometheus_client", "mcp"):
+        code = f"import sys; sys.modules[{missing!r}] = None; from holdfast.interfaces.cli import main; sys.exit(main(['serve', '--db', 'x.db']))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert done.returncode == 2
+        assert "pip install 'holdfast[server]'" in done.stderr
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_nothing_else_loads_the_server(tmp_path: Path) -> None:
+    code = "import sys; from holdfast.interfaces.cli import main; main(['status', '--db', 'memory://']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert not {"fastapi", "uvicorn", "mcp", "prometheus_client", "structlog", "opentelemetry", "httpx2"} & set(
+        done.stdout.split()
+    )
