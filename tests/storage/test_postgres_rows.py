@@ -85,7 +85,7 @@ async def test_every_table_with_a_scope_has_the_wall(database: str) -> None:
             " FROM pg_class AS c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
             " AND EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = c.oid AND attname = 'namespace')"
         ).fetchall()
-    assert {name for name, _, _ in found} == {*CONTENT, "namespace"}
+    assert {name for name, _, _ in found} == {*CONTENT, "namespace", "token"}
     assert all(walled and policy for _, walled, policy in found)
 
 

@@ -387,5 +387,8 @@ ALTER TABLE namespace ENABLE ROW LEVEL SECURITY;
 ALTER TABLE namespace FORCE ROW LEVEL SECURITY;
 CREATE POLICY entered ON namespace USING (namespace = (SELECT current_setting('holdfast.namespace', true)));
 -- Upkeep sees due work and the names of scopes, never content; it enters one scope a transaction to do the work.
+ALTER TABLE token ENABLE ROW LEVEL SECURITY;
+ALTER TABLE token FORCE ROW LEVEL SECURITY;
+CREATE POLICY upkeep ON token USING ((SELECT current_setting('holdfast.upkeep', true)) = 'on');
 CREATE POLICY upkeep ON due USING ((SELECT current_setting('holdfast.upkeep', true)) = 'on');
 CREATE POLICY upkeep ON owner FOR SELECT USING ((SELECT current_setting('holdfast.upkeep', true)) = 'on');
