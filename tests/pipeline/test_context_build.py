@@ -1,13 +1,13 @@
 """Any history, any budget, both shapes: what `build` returns is valid, fits, and holds what must not be lost."""
 
 import json
-import os
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from effort import tried
 from histories import histories, text
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults, says_something
 
@@ -24,8 +24,7 @@ from holdfast.pipeline.tokens import estimate_message, estimate_tokens
 from holdfast.pipeline.tool_pairs import repair_window
 from holdfast.testing.chaos import rules
 
-EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "100"))
-every = settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+every = tried(100)
 SECRET = b"s" * 32
 AT = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 SHAPES = ("openai", "anthropic")

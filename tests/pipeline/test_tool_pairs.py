@@ -1,12 +1,12 @@
 """Windows are valid for the provider whatever history and cut they come from (issue texts in the test names)."""
 
 import copy
-import os
 from types import MappingProxyType
 
 import pytest
+from effort import tried
 from histories import IMAGE, VALID, histories, text
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults, parts, says_something
 
@@ -23,9 +23,7 @@ except ModuleNotFoundError:
 
 SHAPES = ("openai", "anthropic")
 FAULTS = {"openai": openai_faults, "anthropic": anthropic_faults}
-EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "100"))
-
-every = settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+every = tried(100)
 any_history = st.sampled_from(SHAPES).flatmap(lambda shape: st.tuples(st.just(shape), histories(shape)))
 any_valid = st.sampled_from(SHAPES).flatmap(lambda shape: st.tuples(st.just(shape), VALID[shape]))
 
