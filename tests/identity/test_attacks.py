@@ -144,3 +144,11 @@ async def test_mcp_holds_no_stream_open_for_whoever_asks(server: Whole, alice: T
     async with asyncio.timeout(10):
         answer = await server.call(method, "/mcp", alice.token, headers=accept)
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
+
+
+async def test_an_admin_of_one_namespace_rebuilds_and_counts_no_other(server: Whole, alice: Tenant) -> None:
+    other = await server.tenant("boss", "other", "boss")
+    await server.call("POST", "/v1/memories", alice.token, {"text": "of acme"})
+    await server.call("POST", "/v1/memories", other.token, {"text": "of another"})
+    answer = await server.call("POST", "/v1/admin/reindex", other.token, {})
+    assert (answer.json["scopes"], answer.json["documents"]) == (1, 1)
