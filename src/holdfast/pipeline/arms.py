@@ -92,9 +92,7 @@ def understood(text: str, now: datetime) -> Question:
 def words_arm(question: Question, index: DecodedIndex) -> tuple[Arm, WordScores]:
     """Words of the question in the message, its window and its session."""
     scores = score_words(question.words, index)
-    found = _nothing(index)
-    found[scores.rows] = True
-    return Arm(name="words", score=normalised(scores.dense(len(index))), found=found), scores
+    return Arm(name="words", score=normalised(scores.score), found=scores.hit), scores
 
 
 def meaning_arms(cosines: Floats, held: Mask, index: DecodedIndex) -> list[Arm]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
 from holdfast.model import STATES, TIERS, Memory, from_micros, micros
-from holdfast.pipeline.answering import Gaps, Ranking, answered
+from holdfast.pipeline.answering import Gaps, Ranking, answered, whole_order
 from holdfast.pipeline.arms import (
     Question,
     key_arm,
@@ -27,7 +27,7 @@ from holdfast.pipeline.fusion import ARMS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.sight import checked_session
-from holdfast.pipeline.truth import Outdated, TruthCache, newer_first, unrepeated
+from holdfast.pipeline.truth import DEPTH, Outdated, TruthCache, leading, newer_first, repeats_of
 from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
@@ -142,7 +142,10 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
     cosines, vectors, gaps = _nearness(tx, index, caches, meaning or Meaning(off=True))
     question = understood(query.text, now)
     if question.words:
-        ranking = _ranked(tx, index, question, allowed, cosines, vectors, past if now_only else {}, now, query.arms)
+        whole = None if whole_order(query) else query.offset + query.limit
+        ranking = _ranked(
+            tx, index, question, allowed, cosines, vectors, past if now_only else {}, now, query.arms, whole
+        )
     else:
         ranking = _recent(index, allowed, past if now_only else {})
     return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
@@ -239,6 +242,7 @@ def _ranked(
     past: Mapping[int, Outdated],
     now: datetime,
     only: tuple[str, ...] | None,
+    most: int | None,
 ) -> Ranking:
     words, scores = words_arm(question, index)
     speaker, aside = speaker_arm(question, index)
@@ -251,8 +255,9 @@ def _ranked(
     hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed
     score = fused.score
     _demote(index, score, hit, past)
-    everything = _sorted(score, hit)
-    order, later = newer_first(unrepeated(everything, index), score, index, scores, vectors, aside)
+    repeats = repeats_of(index)
+    order = leading(score, hit, repeats, None if most is None else max(most, DEPTH))
+    order, later = newer_first(order, score, index, scores, vectors, aside)
     best = [int(row) for row in order[:5]]
     sure = confidence(
         coverage=max((scores.coverage(row) for row in best), default=0.0),
@@ -266,7 +271,9 @@ def _ranked(
         arms=asked,
         allowed=allowed,
         words=scores,
-        everything=everything,
+        total=repeats.count(hit),
+        hit=hit,
+        repeats=repeats,
         later=later,
         outdated=past,
         confidence=sure if best else 0.0,
@@ -278,7 +285,9 @@ def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> 
     """The facts that the other arms put first, loaded: (row, fact)."""
     import numpy as np
 
-    rows = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
+    rows = index.memo.get("facts")
+    if rows is None:
+        rows = index.memo["facts"] = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
     if not len(rows):
         return []
     promise = sum((arm.score[rows] for arm in near), words.score[rows])
@@ -299,18 +308,6 @@ def _demote(index: DecodedIndex, score: Floats, hit: Mask, past: Mapping[int, Ou
             score[old] = min(score[old], np.nextafter(score[new], np.float32(-1)))
 
 
-def _sorted(score: Floats, hit: Mask) -> Rows:
-    """Rows by score, then the higher document number: of two that match equally well, the later is likelier to hold."""
-    import numpy as np
-
-    rows = np.flatnonzero(hit)
-    # The bits of floats that are not negative sort as the floats do; with the row below them each key is unique.
-    keys = np.maximum(score[rows], np.float32(0)).view(np.int32).astype(np.int64) << 32 | rows
-    keys.sort()
-    ordered: Rows = keys[::-1] & 0xFFFFFFFF
-    return ordered
-
-
 def _recent(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated]) -> Ranking:
     import numpy as np
 
@@ -321,6 +318,7 @@ def _recent(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated]) ->
     return Ranking(
         index=index,
         order=order,
+        total=len(order),
         score=score,
         arms=[Arm(name="recency", score=score, found=allowed)],
         allowed=allowed,
