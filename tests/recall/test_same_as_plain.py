@@ -14,8 +14,11 @@ from holdfast.packed import Block, CorruptIndex, DocumentKind, DocumentRecord, E
 from holdfast.pipeline.analysis import analyse, analyse_query
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.truth import leading, repeats_of
-from holdfast.pipeline.words import SCORING, _Turns, best_first, score_words
+from holdfast.pipeline.turns import SCORING, Turns
+from holdfast.pipeline.words import best_first, score_words
 from holdfast.storage.inmemory.store import InMemoryStore
+from holdfast.system import TimeOrderedIds
+from holdfast.testing.clock import FakeClock
 from holdfast.unpacked import DecodedIndex, decode
 
 TEXTS = ("tea", "green tea", "the dog walks", "the dog walks home", "rain", "", "tea tea", "a bridge in the rain")
@@ -67,7 +70,7 @@ def test_the_beginning_of_the_order_is_that_of_the_whole(rows: list[tuple[float,
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_a_word_spread_turn_by_turn_is_the_same_as_spread_at_once(size: int, sessions: int, random: Random) -> None:
     index = index_of([random.choice(TEXTS) for _ in range(size)], sessions=sessions)
-    turns = _Turns(index, SCORING)
+    turns = Turns(index, SCORING)
     at = np.array(sorted(random.sample(range(turns.size), turns.size // 30 + (turns.size > 0))), np.int64)
     counts = np.array([random.randint(1, 9) for _ in at], np.float32)
     whole = np.zeros(turns.size, np.float32)
@@ -107,7 +110,7 @@ def test_a_damaged_entry_is_an_error_only_where_it_matches(turn: int) -> None:
 
 @pytest.mark.asyncio
 async def test_a_scope_that_is_larger_than_the_cache_is_decoded_once() -> None:
-    store, cache = InMemoryStore(), IndexCache(max_bytes=1)
+    store, cache = InMemoryStore(FakeClock(), TimeOrderedIds()), IndexCache(max_bytes=1)
     try:
         scope = Scope(user="alice")
         one = await store.read(scope, cache.index)

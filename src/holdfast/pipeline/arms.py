@@ -16,8 +16,9 @@ from holdfast.model import Memory, micros
 from holdfast.packed import DocumentKind, term_key
 from holdfast.pipeline.analysis import QueryWord, analyse, analyse_query
 from holdfast.pipeline.fusion import Arm, normalised
+from holdfast.pipeline.turns import SCORING
 from holdfast.pipeline.when import Anchor, TimeRange, anchors, times
-from holdfast.pipeline.words import SCORING, WordScores, score_words, smoothed
+from holdfast.pipeline.words import WordScores, score_words, smoothed
 
 if TYPE_CHECKING:
     import numpy as np
