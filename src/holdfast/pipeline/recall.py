@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.sight import checked_session
 from holdfast.pipeline.truth import DEPTH, Outdated, TruthCache, leading, newer_first, repeats_of
 from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
+from holdfast.pipeline.words import WordScores, best_first
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
 from holdfast.vectors import CorruptVectors
@@ -50,6 +51,8 @@ LAG = timedelta(seconds=60)
 """A meaning index that is behind by more is said to be degraded."""
 FACTS = 32
 """How many of the best facts the key arm looks at."""
+EXACT_BY_WORDS = 1000
+"""How many of the best by words get an exact cosine in a scope that is too large for all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +133,8 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
     Raises:
         CorruptIndex: the words index is damaged.
     """
+    import numpy as np
+
     ceiling, now = _snapshot(query.snapshot) or (tx.document_count(), tx.now)
     index = caches.indexes.index(tx).upto(ceiling)
     held = _held(tx, query)
@@ -139,12 +144,25 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
     if now_only:
         hidden = index.rows_of(sorted(number for number, one in past.items() if one.alone))
         allowed[hidden] = False
-    cosines, vectors, gaps = _nearness(tx, index, caches, meaning or Meaning(off=True))
     question = understood(query.text, now)
+    words, scores = words_arm(question, index)
+    # Where cosines are estimated, those of the best by words are exact all the same.
+    also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
+    cosines, vectors, gaps = _nearness(tx, index, caches, meaning or Meaning(off=True), also)
     if question.words:
         whole = None if whole_order(query) else query.offset + query.limit
         ranking = _ranked(
-            tx, index, question, allowed, cosines, vectors, past if now_only else {}, now, query.arms, whole
+            tx,
+            index,
+            question,
+            (words, scores),
+            allowed,
+            cosines,
+            vectors,
+            past if now_only else {},
+            now,
+            query.arms,
+            whole,
         )
     else:
         ranking = _recent(index, allowed, past if now_only else {})
@@ -152,7 +170,7 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
 
 
 def _nearness(
-    tx: ReadTx, index: DecodedIndex, caches: Caches, meaning: Meaning
+    tx: ReadTx, index: DecodedIndex, caches: Caches, meaning: Meaning, also: Callable[[], Rows]
 ) -> tuple[tuple[Floats, Mask] | None, DecodedVectors | None, Gaps]:
     """Cosines by row, and whether each row has a vector; what is missing."""
     if meaning.off:
@@ -172,7 +190,7 @@ def _nearness(
         return None, None, Gaps(degraded=("meaning",), why=str(error))
     if meaning.vector is None:
         return None, vectors, Gaps()
-    cosines, held, seen = vectors.cosines(meaning.vector, index.numbers)
+    cosines, held, seen = vectors.cosines(meaning.vector, index.numbers, also=also)
     missing = index.active & ~seen
     gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing))
     held &= index.living
@@ -236,6 +254,7 @@ def _ranked(
     tx: ReadTx,
     index: DecodedIndex,
     question: Question,
+    by_words: tuple[Arm, WordScores],
     allowed: Mask,
     cosines: tuple[Floats, Mask] | None,
     vectors: DecodedVectors | None,
@@ -244,7 +263,7 @@ def _ranked(
     only: tuple[str, ...] | None,
     most: int | None,
 ) -> Ranking:
-    words, scores = words_arm(question, index)
+    words, scores = by_words
     speaker, aside = speaker_arm(question, index)
     near = meaning_arms(*cosines, index) if cosines is not None else []
     facts = _facts(tx, index, words, near)
