@@ -10,8 +10,9 @@ from typing import Literal, Protocol, TypeVar
 
 from holdfast.model import Scope
 from holdfast.transaction import ReadTx, Tombstone
+from holdfast.vectors import GenerationState
 
-__all__ = ["Finding", "Keeper", "Lost", "Manifest", "Rebuilt", "Restoration", "Usage", "given_path"]
+__all__ = ["Finding", "Keeper", "Lost", "Manifest", "Rebuilt", "Restoration", "Usage", "Vectors", "given_path"]
 
 T = TypeVar("T")
 
@@ -79,6 +80,16 @@ class Rebuilt:
     scopes: int = 0
     documents: int = 0
     due_added: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """How far the vectors of an embedding are: the state of their generation, and how many items were looked at."""
+
+    fingerprint: str
+    state: GenerationState
+    documents: int
+    of: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,8 +56,19 @@ class AsyncScope(ScopeContext):
         self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
     ) -> Receipt:
         """Write, or give the receipt of the first time where the idempotency key was seen."""
-        work: Callable[[WriteTx], Receipt] = run if once is None else lambda tx: once.once(tx, lambda: run(tx))
-        return await self._write(work, memories=memories)
+
+        return await self._write(self._stating(run, once), memories=memories)
+
+    def _stating(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
+        """The same work, done once; without an embedding its receipt says that meaning will not find it."""
+
+        def told(tx: WriteTx) -> Receipt:
+            receipt = run(tx)
+            if self._runtime.embedding is not None:
+                return receipt
+            return replace(receipt, visibility=replace(receipt.visibility, meaning=False))
+
+        return told if once is None else lambda tx: once.once(tx, lambda: told(tx))
 
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         kept_for = timedelta(days=self._runtime.settings.idempotency_days)
@@ -191,11 +202,8 @@ class AsyncScope(ScopeContext):
         return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, teller=teller), once)
 
     async def _told(self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Remembered:
-        def work(tx: WriteTx) -> Remembered:
-            receipt = tell(tx) if once is None else once.once(tx, lambda: tell(tx))
-            return remembered(tx, receipt)
-
-        return await self._write(work)
+        stated = self._stating(tell, once)
+        return await self._write(lambda tx: remembered(tx, stated(tx)))
 
     async def settle_suspicion(
         self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.admin import Admin, Progress
     from holdfast.answers import Consolidated, Doubt, Erasure, Page, Query, Recall, Receipt, Remembered, Residue, Status
     from holdfast.inference import Tally
-    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage
+    from holdfast.keeping import Finding, Manifest, Rebuilt, Usage, Vectors
     from holdfast.memory import OpenStore
     from holdfast.model import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
     from holdfast.moving import Exported, ExportFormat, Report
@@ -105,6 +105,10 @@ class SyncAdmin:
     def reembed(self) -> Generation | None:
         """See `Admin.reembed`."""
         return self._portal.run(self._core.reembed())
+
+    def vectors(self) -> Vectors | None:
+        """See `Admin.vectors`."""
+        return self._portal.run(self._core.vectors())
 
 
 class SyncScope:

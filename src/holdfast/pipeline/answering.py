@@ -59,6 +59,8 @@ class Gaps:
     off: tuple[str, ...] = ()
     lag: int = 0
     why: str | None = None
+    building: str | None = None
+    """The embedding whose vectors are being made beside those that answer."""
 
 
 def whole_order(query: Query) -> bool:
@@ -182,4 +184,5 @@ def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
             for arm in ranking.arms
         },
         "missing": gaps.why,
+        "building": gaps.building,
     }

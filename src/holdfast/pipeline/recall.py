@@ -177,10 +177,11 @@ def _nearness(
         return None, None, Gaps(off=("meaning",))
     generations = tx.generations()
     current = next((one for one in generations if one.state == "current"), None)
+    building = next((one.fingerprint for one in generations if one.state == "building"), None)
     if meaning.failed is not None:
         return None, None, Gaps(degraded=("meaning",), why=meaning.failed)
     if current is not None and current.fingerprint != meaning.fingerprint:
-        return None, None, Gaps(degraded=("meaning",), why="another embedding")
+        return None, None, Gaps(degraded=("meaning",), why="another embedding", building=building)
     if current is None:
         lag = int(index.active.sum())
         return None, None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
@@ -189,10 +190,10 @@ def _nearness(
     except CorruptVectors as error:
         return None, None, Gaps(degraded=("meaning",), why=str(error))
     if meaning.vector is None:
-        return None, vectors, Gaps()
+        return None, vectors, Gaps(building=building)
     cosines, held, seen = vectors.cosines(meaning.vector, index.numbers, also=also)
     missing = index.active & ~seen
-    gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing))
+    gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing), building=building)
     held &= index.living
     return (cosines, held), vectors, gaps
 
