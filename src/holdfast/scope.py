@@ -17,7 +17,7 @@ from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.consolidate.asked import ask_for, consolidated, end
 from holdfast.pipeline.consolidate.window import skipped
 from holdfast.pipeline.forget import Sources, Target, forget, forget_once, plan, report
-from holdfast.pipeline.idempotency import Idempotency
+from holdfast.pipeline.idempotency import Idempotency, stated
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.keying import warm
@@ -56,19 +56,10 @@ class AsyncScope(ScopeContext):
         self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
     ) -> Receipt:
         """Write, or give the receipt of the first time where the idempotency key was seen."""
+        return await self._write(self._stated(run, once), memories=memories)
 
-        return await self._write(self._stating(run, once), memories=memories)
-
-    def _stating(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
-        """The same work, done once; without an embedding its receipt says that meaning will not find it."""
-
-        def told(tx: WriteTx) -> Receipt:
-            receipt = run(tx)
-            if self._runtime.embedding is not None:
-                return receipt
-            return replace(receipt, visibility=replace(receipt.visibility, meaning=False))
-
-        return told if once is None else lambda tx: once.once(tx, lambda: told(tx))
+    def _stated(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
+        return stated(run, once, meaning=self._runtime.embedding is not None)
 
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         kept_for = timedelta(days=self._runtime.settings.idempotency_days)
@@ -202,8 +193,8 @@ class AsyncScope(ScopeContext):
         return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, teller=teller), once)
 
     async def _told(self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Remembered:
-        stated = self._stating(tell, once)
-        return await self._write(lambda tx: remembered(tx, stated(tx)))
+        work = self._stated(tell, once)
+        return await self._write(lambda tx: remembered(tx, work(tx)))
 
     async def settle_suspicion(
         self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None

@@ -6,11 +6,12 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from holdfast.pipeline.index import due_index
+from holdfast.pipeline.index import due_index, look_again
 from holdfast.pipeline.sign_bits import estimated, signs
 from holdfast.vectors import (
     FLOAT_BYTES,
     HELD,
+    REFUSED,
     UNSEEN,
     VECTOR_DOCUMENTS,
     CorruptVectors,
@@ -180,10 +181,14 @@ class _Decoded:
 
 
 def mend_vectors(tx: WriteTx) -> int:
-    """Empty the blocks of the scope's vectors that are damaged and make them due again; returns how many they were."""
-    mended = 0
+    """Empty the blocks of the scope's vectors that are damaged and make them due again; returns how many they were.
+
+    Texts that the embedding did not take are due again too.
+    """
+    mended, refused = 0, list[int]()
     for generation in tx.generations():
         for marks in tx.vector_marks(generation.number):
+            refused += [marks.first + at for at, mark in enumerate(marks.marks) if mark == REFUSED]
             for block in tx.vector_blocks(generation.number, [marks.first]):
                 try:
                     _Decoded(block, generation.dimension)
@@ -192,6 +197,8 @@ def mend_vectors(tx: WriteTx) -> int:
                     mended += 1
     if mended:
         due_index(tx)
+    if refused:
+        look_again(tx, refused)
     return mended
 
 
