@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from time import monotonic
 from typing import Any, TypeVar
 
 from holdfast.answers import Doubt, Page, Query, Recall, Residue, Status
@@ -123,8 +124,13 @@ class ScopeReads:
     async def _answer(self, asked: Query) -> Recall:
         """A recall that is evidence of nothing: what is put into a prompt was not asked for."""
         meaning = await self._meaning(asked.text)
-        caches = self._runtime.caches
-        return await self._look(lambda tx: recall(tx, asked, caches, meaning))
+        caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
+
+        def work(tx: ReadTx) -> Recall:
+            until = monotonic() + timeout
+            return recall(tx, asked, caches, meaning, lambda: monotonic() < until)
+
+        return await self._look(work)
 
     async def summaries(
         self,

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from holdfast.answers import Query
 from holdfast.errors import ModelError
 from holdfast.open import AsyncHoldfast
+from holdfast.pipeline.embedding import Embedding
+from holdfast.pipeline.recall import Caches, Meaning, recall
 from holdfast.providers.local.builtin import BuiltinEmbedding
 from holdfast.testing.clock import FakeClock
 
@@ -277,3 +280,49 @@ async def test_what_was_written_without_an_embedding_gets_its_vectors_once_there
         answer = await scope.recall("sister dog")
         assert (answer.lag, answer.degraded) == ({}, ())
         assert "meaning" in {reason.arm for reason in answer.hits[0].why}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("asked_for", "missing"), [(0, ("meaning", "key", "time")), (1, ("key", "time")), (2, ("time",))]
+)
+async def test_arms_that_there_was_no_time_for_are_named_and_the_others_answer(
+    asked_for: int, missing: tuple[str, ...]
+) -> None:
+    embedding, turns = Letters(), iter([True] * asked_for)
+    async with AsyncHoldfast.open("memory://", worker=False, embedding=embedding) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": text} for text in TEXTS])
+        await scope.remember(attribute="dog", value="Rex")
+        await holdfast.settle()
+        query = Query(text="Which dog was there yesterday?", explain=True)
+        vector = Meaning(vector=await _centred(embedding, query.text), fingerprint="letters/centred-1")
+        answer = await holdfast._runtime.store.read(
+            scope.scope, lambda tx: recall(tx, query, Caches(), vector, lambda: next(turns, False))
+        )
+    assert answer.degraded == missing
+    assert answer.account is not None
+    assert answer.account["missing"] == "out of time"
+    assert any("dog" in hit.text for hit in answer.hits)
+    arms = {reason.arm for hit in answer.hits for reason in hit.why}
+    assert "words" in arms
+    assert not arms & set(missing)
+
+
+@pytest.mark.asyncio
+async def test_no_time_at_all_is_still_an_answer_by_words() -> None:
+    async with AsyncHoldfast.open("memory://", worker=False, recall_timeout=1e-9) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": text} for text in TEXTS])
+        await holdfast.settle()
+        answer = await scope.recall("dog")
+    assert answer.degraded == ("meaning",)
+    assert answer.hits[0].text == TEXTS[1]
+
+
+async def _centred(embedding: Letters, text: str) -> NDArray[np.float32]:
+    async def opened() -> Letters:
+        return embedding
+
+    vector: NDArray[np.float32] = await Embedding(opened).query(text)
+    return vector

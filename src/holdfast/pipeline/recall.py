@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
@@ -44,11 +44,14 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall"]
 
+T = TypeVar("T")
+
 MAX_LIMIT = 1000
 MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
 LAG = timedelta(seconds=60)
 """A meaning index that is behind by more is said to be degraded."""
+LATE = "out of time"
 FACTS = 32
 """How many of the best facts the key arm looks at."""
 EXACT_BY_WORDS = 1000
@@ -72,6 +75,24 @@ class Meaning:
     fingerprint: str | None = None
     off: bool = False
     failed: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Rest:
+    """The arms that are asked while there is time; what there was none for is added to the gaps."""
+
+    gaps: Gaps
+    in_time: Callable[[], bool]
+
+    def ask(self, arm: str, work: Callable[[], T], *, there: bool) -> T | None:
+        """What an arm says; None where there is nothing to ask it (`there`), or no time."""
+        if not there:
+            return None
+        if self.in_time():
+            return work()
+        self.gaps.degraded += (arm,)
+        self.gaps.why = self.gaps.why or LATE
+        return None
 
 
 def checked(query: Query) -> Query:
@@ -124,11 +145,18 @@ def _snapshot(text: str | None) -> tuple[int, datetime] | None:
     return int(number[1:]), from_micros(int(moment[1:]))
 
 
-def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = None) -> Recall:
+def recall(
+    tx: ReadTx,
+    query: Query,
+    caches: Caches,
+    meaning: Meaning | None = None,
+    in_time: Callable[[], bool] = lambda: True,
+) -> Recall:
     """Answer a query from one snapshot.
 
     With a question: what an arm finds, by the fused score. Without one: everything that passes the filters, newest
-    first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer.
+    first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer; so
+    are the arms that were still to be asked when `in_time` says that the time is over. Words always answer.
 
     Raises:
         CorruptIndex: the words index is damaged.
@@ -148,22 +176,15 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
     words, scores = words_arm(question, index)
     # Where cosines are estimated, those of the best by words are exact all the same.
     also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
-    cosines, vectors, gaps = _nearness(tx, index, caches, meaning or Meaning(off=True), also)
+    meaning = meaning or Meaning(off=True)
+    if not meaning.off and not in_time():
+        meaning = Meaning(failed=LATE)
+    cosines, vectors, gaps = _nearness(tx, index, caches, meaning, also)
     if question.words:
         whole = None if whole_order(query) else query.offset + query.limit
-        ranking = _ranked(
-            tx,
-            index,
-            question,
-            (words, scores),
-            allowed,
-            cosines,
-            vectors,
-            past if now_only else {},
-            now,
-            query.arms,
-            whole,
-        )
+        past = past if now_only else {}
+        by, rest = (words, scores), Rest(gaps=gaps, in_time=in_time)
+        ranking = _ranked(tx, index, question, by, allowed, cosines, vectors, past, now, query.arms, whole, rest)
     else:
         ranking = _recent(index, allowed, past if now_only else {})
     return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
@@ -263,12 +284,14 @@ def _ranked(
     now: datetime,
     only: tuple[str, ...] | None,
     most: int | None,
+    rest: Rest,
 ) -> Ranking:
     words, scores = by_words
     speaker, aside = speaker_arm(question, index)
     near = meaning_arms(*cosines, index) if cosines is not None else []
-    facts = _facts(tx, index, words, near)
-    given = (speaker, key_arm(question, facts, index), time_arm(question, index))
+    facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
+    named = bool(question.times or question.anchors)
+    given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
     arms = [words, *near, *given, recency_arm(question, index, micros(now))]
     asked = [arm for arm in arms if arm is not None and (only is None or arm.name in only)] or [words]
     fused = fuse(asked)
@@ -301,15 +324,24 @@ def _ranked(
     )
 
 
+def _fact_rows(index: DecodedIndex) -> Rows:
+    import numpy as np
+
+    rows: Rows | None = index.memo.get("facts")
+    if rows is None:
+        rows = index.memo["facts"] = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
+    return rows
+
+
+def _has_facts(index: DecodedIndex) -> bool:
+    return len(_fact_rows(index)) > 0
+
+
 def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> list[tuple[int, Memory]]:
     """The facts that the other arms put first, loaded: (row, fact)."""
     import numpy as np
 
-    rows = index.memo.get("facts")
-    if rows is None:
-        rows = index.memo["facts"] = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
-    if not len(rows):
-        return []
+    rows = _fact_rows(index)
     promise = sum((arm.score[rows] for arm in near), words.score[rows])
     best = rows[np.argsort(-promise, kind="stable")[:FACTS]]
     found = {item.number: item for item in tx.find_numbers(index.numbers[best].tolist())}
