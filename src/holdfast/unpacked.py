@@ -51,8 +51,8 @@ _FIELDS = {
 }
 
 
-_WORTH_SORTING = 3
-"""From this many searches on an index is worth sorting: that costs about ten passes over it."""
+_WORTH_SORTING = 6
+"""From this many searches on (a question makes up to three) an index is worth sorting: about ten passes over it."""
 _WITH_POSTINGS = 5
 """Entries and what is kept of them in order of their keys take this many times the bytes of the entries."""
 
@@ -173,7 +173,7 @@ class DecodedIndex:
     def find(self, keys: Keys) -> Found:
         """Find every entry of the given keys, which must be sorted and distinct (uint64).
 
-        One pass over the entries, whatever the number of keys; from the third time on the entries are kept in order of
+        One pass over the entries, whatever the number of keys; after a few times the entries are kept in order of
         their keys, and only those that match are touched.
 
         Raises:

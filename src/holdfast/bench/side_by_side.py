@@ -140,9 +140,16 @@ def _theirs(
     asked: Mapping[str, Sequence[Asked]],
 ) -> Line:
     try:
-        peer = make(folder)
+        return _measured(store, make(folder), texts, asked)
     except ImportError:
         return Line(store=store, missing="not installed")
+    except Exception as error:  # noqa: BLE001 - what a peer raises is its own; its row says so, the others go on
+        return Line(store=store, missing=f"failed: {type(error).__name__}: {str(error)[:100]}")
+
+
+def _measured(
+    store: str, peer: _Peer, texts: Sequence[tuple[str, str, str]], asked: Mapping[str, Sequence[Asked]]
+) -> Line:
     taken = _Taken()
     for user, name, text in texts:
         began = time.perf_counter()
