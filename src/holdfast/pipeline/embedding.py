@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.pipeline.apart import embed_apart
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -87,6 +85,8 @@ class Embedding:
         Raises:
             ModelError: the call failed, and no text is the reason; nothing of the batch was embedded.
         """
+        from holdfast.pipeline.apart import embed_apart
+
         centre, model = await self._middle(), await self._opened()
         apart = await embed_apart(model, texts)
         if apart.poisoned and not apart.indices:
