@@ -117,3 +117,16 @@ async def test_a_scope_that_is_larger_than_the_cache_is_decoded_once() -> None:
         assert await store.read(scope, cache.index) is one
     finally:
         await store.close()
+
+
+@pytest.mark.parametrize("copies", [1, 3, 40])
+def test_the_page_is_full_although_its_best_are_copies_of_one_text(copies: int) -> None:
+    random = Random(copies)
+    texts = ["tea"] * 60 * copies + [f"word{at} tea" for at in range(100) for _ in range(copies)]
+    random.shuffle(texts)
+    index = index_of(texts, notes=False)
+    score = np.array([1.0 if text == "tea" else random.random() / 2 for text in texts], np.float32)
+    hit = np.ones(len(texts), np.bool_)
+    plain = plain_leading(score, hit, index)
+    for most in (1, 5, 30):
+        assert leading(score, hit, repeats_of(index), most).tolist()[:most] == plain[:most]

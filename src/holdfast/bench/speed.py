@@ -41,10 +41,10 @@ async def recall_speed(*, quick: bool = False) -> list[Row]:
         texts = list(sentences(Random(6), small))
         await _filled(folder / "alone.db", {"alice": small}, texts, rows)
         rows += await _recalls(folder / "alone.db", small, quick=quick)
-        texts = list(sentences(Random(8), large))
-        await _filled(folder / "large.db", {"alice": large}, texts, [])
+        distinct = list(sentences(Random(8), large))
+        await _filled(folder / "large.db", {"alice": large}, distinct, [])
         rows += await _recalls(folder / "large.db", large, quick=quick)
-        rows += await _quantised(folder / "large.db", texts)
+        rows += await _quantised(folder / "large.db", distinct)
         users = {"alice": small} | {f"u{number}": 1000 for number in range(others)}
         await _filled(folder / "beside.db", users, texts, [])
         rows += await _beside(folder, sum(users.values()))
