@@ -10,19 +10,19 @@ from pathlib import Path
 from holdfast.answers import Doubt
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.inference import Tally
-from holdfast.keeping import Finding, Keeper, Manifest, Readiness, Rebuilt, Usage, given_path
+from holdfast.keeping import Finding, Keeper, Manifest, Readiness, Rebuilt, Usage, Vectors, given_path
 from holdfast.model import Scope
 from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
 from holdfast.pipeline.fences import said
-from holdfast.pipeline.index import begin, due_index
+from holdfast.pipeline.index import begin, due_index, targets
 from holdfast.pipeline.suspicions import doubts
 from holdfast.pipeline.vector_cache import mend_vectors
 from holdfast.ports import Priority
 from holdfast.runtime import Runtime
 from holdfast.token_verbs import TokenVerbs
 from holdfast.transaction import ReadTx, WriteTx
-from holdfast.vectors import Generation
+from holdfast.vectors import Generation, unseen
 
 __all__ = ["Admin", "Progress"]
 
@@ -153,6 +153,24 @@ class Admin:
             await runtime.store.write(scope, due_index, priority=Priority.WORKER)
         return made
 
+    async def vectors(self) -> Vectors | None:
+        """How far the vectors of the embedding are that this store was opened with; None where none were begun.
+
+        Raises:
+            ModelError, InvalidSetting: the embedding cannot be opened.
+        """
+        self._runtime.guard()
+        embedding, store = self._runtime.embedding, self._runtime.store
+        fingerprint = None if embedding is None else await embedding.fingerprint()
+        done = of = 0
+        found: Generation | None = None
+        for scope in await store.upkeep.scopes():
+            held, documents, looked = await store.read(scope, lambda tx: _embedded(tx, fingerprint))
+            found, done, of = held, done + looked, of + documents
+        if found is None:
+            return None
+        return Vectors(fingerprint=found.fingerprint, state=found.state, documents=done, of=of)
+
     async def _reindex(self, scope: Scope) -> tuple[int, int]:
         # Analysis is the slow part: it is done beside the writer, and only what came since is done inside.
         keeper, store = self._runtime.keeper, self._runtime.store
@@ -167,6 +185,14 @@ class Admin:
 
 def _analyse(tx: ReadTx) -> dict[str, Terms]:
     return {item.id: analyse(said(item)) for item, _ in documents(tx)}
+
+
+def _embedded(tx: ReadTx, fingerprint: str | None) -> tuple[Generation | None, int, int]:
+    """The open generation of an embedding, how many documents the scope has, and how many of them it has seen."""
+    held = next(iter(targets(tx.generations(), fingerprint or "")), None)
+    count = tx.document_count()
+    waiting = 0 if held is None else len(unseen(tx.vector_marks(held.number), count, count))
+    return held, count, count - waiting
 
 
 def _look(tx: ReadTx) -> list[Finding]:

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeVar
 
 from holdfast.model import Scope
 from holdfast.transaction import ReadTx, Tombstone
+from holdfast.vectors import GenerationState
 
 __all__ = [
     "Finding",
@@ -21,6 +22,7 @@ __all__ = [
     "Rebuilt",
     "Restoration",
     "Usage",
+    "Vectors",
     "given_path",
 ]
 
@@ -119,6 +121,16 @@ class Migrated:
     total: int
     behind: int
     checksum: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """How far the vectors of an embedding are: the state of their generation, and how many items were looked at."""
+
+    fingerprint: str
+    state: GenerationState
+    documents: int
+    of: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

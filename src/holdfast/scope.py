@@ -16,7 +16,7 @@ from holdfast.pipeline.archive import close_window
 from holdfast.pipeline.consolidate.asked import ask_for, consolidated, end
 from holdfast.pipeline.consolidate.window import skipped
 from holdfast.pipeline.forget import Sources, Target, forget, forget_once, plan, report
-from holdfast.pipeline.idempotency import Idempotency
+from holdfast.pipeline.idempotency import Idempotency, stated
 from holdfast.pipeline.ingest import parse_messages
 from holdfast.pipeline.journal import Prepared, append, ensure_session, prepare
 from holdfast.pipeline.keying import warm
@@ -48,8 +48,10 @@ class AsyncScope(ScopeFiles):
         self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
     ) -> Receipt:
         """Write, or give the receipt of the first time where the idempotency key was seen."""
-        work: Callable[[WriteTx], Receipt] = run if once is None else lambda tx: once.once(tx, lambda: run(tx))
-        return await self._write(work, memories=memories)
+        return await self._write(self._stated(run, once), memories=memories)
+
+    def _stated(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
+        return stated(run, once, meaning=self._runtime.embedding is not None)
 
     def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         kept_for = timedelta(days=self._runtime.settings.idempotency_days)
@@ -187,11 +189,8 @@ class AsyncScope(ScopeFiles):
     async def _told(
         self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
     ) -> Remembered:
-        def work(tx: WriteTx) -> Remembered:
-            receipt = noted(tell(tx), redacted) if once is None else once.once(tx, lambda: noted(tell(tx), redacted))
-            return remembered(tx, receipt)
-
-        done = await self._write(work)
+        work = self._stated(lambda tx: noted(tell(tx), redacted), once)
+        done = await self._write(lambda tx: remembered(tx, work(tx)))
         counted(self._runtime, self._scope, done.receipt)
         return done
 

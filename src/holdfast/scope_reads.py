@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from time import monotonic
 from typing import Any, TypeVar
 
 from holdfast.answers import Changes, Doubt, Page, Query, Recall, Residue, Status
@@ -125,8 +126,13 @@ class ScopeReads:
     async def _answer(self, asked: Query, meaning: Meaning | None = None) -> Recall:
         """A recall that is evidence of nothing: what is put into a prompt was not asked for."""
         meaning = await self._meaning(asked.text) if meaning is None else meaning
-        caches = self._runtime.caches
-        return await self._look(lambda tx: recall(tx, asked, caches, meaning))
+        caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
+
+        def work(tx: ReadTx) -> Recall:
+            until = monotonic() + timeout
+            return recall(tx, asked, caches, meaning, lambda: monotonic() < until)
+
+        return await self._look(work)
 
     async def summaries(
         self,

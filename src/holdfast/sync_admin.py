@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from holdfast.access import AccessToken, NewToken, Right
     from holdfast.admin import Admin, Progress
     from holdfast.inference import Tally
-    from holdfast.keeping import Finding, Manifest, Readiness, Rebuilt, Usage
+    from holdfast.keeping import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
     from holdfast.portal import Portal
     from holdfast.token_verbs import TokenVerbs
     from holdfast.vectors import Generation
@@ -95,3 +95,7 @@ class SyncAdmin:
     def reembed(self) -> Generation | None:
         """See `Admin.reembed`."""
         return self._portal.run(self._core.reembed())
+
+    def vectors(self) -> Vectors | None:
+        """See `Admin.vectors`."""
+        return self._portal.run(self._core.vectors())

@@ -51,9 +51,15 @@ _FIELDS = {
 }
 
 
+_WORTH_SORTING = 6
+"""From this many searches on (a question makes up to three) an index is worth sorting: about ten passes over it."""
+_WITH_POSTINGS = 5
+"""Entries and what is kept of them in order of their keys take this many times the bytes of the entries."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Entries that matched: three arrays of one length, ordered by document.
+    """Entries that matched: three arrays of one length, ordered by key and then by document.
 
     Attributes:
         row: the document's row in the decoded columns.
@@ -93,18 +99,22 @@ class DecodedIndex:
     @property
     def nbytes(self) -> int:
         """How much memory the arrays take."""
-        return int(self.columns.nbytes + self.numbers.nbytes + self._entries.nbytes)
+        return int(self.columns.nbytes + self.numbers.nbytes + self._entries.nbytes * _WITH_POSTINGS)
 
     @property
     def living(self) -> NDArray[np.bool_]:
-        """True for each row that was not removed."""
-        gone: NDArray[np.bool_] = (self.columns["flags"] & REMOVED) == 0
-        return gone
+        """True for each row that was not removed; not to be changed."""
+        living: NDArray[np.bool_] | None = self.memo.get("living")
+        if living is None:
+            living = self.memo["living"] = (self.columns["flags"] & REMOVED) == 0
+        return living
 
     @property
     def active(self) -> NDArray[np.bool_]:
-        """True for each row that is active and was not removed."""
-        active: NDArray[np.bool_] = (self.columns["flags"] & (ACTIVE | REMOVED)) == ACTIVE
+        """True for each row that is active and was not removed; not to be changed."""
+        active: NDArray[np.bool_] | None = self.memo.get("active")
+        if active is None:
+            active = self.memo["active"] = (self.columns["flags"] & (ACTIVE | REMOVED)) == ACTIVE
         return active
 
     @property
@@ -163,7 +173,8 @@ class DecodedIndex:
     def find(self, keys: Keys) -> Found:
         """Find every entry of the given keys, which must be sorted and distinct (uint64).
 
-        One pass over the entries, whatever the number of keys.
+        One pass over the entries, whatever the number of keys; after a few times the entries are kept in order of
+        their keys, and only those that match are touched.
 
         Raises:
             CorruptIndex: an entry that matched points outside its block or has no frequency.
@@ -177,22 +188,62 @@ class DecodedIndex:
         if not len(keys) or not len(self._entries):
             nothing = np.zeros(0, dtype=np.int64)
             return Found(row=nothing, key=nothing, frequency=nothing)
-        # A table over the top 16 bits selects candidates; few strangers pass, and they are compared whole.
-        table = np.zeros(1 << 16, dtype=np.bool_)
-        table[(keys >> np.uint64(32)).astype(np.int64)] = True
-        at = np.flatnonzero(np.take(table, np.ascontiguousarray(self._entries.view("<u2")[3::4]), mode="clip"))
+        turn = self.memo["finds"] = self.memo.get("finds", 0) + 1
+        if turn < _WORTH_SORTING:
+            # A table over the top 16 bits selects candidates; few strangers pass, and they are compared whole.
+            table = np.zeros(1 << 16, dtype=np.bool_)
+            table[(keys >> np.uint64(32)).astype(np.int64)] = True
+            at = np.flatnonzero(np.take(table, np.ascontiguousarray(self._entries.view("<u2")[3::4]), mode="clip"))
+            stems = self._entries[at] >> np.uint64(16)
+            which = np.minimum(np.searchsorted(keys, stems), len(keys) - 1)
+            exact = np.flatnonzero(keys[which] == stems)
+            exact = exact[np.argsort(which[exact], kind="stable")]
+            at, which = at[exact], which[exact]
+        else:
+            stems, entries, rows, counts = self._postings()
+            starts = np.searchsorted(stems, keys, side="left")
+            ends = np.searchsorted(stems, keys, side="right")
+            spans = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
+            row = np.concatenate([rows[span] for span in spans])
+            frequency = np.concatenate([counts[span] for span in spans])
+            wrong = np.flatnonzero((row < 0) | (frequency == 0))
+            if len(wrong):
+                self._placed(np.concatenate([entries[span] for span in spans])[wrong])
+            return Found(row=row, key=np.repeat(np.arange(len(keys)), ends - starts), frequency=frequency)
+        row, frequency = self._placed(at)
+        return Found(row=row, key=which.astype(np.int64), frequency=frequency)
+
+    def _postings(self) -> tuple[Keys, Integers, Integers, Integers]:
+        """Everything in order of keys: the keys, their entries' places, rows (-1: damaged) and frequencies."""
+        import numpy as np
+
+        held: tuple[Keys, Integers, Integers, Integers] | None = self.memo.get("postings")
+        if held is None:
+            stems = self._entries >> np.uint64(16)
+            order = np.argsort(stems, kind="stable")
+            block = np.searchsorted(self._ends, order, side="right")
+            row, frequency, limits = self._read(order, block)
+            row[row >= limits] = -1
+            held = self.memo["postings"] = stems[order], order, row, frequency
+        return held
+
+    def _read(self, at: Integers, block: Integers) -> tuple[Integers, Integers, Integers]:
+        """Rows and frequencies of entries, and where the rows of their blocks end."""
+        import numpy as np
+
         values = self._entries[at]
-        which = np.minimum(np.searchsorted(keys, values >> np.uint64(16)), len(keys) - 1)
-        exact = keys[which] == values >> np.uint64(16)
-        at, values, which = at[exact], values[exact], which[exact]
-        block = np.searchsorted(self._ends, at, side="right")
         row = self._bases[block] + ((values >> np.uint64(8)) & np.uint64(255)).astype(np.int64)
-        frequency = (values & np.uint64(255)).astype(np.int64)
-        limits = np.append(self._bases[1:], len(self))
-        wrong = np.flatnonzero((row >= limits[block]) | (frequency == 0))
+        return row, (values & np.uint64(255)).astype(np.int64), np.append(self._bases[1:], len(self))[block]
+
+    def _placed(self, at: Integers) -> tuple[Integers, Integers]:
+        import numpy as np
+
+        block = np.searchsorted(self._ends, at, side="right")
+        row, frequency, limits = self._read(at, block)
+        wrong = np.flatnonzero((row >= limits) | (frequency == 0))
         if len(wrong):
             raise CorruptIndex(int(self._firsts[block[wrong[0]]]), "an entry points outside its block")
-        return Found(row=row, key=which.astype(np.int64), frequency=frequency)
+        return row, frequency
 
 
 def decode(blocks: Iterable[Block]) -> DecodedIndex:

@@ -16,6 +16,7 @@ __all__ = [
     "EMPTY",
     "FLOAT_BYTES",
     "HELD",
+    "REFUSED",
     "UNSEEN",
     "VECTOR_DOCUMENTS",
     "CorruptVectors",
@@ -33,8 +34,8 @@ __all__ = [
 VECTOR_DOCUMENTS = 128
 """Documents a block: at 256 dimensions 128 KiB, which one new message rewrites in a tenth of a millisecond."""
 FLOAT_BYTES = 4
-UNSEEN, HELD, EMPTY = 0, 1, 2
-"""Marks: still to be looked at; has a vector; there is nothing to embed."""
+UNSEEN, HELD, EMPTY, REFUSED = 0, 1, 2, 3
+"""Marks: still to be looked at; has a vector; there is nothing to embed; the embedding does not take it."""
 
 GenerationState = Literal["building", "current", "retired"]
 
@@ -133,9 +134,16 @@ def block_of(number: int) -> int:
 
 
 def written(
-    block: VectorBlock | None, values: Mapping[int, bytes | None], *, first: int, dimension: int
+    block: VectorBlock | None,
+    values: Mapping[int, bytes | None],
+    *,
+    first: int,
+    dimension: int,
+    refused: Sequence[int] = (),
 ) -> VectorBlock:
     """The block with these vectors in it, by document number; None says that there is nothing to embed.
+
+    Those of them that are among `refused` have none because the embedding does not take their text.
 
     Raises:
         ValueError: a vector is not of that dimension, or a number belongs into another block.
@@ -154,7 +162,7 @@ def written(
         at = number - first
         if value is not None and len(value) != size:
             raise ValueError(f"the vector of document {number} has {len(value)} bytes, not {size}")
-        marks[at] = EMPTY if value is None else HELD
+        marks[at] = HELD if value is not None else REFUSED if number in refused else EMPTY
         vectors[at * size : (at + 1) * size] = bytes(size) if value is None else value
     return VectorBlock(first=first, marks=bytes(marks), vectors=bytes(vectors), rev=held.rev)
 

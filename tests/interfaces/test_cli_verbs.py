@@ -202,3 +202,52 @@ def test_the_new_store_is_private(run: CommandLine) -> None:
     assert run("add", "hello", "--db", str(nested)).code == 0
     assert nested.stat().st_mode & 0o777 == 0o600
     assert nested.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_explain_draws_how_the_question_was_read_and_what_each_arm_gave(run: CommandLine) -> None:
+    run("add", "I moved to Lisbon in spring.", "--session", "s1")
+    run("add", "Rex is the dog.", "--session", "s1")
+    run("reindex", "--to", "builtin")
+    found = run("recall", "who moved to Lisbon in May 2023?", "--explain")
+    assert found.code == 0
+    lines = [line.split("\t") for line in found.out.splitlines()]
+    assert ["words", "moved, Lisbon, May, 2023"] in lines
+    assert ["time", "May 2023: 2023-05-01 to 2023-06-01"] in lines
+    assert ["looked at", "2 of 2 messages and memories"] in lines
+    [words] = [line for line in lines if line[:2] == ["words", "1"]]
+    assert int(words[2]) >= 1
+    [first] = [line for line in lines if len(line) > 3 and line[0] == "1" and line[1].replace(".", "").isdigit()]
+    assert float(first[1]) == pytest.approx(sum(float(cell) for cell in first[2:] if cell), abs=0.01)
+    plain = run("recall", "who moved to Lisbon?", "--json", "--explain").json
+    assert plain["account"]["arms"]["words"]["found"] >= 1
+
+
+def test_neighbours_are_printed_beside_their_hit(run: CommandLine) -> None:
+    lines = [{"role": "user", "content": text} for text in ("before it", "the zeppelin", "after it")]
+    run("add", "--session", "s1", stdin=json.dumps(lines))
+    found = run("recall", "zeppelin", "--neighbours", "1", "--limit", "1")
+    assert "user: before it" in found.out
+    assert "user: after it" in found.out
+
+
+def test_reindex_to_another_embedding_says_how_far_it_is(run: CommandLine) -> None:
+    for number in range(3):
+        run("add", f"line {number}", "--session", "s1")
+    done = run("reindex", "--to", "builtin", "--json")
+    assert done.code == 0
+    assert (done.json["state"], done.json["documents"], done.json["of"]) == ("current", 3, 3)
+    assert "embedding='builtin'" in done.err
+    again = run("reindex", "--to", "builtin")
+    assert again.code == 0
+    assert "3 of 3" in again.out
+    assert run("recall", "line 1", "--json").json["degraded"] == []
+    refused = run("reindex", "--to", "none")
+    assert refused.code == 2
+    assert "makes no vectors" in refused.err
+
+
+def test_a_receipt_says_whether_meaning_will_find_it(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("add", "hello", "--json").json["visibility"]["meaning"] is None
+    monkeypatch.setenv("HOLDFAST_EMBEDDING", "none")
+    assert run("add", "hello again", "--json").json["visibility"]["meaning"] is False
+    assert run("remember", "likes tea", "--json").json["receipt"]["visibility"]["meaning"] is False

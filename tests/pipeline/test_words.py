@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from holdfast.packed import Block, DocumentKind, DocumentRecord, Entry, append, remove, set_active
 from holdfast.pipeline.analysis import QueryWord, analyse, analyse_query
-from holdfast.pipeline.words import SCORING, Scoring, score_words
+from holdfast.pipeline.turns import SCORING, Scoring
+from holdfast.pipeline.words import score_words
 from holdfast.unpacked import decode
 
 

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from holdfast.answers import Query
 from holdfast.errors import ModelError
 from holdfast.open import AsyncHoldfast
+from holdfast.pipeline.embedding import Embedding
+from holdfast.pipeline.recall import Caches, Meaning, recall
 from holdfast.providers.local.builtin import BuiltinEmbedding
 from holdfast.testing.clock import FakeClock
 
@@ -29,12 +32,15 @@ class Letters:
         self.fails = fails
         self.hangs = hangs
         self.calls = 0
+        self.poison = ""
 
     async def embed(self, texts: Sequence[str], *, purpose: Literal["document", "query"]) -> NDArray[np.float32]:
         del purpose
         self.calls += 1
         if self.fails:
             raise ModelError("it is gone", model=self.fingerprint, cls="park")
+        if self.poison and any(self.poison in text for text in texts):
+            raise ModelError("not this text", model=self.fingerprint, cls="poison")
         if self.hangs:
             await asyncio.Event().wait()
         found = np.array([[text.lower().count(chr(97 + at)) + 0.01 for at in range(26)] for text in texts], np.float32)
@@ -218,3 +224,105 @@ async def test_reindex_mends_damaged_vectors(tmp_path: Path) -> None:
         await holdfast.admin.reindex()
         assert await holdfast.settle()
         assert (await holdfast.scope(user="alice").recall("dog")).degraded == ()
+
+
+@pytest.mark.asyncio
+async def test_one_text_that_the_embedding_does_not_take_keeps_the_others_waiting_for_nothing(tmp_path: Path) -> None:
+    clock, embedding, path = FakeClock(), Letters(), str(tmp_path / "m.db")
+    embedding.poison = "tyres"
+    async with AsyncHoldfast.open(path, worker=False, embedding=embedding, clock=clock) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": text} for text in TEXTS])
+        assert await holdfast.settle()
+        clock.advance(120)
+        answer = await scope.recall("dog")
+        assert (answer.lag, answer.degraded) == ({}, ())
+        assert "meaning" in {reason.arm for hit in answer.hits for reason in hit.why}
+        [hit, *_] = (await scope.recall("car needs new")).hits
+        assert hit.text == TEXTS[2], "words find what has no vector"
+        assert "meaning" not in {reason.arm for reason in hit.why}
+        embedding.poison = ""
+        await holdfast.admin.reindex()
+        assert await holdfast.settle()
+        [hit, *_] = (await scope.recall("car needs new")).hits
+        assert "meaning" in {reason.arm for reason in hit.why}, "reindex tries it again"
+
+
+@pytest.mark.asyncio
+async def test_an_embedding_that_takes_nothing_sets_nothing_aside(tmp_path: Path) -> None:
+    clock, embedding = FakeClock(), Letters()
+    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": TEXTS[0]}])
+        await holdfast.settle()
+        await scope.add([{"role": "user", "content": TEXTS[1]}])
+        embedding.poison = " "
+        assert not await holdfast.settle()
+        embedding.poison = ""
+        clock.advance(3600)
+        assert await holdfast.settle()
+        [hit, *_] = (await scope.recall("sister dog")).hits
+    assert "meaning" in {reason.arm for reason in hit.why}
+
+
+@pytest.mark.asyncio
+async def test_what_was_written_without_an_embedding_gets_its_vectors_once_there_is_one(tmp_path: Path) -> None:
+    path = str(tmp_path / "m.db")
+    async with AsyncHoldfast.open(path, worker=False, embedding="none") as holdfast:
+        receipt = await holdfast.scope(user="alice").add([{"role": "user", "content": TEXTS[1]}])
+        assert receipt.visibility.meaning is False
+        assert (await holdfast.scope(user="alice").remember("likes tea")).receipt.visibility.meaning is False
+        assert await holdfast.settle()
+    async with AsyncHoldfast.open(path, worker=False, embedding=Letters()) as holdfast:
+        scope = holdfast.scope(user="alice")
+        assert (await scope.remember("likes coffee")).receipt.visibility.meaning is None
+        assert await holdfast.settle()
+        answer = await scope.recall("sister dog")
+        assert (answer.lag, answer.degraded) == ({}, ())
+        assert "meaning" in {reason.arm for reason in answer.hits[0].why}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("asked_for", "missing"), [(0, ("meaning", "key", "time")), (1, ("key", "time")), (2, ("time",))]
+)
+async def test_arms_that_there_was_no_time_for_are_named_and_the_others_answer(
+    asked_for: int, missing: tuple[str, ...]
+) -> None:
+    embedding, turns = Letters(), iter([True] * asked_for)
+    async with AsyncHoldfast.open("memory://", worker=False, embedding=embedding) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": text} for text in TEXTS])
+        await scope.remember(attribute="dog", value="Rex")
+        await holdfast.settle()
+        query = Query(text="Which dog was there yesterday?", explain=True)
+        vector = Meaning(vector=await _centred(embedding, query.text), fingerprint="letters/centred-1")
+        answer = await holdfast._runtime.store.read(
+            scope.scope, lambda tx: recall(tx, query, Caches(), vector, lambda: next(turns, False))
+        )
+    assert answer.degraded == missing
+    assert answer.account is not None
+    assert answer.account["missing"] == "out of time"
+    assert any("dog" in hit.text for hit in answer.hits)
+    arms = {reason.arm for hit in answer.hits for reason in hit.why}
+    assert "words" in arms
+    assert not arms & set(missing)
+
+
+@pytest.mark.asyncio
+async def test_no_time_at_all_is_still_an_answer_by_words() -> None:
+    async with AsyncHoldfast.open("memory://", worker=False, recall_timeout=1e-9) as holdfast:
+        scope = holdfast.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": text} for text in TEXTS])
+        await holdfast.settle()
+        answer = await scope.recall("dog")
+    assert answer.degraded == ("meaning",)
+    assert answer.hits[0].text == TEXTS[1]
+
+
+async def _centred(embedding: Letters, text: str) -> NDArray[np.float32]:
+    async def opened() -> Letters:
+        return embedding
+
+    vector: NDArray[np.float32] = await Embedding(opened).query(text)
+    return vector

@@ -19,7 +19,7 @@ from holdfast.transfer.formats import read_batches
 from holdfast.transfer.items import Batch
 from holdfast.transfer.source import Source
 
-__all__ = ["CATEGORIES", "locomo_quality"]
+__all__ = ["CATEGORIES", "locomo_quality", "questions_of", "samples_of"]
 
 CATEGORIES: Mapping[int, str] = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
@@ -61,15 +61,33 @@ async def locomo_quality(path: Path, *, embedding: str = "builtin") -> Quality:
 
 async def _imported(holdfast: AsyncHoldfast, path: Path) -> dict[str, set[str]]:
     """Import every conversation under its own user; the source ids that each has."""
+    batches, known = await asyncio.to_thread(samples_of, path)
+    for user, batch in batches:
+        await holdfast.scope(user=user, session=batch.session).add(batch.messages)
+    return known
+
+
+def samples_of(path: Path) -> tuple[list[tuple[str, Batch]], dict[str, set[str]]]:
+    """The conversations as batches of messages, each with its user, and the source ids of each user.
+
+    Raises:
+        UnreadableImport: the file is not LoCoMo.
+    """
     source = Source(path=path, zone=UTC, now=datetime.now(UTC), on_error="skip")
+    batches: list[tuple[str, Batch]] = []
     known: dict[str, set[str]] = {}
     for batch in read_batches(source, "locomo"):
         assert isinstance(batch, Batch)  # noqa: S101 - only Holdfast's own exports restore memories
         user = batch.session.partition(":")[0]
-        scope = holdfast.scope(user=user, session=batch.session)
-        await scope.add(batch.messages)
+        batches.append((user, batch))
         known.setdefault(user, set()).update(batch.source_ids)
-    return known
+    return batches, known
+
+
+def questions_of(path: Path, known: Mapping[str, set[str]]) -> dict[str, list[Asked]]:
+    """The questions that have evidence among the messages, by user."""
+    samples = json.loads(path.read_text(encoding="utf-8"))
+    return {str(one["sample_id"]): _questions(one, known[str(one["sample_id"])]) for one in samples}
 
 
 def _questions(sample: Mapping[str, Any], known: set[str]) -> list[Asked]:

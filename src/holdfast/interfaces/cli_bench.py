@@ -75,6 +75,23 @@ def recall(messages: Path, questions: Path, embedding: str, *, as_json: bool) ->
     _quality(recall_quality(messages, questions, embedding=embedding), as_json=as_json)
 
 
+@bench_command.command("peers")
+@click.option("--data", type=_FILE, required=True, help="LoCoMo's JSON file.")
+@_JSON
+def peers(data: Path, *, as_json: bool) -> None:
+    """Measure Holdfast beside mem0, LangGraph, Chroma and plain FTS5.
+
+    The same texts, questions and vectors, in turn; a peer that is not installed is said to be so.
+    """
+    from holdfast.bench.side_by_side import HEADER, side_by_side_quality
+
+    lines = [line.cells() for line in asyncio.run(side_by_side_quality(data))]
+    if as_json:
+        click.echo(json.dumps([dict(zip(HEADER, line, strict=True)) for line in lines], indent=2))
+        return
+    _table([HEADER, *lines])
+
+
 _SPEED = {
     "core": "Measure the durable core: adds, adders, recall by words, start-up.",
     "speed": "Measure how fast recall and the meaning index are.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast._version import __version__
+from holdfast.errors import InvalidInput
 from holdfast.interfaces.cli_frame import Frame, clean, command, need_store, opened, progress, table
 
 if TYPE_CHECKING:
@@ -150,15 +151,52 @@ def usage_command(frame: Frame) -> None:
     example="holdfast reindex --db memory.db",
     resume="Run it again: each scope has its old or its new index.",
 )
-def reindex_command(frame: Frame) -> None:
+@click.option(
+    "--to", "embedding", metavar="EMBEDDING", help="Make vectors of this embedding (builtin, a directory, an entry)."
+)
+def reindex_command(frame: Frame, embedding: str | None) -> None:
     """Build derived indexes anew.
 
-    The words index and the table of due work of every scope, one transaction each; others may go on writing.
+    The words index and the table of due work of every scope, one transaction each; others may go on writing. With --to
+    the vectors instead: those of another embedding are made beside the ones that are there, and take their place once
+    every scope has them. Until then recall goes on with the old ones; interrupted, it goes on where it was.
     """
+    if embedding is not None:
+        _reembed(frame, embedding)
+        return
     with opened(frame) as (hf, _), progress(frame, "reindex") as bar:
         done = hf.admin.reindex(progress=bar)
     due = f", {done.due_added} pieces of work made due" if done.due_added else ""
     frame.show(done, lambda: click.echo(f"indexed {done.documents} messages and memories of {done.scopes} scopes{due}"))
+
+
+_LOOK_SECONDS = 5.0
+_STILL = 3
+"""Rounds without a new vector after which the command ends: the last two only make the vectors current."""
+
+
+def _reembed(frame: Frame, embedding: str) -> None:
+    with opened(frame, embedding=embedding) as (hf, _):
+        if hf.admin.reembed() is None:
+            why = "'none' makes no vectors" if embedding == "none" else "those of another embedding are being made"
+            raise InvalidInput(f"{why}; nothing was begun", embedding=embedding)
+        done, still = hf.admin.vectors(), 0
+        with progress(frame, "vectors") as bar:
+            while done is not None and (done.state == "building" or done.documents < done.of) and still < _STILL:
+                hf.settle(timeout=_LOOK_SECONDS)
+                before, done = done, hf.admin.vectors()
+                still = still + 1 if done is None or done.documents == before.documents else 0
+                if done is not None:
+                    bar(done.documents, done.of)
+    if done is None:
+        frame.show({"documents": 0}, lambda: click.echo("there is nothing to make vectors of"))
+        return
+    said = f"{done.documents} of {done.of} messages and memories have vectors of {done.fingerprint}, {done.state}"
+    frame.show(done, lambda: click.echo(said))
+    if done.state == "building" or done.documents < done.of:
+        click.echo("it is not finished: run it again to go on; recall goes on with the old vectors", err=True)
+        raise click.exceptions.Exit(1)
+    click.echo(f"open the store with embedding={embedding!r} from now on (HOLDFAST_EMBEDDING)", err=True)
 
 
 @command("completion", example='eval "$(holdfast completion bash)"')

@@ -43,6 +43,8 @@ _SOURCES = 5
 @click.option("--as-of", metavar="TIME", help="What held at that time.")
 @click.option("--known-at", metavar="TIME", help="What was known at that time.")
 @click.option("--include-superseded", is_flag=True, help="Past values too, marked.")
+@click.option("--neighbours", type=int, default=0, help="So many turns before and after each message.")
+@click.option("--explain", is_flag=True, help="How the question was read, and what each arm gave.")
 def recall_command(frame: Frame, query: str, **asked: Any) -> None:
     """Find messages and current memories.
 
@@ -66,10 +68,41 @@ def _say_recall(found: Recall, offset: int) -> None:
         for place, hit in enumerate(found.hits, start=offset + 1)
     ]
     table(("#", "kind", "when", "text", "why", "id"), rows, wide=3)
+    for place, hit in enumerate(found.hits, start=offset + 1):
+        for message in hit.neighbours:
+            click.echo(f"  beside {place}, {message.seq}: {message.role}: {clean(message.text, _TEXT)}")
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
-    click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
+    sure = "" if found.confidence is None else f"; confidence {found.confidence:.2f}"
+    click.echo(f"{len(found.hits)} of {found.total}{rest}{sure}", err=True)
+    if found.account is not None:
+        _say_account(found, found.account)
     for arm in found.degraded:
         click.echo(f"degraded: {arm} could not be asked; there may be more", err=True)
+
+
+def _say_account(found: Recall, account: Mapping[str, Any]) -> None:
+    """How the question was read, what each arm weighs and found, and what it gave to each hit of the page."""
+    read = [("words", ", ".join(account["words"])), ("function words", ", ".join(account["function_words"]))]
+    read += [("time", f"{text}: {start:%Y-%m-%d} to {end:%Y-%m-%d}") for text, start, end in account["times"]]
+    read += [("before or after", clause) for clause in account["anchors"]]
+    read += [("goes on", "with what was said lately")] if account["goes_on"] else []
+    read += [("looked at", f"{account['allowed']} of {account['documents']} messages and memories")]
+    read += [("missing", str(account["missing"]))] if account["missing"] else []
+    read += [("being built", f"vectors of {account['building']}")] if account["building"] else []
+    click.echo()
+    table(("question", "read as"), [(name, clean(text, _TEXT)) for name, text in read if text], wide=1)
+    arms = [
+        (name, f"{arm['weight']:g}", str(arm["found"]), str(arm["scored"])) for name, arm in account["arms"].items()
+    ]
+    click.echo()
+    table(("arm", "weight", "found", "scored"), arms, wide=3)
+    parts = [{reason.arm: f"{reason.part:.3f}" for reason in hit.why} for hit in found.hits]
+    rows = [
+        (str(place), f"{hit.score:.3f}", *(part.get(arm, "") for arm in account["arms"]))
+        for place, (hit, part) in enumerate(zip(found.hits, parts, strict=True), start=1)
+    ]
+    click.echo()
+    table(("hit", "score", *account["arms"]), rows, wide=1 + len(account["arms"]))
 
 
 def _shown(hit: Hit) -> str:

@@ -319,11 +319,11 @@ def _without_apostrophes(token: str, raw: list[str]) -> list[str]:
 def _stem(word: str, language: str) -> str:
     if not word.isascii():
         language = next((name for low, high, name in _SCRIPTS if low <= word[:1] <= high), language)
-    if len(word) > _LONGEST_STEM or any(char.isdecimal() for char in word):
-        return word
     known = _stems.setdefault(language, {})
     stem = known.get(word)
     if stem is None:
+        if len(word) > _LONGEST_STEM or any(char.isdecimal() for char in word):
+            return word
         # Stemmer objects keep state while they work, so threads take turns; the cache makes that rare.
         with _lock:
             if len(known) > _CACHE_LIMIT:

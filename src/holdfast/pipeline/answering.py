@@ -11,7 +11,8 @@ from holdfast.model import Memory, Message
 from holdfast.pipeline.arms import Question
 from holdfast.pipeline.fusion import WEIGHTS, Arm
 from holdfast.pipeline.hits import Candidate, as_hit, passes, with_neighbours
-from holdfast.pipeline.truth import Outdated, repeats
+from holdfast.pipeline.truth import Outdated, Repeats
+from holdfast.pipeline.words import best_first
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
 
@@ -25,20 +26,25 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["Gaps", "Ranking", "answered"]
+__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "whole_order"]
+
+REPEATS = 100
+"""At most so many of the messages that a hit repeats are named, the best first; `total` counts texts, not copies."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Ranking:
-    """The scope, ranked: rows in order, and what their reasons are made of."""
+    """The scope, ranked: rows in order (at least as far as the page goes), and what their reasons are made of."""
 
     index: DecodedIndex
     order: Rows
+    total: int
     score: Floats
     arms: Sequence[Arm]
     allowed: Mask
     words: WordScores | None = None
-    everything: Rows | None = None
+    hit: Mask | None = None
+    repeats: Repeats | None = None
     later: Mapping[int, int] = field(default_factory=dict)
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
     confidence: float | None = None
@@ -53,20 +59,28 @@ class Gaps:
     off: tuple[str, ...] = ()
     lag: int = 0
     why: str | None = None
+    building: str | None = None
+    """The embedding whose vectors are being made beside those that answer."""
+
+
+def whole_order(query: Query) -> bool:
+    """Whether every row must be looked at to know which ones pass, and so how many."""
+    labelled = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
+    return labelled or query.include_superseded or query.as_of is not None or query.known_at is not None
 
 
 def answered(
     tx: ReadTx, query: Query, ranking: Ranking, held: Mapping[int, Memory] | None, gaps: Gaps, snapshot: str
 ) -> Recall:
     """The page of a ranking that a query asks for."""
-    needs_rows = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
-    order = ranking.order.tolist()
-    if needs_rows or held is not None or query.include_superseded:
+    if whole_order(query):
+        order = ranking.order.tolist()
         passing = [(row, item) for row, item in _loaded(tx, ranking, order, held) if passes(item, query)]
         total, page = len(passing), passing[query.offset : query.offset + query.limit]
     else:
-        total = len(order)
-        page = list(_loaded(tx, ranking, order[query.offset : query.offset + query.limit], held))
+        total = ranking.total
+        order = ranking.order[query.offset : query.offset + query.limit].tolist()
+        page = list(_loaded(tx, ranking, order, held))
     following = query.offset + query.limit
     found = _candidates(tx, ranking, page)
     hits = [
@@ -99,37 +113,55 @@ def _loaded(
 
 def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message | Memory]]) -> list[Candidate]:
     index, found = ranking.index, []
-    for row, item in page:
-        same = [] if ranking.everything is None else repeats(row, ranking.everything, index)
-        later = ranking.later.get(row)
+    same = {row: _same(ranking, row) for row, _ in page}
+    later = {row: ranking.later[row] for row, _ in page if row in ranking.later}
+    wanted = sorted({one for rows in same.values() for one in rows} | set(later.values()))
+    numbers = dict(zip(wanted, index.numbers[wanted].tolist(), strict=True))
+    named = {item.number: item.id for item in tx.find_numbers(list(numbers.values()))}
+    ids = {row: named[number] for row, number in numbers.items() if number in named}
+    why = _reasons(ranking, [row for row, _ in page])
+    for (row, item), reasons in zip(page, why, strict=True):
         past = ranking.outdated.get(item.number)
-        folded = tx.find_numbers([int(index.numbers[one]) for one in same])
-        by = None if later is None else tx.find_numbers([int(index.numbers[later])])
         found.append(
             Candidate(
                 number=item.number,
                 score=float(ranking.score[row]),
-                why=_reasons(ranking, row),
-                repeated=tuple(one.id for one in folded),
-                superseded_by=past.by if past is not None else by[0].id if by else None,
+                why=reasons,
+                repeated=tuple(ids[one] for one in same[row] if one in ids),
+                superseded_by=past.by if past is not None else ids.get(later.get(row, -1)),
             )
         )
     return found
 
 
-def _reasons(ranking: Ranking, row: int) -> tuple[Reason, ...]:
-    """The arms that speak for a row, with its rank among what the filters let through."""
-    found = []
+def _same(ranking: Ranking, row: int) -> list[int]:
+    """The hits that say the same as this one, best first."""
+    if ranking.repeats is None or ranking.hit is None:
+        return []
+    rows = ranking.repeats.of(row)
+    others = rows[ranking.hit[rows] & (rows != row)]
+    best: list[int] = best_first(ranking.score, others, REPEATS).tolist()
+    return best
+
+
+def _reasons(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
+    """For each row the arms that speak for it, with its rank among what the filters let through."""
+    found: list[list[Reason]] = [[] for _ in rows]
     for arm in ranking.arms:
-        mine = arm.score[row]
-        if not mine > 0:
+        mine = arm.score[list(rows)].tolist()
+        positive = [score for score in mine if score > 0]
+        if not positive:
             continue
-        rank = 1 + int(((arm.score > mine) & ranking.allowed).sum())
-        hit = ranking.words.of_row(row) if arm.name == "words" and ranking.words is not None else None
-        words = () if hit is None else hit.matched or hit.nearby
-        part = float(mine) * WEIGHTS[arm.name]
-        found.append(Reason(arm=arm.name, rank=rank, score=float(mine), words=words, part=part))
-    return tuple(found)
+        others = arm.score[(arm.score > min(positive)) & ranking.allowed]
+        for place, score in enumerate(mine):
+            if not score > 0:
+                continue
+            hit = ranking.words.of_row(rows[place]) if arm.name == "words" and ranking.words is not None else None
+            words = () if hit is None else hit.matched or hit.nearby
+            rank = 1 + int((others > score).sum())
+            part = score * WEIGHTS[arm.name]
+            found[place].append(Reason(arm=arm.name, rank=rank, score=score, words=words, part=part))
+    return [tuple(reasons) for reasons in found]
 
 
 def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
@@ -152,4 +184,5 @@ def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
             for arm in ranking.arms
         },
         "missing": gaps.why,
+        "building": gaps.building,
     }

@@ -16,8 +16,9 @@ from holdfast.model import Memory, micros
 from holdfast.packed import DocumentKind, term_key
 from holdfast.pipeline.analysis import QueryWord, analyse, analyse_query
 from holdfast.pipeline.fusion import Arm, normalised
+from holdfast.pipeline.turns import SCORING
 from holdfast.pipeline.when import Anchor, TimeRange, anchors, times
-from holdfast.pipeline.words import SCORING, WordScores, score_words, smoothed
+from holdfast.pipeline.words import WordScores, score_words, smoothed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,9 +93,7 @@ def understood(text: str, now: datetime) -> Question:
 def words_arm(question: Question, index: DecodedIndex) -> tuple[Arm, WordScores]:
     """Words of the question in the message, its window and its session."""
     scores = score_words(question.words, index)
-    found = _nothing(index)
-    found[scores.rows] = True
-    return Arm(name="words", score=normalised(scores.dense(len(index))), found=found), scores
+    return Arm(name="words", score=normalised(scores.score), found=scores.hit), scores
 
 
 def meaning_arms(cosines: Floats, held: Mask, index: DecodedIndex) -> list[Arm]:

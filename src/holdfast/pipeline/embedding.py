@@ -82,15 +82,26 @@ class Embedding:
         room = getattr(await self._opened(), "max_chars", None)
         return room if isinstance(room, int) else None
 
-    async def documents(self, texts: Sequence[str]) -> list[bytes]:
+    async def documents(self, texts: Sequence[str]) -> list[bytes | None]:
         """A vector for each text, as a store keeps it: little-endian float32, unit length.
 
+        None for a text that the model does not take although it takes others.
+
         Raises:
-            ModelError: the call failed; nothing of the batch was embedded.
+            ModelError: the call failed, and no text is the reason; nothing of the batch was embedded.
         """
-        centre = await self._middle()
-        vectors = _centred(await (await self._opened()).embed(texts, purpose="document"), centre)
-        return [row.tobytes() for row in vectors.astype("<f4")]
+        from holdfast.pipeline.apart import embed_apart
+
+        centre, model = await self._middle(), await self._opened()
+        apart = await embed_apart(model, texts)
+        if apart.poisoned and not apart.indices:
+            # Nothing went through: is it the texts or the model? This raises where it is the model.
+            await model.embed(BACKGROUND[:1], purpose="document")
+        rows = _centred(apart.vectors, centre).astype("<f4") if apart.indices else apart.vectors
+        found: list[bytes | None] = [None] * len(texts)
+        for index, row in zip(apart.indices, rows, strict=True):
+            found[index] = row.tobytes()
+        return found
 
     async def key_fingerprint(self) -> str:
         """Which model the vectors of keys are of; they are not centred.

@@ -82,6 +82,8 @@ def normalised(values: Floats, among: Mask | None = None, *, centred: bool = Fal
     """Values by the greatest among those that count, at least 0; with `centred` what is above their mean."""
     import numpy as np
 
+    if among is not None and among.all():
+        among = None
     chosen = values if among is None else values[among]
     if not len(chosen):
         return np.zeros_like(values)
@@ -89,7 +91,9 @@ def normalised(values: Floats, among: Mask | None = None, *, centred: bool = Fal
     span = np.float32(chosen.max()) - base
     if not span > 0:
         return np.zeros_like(values)
-    scaled = np.clip((values - base) / span, 0, 1).astype(np.float32)
+    scaled = values - base
+    scaled /= span
+    np.clip(scaled, 0, 1, out=scaled)
     if among is not None:
         scaled[~among] = 0
     whole: Floats = scaled

@@ -14,7 +14,7 @@ from holdfast.answers import Receipt
 from holdfast.errors import IdempotencyConflict, InvalidInput
 from holdfast.transaction import Replay, WriteTx
 
-__all__ = ["KEPT_FOR", "Idempotency", "keyed_digest"]
+__all__ = ["KEPT_FOR", "Idempotency", "keyed_digest", "stated"]
 
 KEPT_FOR = timedelta(days=30)
 MAX_KEY = 512
@@ -95,3 +95,17 @@ class Idempotency:
 
 def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else repr(value)
+
+
+def stated(
+    run: Callable[[WriteTx], Receipt], once: Idempotency | None, *, meaning: bool
+) -> Callable[[WriteTx], Receipt]:
+    """The same work, done once; without an embedding its receipt says that meaning will not find what it wrote."""
+
+    def told(tx: WriteTx) -> Receipt:
+        receipt = run(tx)
+        if meaning:
+            return receipt
+        return replace(receipt, visibility=replace(receipt.visibility, meaning=False))
+
+    return told if once is None else lambda tx: once.once(tx, lambda: told(tx))

@@ -130,7 +130,10 @@ def _said(tx: ReadTx, item: Message | Memory | None) -> str:
 
 
 def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapping[int, bytes]) -> bool:
-    """Put a batch's vectors in; what was forgotten meanwhile gets none. False when the generation is no longer open."""
+    """Put a batch's vectors in; what was forgotten meanwhile gets none. False when the generation is no longer open.
+
+    A text of the batch without a vector is set aside: the embedding does not take it. `reindex` tries it again.
+    """
     held = next((one for one in tx.generations() if one.number == generation.number), None)
     if held is None or held.state == "retired":
         return False
@@ -138,11 +141,14 @@ def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapp
     values: dict[int, dict[int, bytes | None]] = defaultdict(dict)
     for number in batch.empty:
         values[block_of(number)][number] = None
+    refused = sorted(batch.texts.keys() - vectors.keys())
+    for number in refused:
+        values[block_of(number)][number] = None
     for number, vector in vectors.items():
         values[block_of(number)][number] = vector if number in living else None
     before = {block.first: block for block in tx.vector_blocks(generation.number, sorted(values))}
     blocks = [
-        written(before.get(first), part, first=first, dimension=generation.dimension)
+        written(before.get(first), part, first=first, dimension=generation.dimension, refused=refused)
         for first, part in sorted(values.items())
     ]
     tx.put_vectors(generation.number, blocks)

@@ -38,6 +38,6 @@ class IndexCache:
         with self._lock:
             self._entries[key] = (rev, decoded)
             self._entries.move_to_end(key)
-            while sum(entry.nbytes for _, entry in self._entries.values()) > self._max_bytes:
+            while len(self._entries) > 1 and sum(entry.nbytes for _, entry in self._entries.values()) > self._max_bytes:
                 self._entries.popitem(last=False)
         return decoded

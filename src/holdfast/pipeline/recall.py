@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
 from holdfast.model import STATES, TIERS, Memory, from_micros, micros
-from holdfast.pipeline.answering import Gaps, Ranking, answered
+from holdfast.pipeline.answering import Gaps, Ranking, answered, whole_order
 from holdfast.pipeline.arms import (
     Question,
     key_arm,
@@ -27,8 +27,9 @@ from holdfast.pipeline.fusion import ARMS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.sight import checked_session
-from holdfast.pipeline.truth import Outdated, TruthCache, newer_first, unrepeated
+from holdfast.pipeline.truth import DEPTH, Outdated, TruthCache, leading, newer_first, repeats_of
 from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
+from holdfast.pipeline.words import WordScores, best_first
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
 from holdfast.vectors import CorruptVectors
@@ -43,13 +44,18 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall"]
 
+T = TypeVar("T")
+
 MAX_LIMIT = 1000
 MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
 LAG = timedelta(seconds=60)
 """A meaning index that is behind by more is said to be degraded."""
+LATE = "out of time"
 FACTS = 32
 """How many of the best facts the key arm looks at."""
+EXACT_BY_WORDS = 1000
+"""How many of the best by words get an exact cosine in a scope that is too large for all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +75,24 @@ class Meaning:
     fingerprint: str | None = None
     off: bool = False
     failed: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Rest:
+    """The arms that are asked while there is time; what there was none for is added to the gaps."""
+
+    gaps: Gaps
+    in_time: Callable[[], bool]
+
+    def ask(self, arm: str, work: Callable[[], T], *, there: bool) -> T | None:
+        """What an arm says; None where there is nothing to ask it (`there`), or no time."""
+        if not there:
+            return None
+        if self.in_time():
+            return work()
+        self.gaps.degraded += (arm,)
+        self.gaps.why = self.gaps.why or LATE
+        return None
 
 
 def checked(query: Query) -> Query:
@@ -121,15 +145,24 @@ def _snapshot(text: str | None) -> tuple[int, datetime] | None:
     return int(number[1:]), from_micros(int(moment[1:]))
 
 
-def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = None) -> Recall:
+def recall(
+    tx: ReadTx,
+    query: Query,
+    caches: Caches,
+    meaning: Meaning | None = None,
+    in_time: Callable[[], bool] = lambda: True,
+) -> Recall:
     """Answer a query from one snapshot.
 
     With a question: what an arm finds, by the fused score. Without one: everything that passes the filters, newest
-    first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer.
+    first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer; so
+    are the arms that were still to be asked when `in_time` says that the time is over. Words always answer.
 
     Raises:
         CorruptIndex: the words index is damaged.
     """
+    import numpy as np
+
     ceiling, now = _snapshot(query.snapshot) or (tx.document_count(), tx.now)
     index = caches.indexes.index(tx).upto(ceiling)
     held = _held(tx, query)
@@ -139,27 +172,37 @@ def recall(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None = N
     if now_only:
         hidden = index.rows_of(sorted(number for number, one in past.items() if one.alone))
         allowed[hidden] = False
-    cosines, vectors, gaps = _nearness(tx, index, caches, meaning or Meaning(off=True))
     question = understood(query.text, now)
+    words, scores = words_arm(question, index)
+    # Where cosines are estimated, those of the best by words are exact all the same.
+    also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
+    meaning = meaning or Meaning(off=True)
+    if not meaning.off and not in_time():
+        meaning = Meaning(failed=LATE)
+    cosines, vectors, gaps = _nearness(tx, index, caches, meaning, also)
     if question.words:
-        ranking = _ranked(tx, index, question, allowed, cosines, vectors, past if now_only else {}, now, query.arms)
+        whole = None if whole_order(query) else query.offset + query.limit
+        past = past if now_only else {}
+        by, rest = (words, scores), Rest(gaps=gaps, in_time=in_time)
+        ranking = _ranked(tx, index, question, by, allowed, cosines, vectors, past, now, query.arms, whole, rest)
     else:
         ranking = _recent(index, allowed, past if now_only else {})
     return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
 
 
 def _nearness(
-    tx: ReadTx, index: DecodedIndex, caches: Caches, meaning: Meaning
+    tx: ReadTx, index: DecodedIndex, caches: Caches, meaning: Meaning, also: Callable[[], Rows]
 ) -> tuple[tuple[Floats, Mask] | None, DecodedVectors | None, Gaps]:
     """Cosines by row, and whether each row has a vector; what is missing."""
     if meaning.off:
         return None, None, Gaps(off=("meaning",))
     generations = tx.generations()
     current = next((one for one in generations if one.state == "current"), None)
+    building = next((one.fingerprint for one in generations if one.state == "building"), None)
     if meaning.failed is not None:
         return None, None, Gaps(degraded=("meaning",), why=meaning.failed)
     if current is not None and current.fingerprint != meaning.fingerprint:
-        return None, None, Gaps(degraded=("meaning",), why="another embedding")
+        return None, None, Gaps(degraded=("meaning",), why="another embedding", building=building)
     if current is None:
         lag = int(index.active.sum())
         return None, None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
@@ -168,10 +211,10 @@ def _nearness(
     except CorruptVectors as error:
         return None, None, Gaps(degraded=("meaning",), why=str(error))
     if meaning.vector is None:
-        return None, vectors, Gaps()
-    cosines, held, seen = vectors.cosines(meaning.vector, index.numbers)
+        return None, vectors, Gaps(building=building)
+    cosines, held, seen = vectors.cosines(meaning.vector, index.numbers, also=also)
     missing = index.active & ~seen
-    gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing))
+    gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing), building=building)
     held &= index.living
     return (cosines, held), vectors, gaps
 
@@ -233,26 +276,31 @@ def _ranked(
     tx: ReadTx,
     index: DecodedIndex,
     question: Question,
+    by_words: tuple[Arm, WordScores],
     allowed: Mask,
     cosines: tuple[Floats, Mask] | None,
     vectors: DecodedVectors | None,
     past: Mapping[int, Outdated],
     now: datetime,
     only: tuple[str, ...] | None,
+    most: int | None,
+    rest: Rest,
 ) -> Ranking:
-    words, scores = words_arm(question, index)
+    words, scores = by_words
     speaker, aside = speaker_arm(question, index)
     near = meaning_arms(*cosines, index) if cosines is not None else []
-    facts = _facts(tx, index, words, near)
-    given = (speaker, key_arm(question, facts, index), time_arm(question, index))
+    facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
+    named = bool(question.times or question.anchors)
+    given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
     arms = [words, *near, *given, recency_arm(question, index, micros(now))]
     asked = [arm for arm in arms if arm is not None and (only is None or arm.name in only)] or [words]
     fused = fuse(asked)
     hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed
     score = fused.score
     _demote(index, score, hit, past)
-    everything = _sorted(score, hit)
-    order, later = newer_first(unrepeated(everything, index), score, index, scores, vectors, aside)
+    repeats = repeats_of(index)
+    order = leading(score, hit, repeats, None if most is None else max(most, DEPTH))
+    order, later = newer_first(order, score, index, scores, vectors, aside)
     best = [int(row) for row in order[:5]]
     sure = confidence(
         coverage=max((scores.coverage(row) for row in best), default=0.0),
@@ -266,7 +314,9 @@ def _ranked(
         arms=asked,
         allowed=allowed,
         words=scores,
-        everything=everything,
+        total=repeats.count(hit),
+        hit=hit,
+        repeats=repeats,
         later=later,
         outdated=past,
         confidence=sure if best else 0.0,
@@ -274,13 +324,24 @@ def _ranked(
     )
 
 
+def _fact_rows(index: DecodedIndex) -> Rows:
+    import numpy as np
+
+    rows: Rows | None = index.memo.get("facts")
+    if rows is None:
+        rows = index.memo["facts"] = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
+    return rows
+
+
+def _has_facts(index: DecodedIndex) -> bool:
+    return len(_fact_rows(index)) > 0
+
+
 def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> list[tuple[int, Memory]]:
     """The facts that the other arms put first, loaded: (row, fact)."""
     import numpy as np
 
-    rows = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
-    if not len(rows):
-        return []
+    rows = _fact_rows(index)
     promise = sum((arm.score[rows] for arm in near), words.score[rows])
     best = rows[np.argsort(-promise, kind="stable")[:FACTS]]
     found = {item.number: item for item in tx.find_numbers(index.numbers[best].tolist())}
@@ -299,18 +360,6 @@ def _demote(index: DecodedIndex, score: Floats, hit: Mask, past: Mapping[int, Ou
             score[old] = min(score[old], np.nextafter(score[new], np.float32(-1)))
 
 
-def _sorted(score: Floats, hit: Mask) -> Rows:
-    """Rows by score, then the higher document number: of two that match equally well, the later is likelier to hold."""
-    import numpy as np
-
-    rows = np.flatnonzero(hit)
-    # The bits of floats that are not negative sort as the floats do; with the row below them each key is unique.
-    keys = np.maximum(score[rows], np.float32(0)).view(np.int32).astype(np.int64) << 32 | rows
-    keys.sort()
-    ordered: Rows = keys[::-1] & 0xFFFFFFFF
-    return ordered
-
-
 def _recent(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated]) -> Ranking:
     import numpy as np
 
@@ -321,6 +370,7 @@ def _recent(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated]) ->
     return Ranking(
         index=index,
         order=order,
+        total=len(order),
         score=score,
         arms=[Arm(name="recency", score=score, found=allowed)],
         allowed=allowed,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from holdfast.model import Memory, Message, State
 from holdfast.packed import term_key
 from holdfast.pipeline.analysis import analyse_query
+from holdfast.pipeline.words import best_first
 from holdfast.transaction import Listing, ReadTx
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["Outdated", "TruthCache", "newer_first", "outdated", "repeats", "rested", "unrepeated"]
+__all__ = ["Outdated", "Repeats", "TruthCache", "leading", "newer_first", "outdated", "repeats_of", "rested"]
 
 _PAGE = 1000
 _PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
+_COLUMNS = ("event_time", "role", "kind", "length")
 _ANSWERING = frozenset({"assistant", "tool", "function"})
 DEPTH = 30
 """How many of the best hits are compared with each other for a later statement of the same thing."""
@@ -173,12 +175,13 @@ def newer_first(
     import numpy as np
 
     best = [int(row) for row in order[:DEPTH]]
-    columns, yields = index.columns, dict[int, int]()
+    yields = dict[int, int]()
     if vectors is None or len(best) < 2:
         return order, yields
     said = {row: words.said(row, aside) for row in best}
     most = max(1, words.strong(aside))
-    vector = {row: vectors.vector(int(index.numbers[row])) for row in best}
+    told = {name: dict(zip(best, index.columns[name][best].tolist(), strict=True)) for name in _COLUMNS}
+    when, role, kind, length = (told[name] for name in _COLUMNS)
     changes = index.memo.get("changes")
     if changes is None:
         found = index.find(np.array(_cues(), dtype=np.uint64))
@@ -187,14 +190,12 @@ def newer_first(
     for row in best:
         at = len(placed)
         for place, earlier in enumerate(placed):
-            later = (columns["event_time"][row], row) > (columns["event_time"][earlier], earlier)
-            alike = (
-                columns["role"][row] == columns["role"][earlier] and columns["kind"][row] == columns["kind"][earlier]
-            )
+            later = (when[row], row) > (when[earlier], earlier)
+            alike = role[row] == role[earlier] and kind[row] == kind[earlier]
             if not (later and alike and said[earlier] and said[earlier] <= said[row]):
                 continue
-            near = _cosine(vector[row], vector[earlier])
-            brief = max(columns["length"][row], columns["length"][earlier]) <= BRIEF
+            near = _cosine(vectors, index, row, earlier)
+            brief = max(length[row], length[earlier]) <= BRIEF
             covers = brief and len(said[earlier]) / most >= MOST_WORDS
             needed = SAME_THING if not covers else CHANGED if row in changes else ANSWERS
             if near >= needed and score[row] >= score[earlier] / 2:
@@ -204,8 +205,9 @@ def newer_first(
     return np.concatenate([np.array(placed, dtype=order.dtype), order[DEPTH:]]), yields
 
 
-def _cosine(one: Floats | None, other: Floats | None) -> float:
-    return -1.0 if one is None or other is None else float(one @ other)
+def _cosine(vectors: DecodedVectors, index: DecodedIndex, row: int, other: int) -> float:
+    one, two = vectors.vector(int(index.numbers[row])), vectors.vector(int(index.numbers[other]))
+    return -1.0 if one is None or two is None else float(one @ two)
 
 
 @lru_cache(maxsize=1)
@@ -214,41 +216,69 @@ def _cues() -> tuple[int, ...]:
     return tuple(sorted({term_key(term) for word in words for term in word.terms}))
 
 
-def unrepeated(order: Rows, index: DecodedIndex) -> Rows:
-    """The order without rows that repeat a better one: the same words as often, of one kind and role."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """Which rows say the same: the same words as often, of one kind and role.
+
+    `group` names by row the text it shares, -1 where nobody repeats it; `rows` are those that are repeated, by group,
+    and group g is `rows[starts[g]:starts[g + 1]]`.
+    """
+
+    group: Rows
+    rows: Rows
+    starts: Rows
+
+    def of(self, row: int) -> Rows:
+        """All rows that say the same as this one, itself included; none where nobody does."""
+        group = int(self.group[row])
+        return self.rows[:0] if group < 0 else self.rows[self.starts[group] : self.starts[group + 1]]
+
+    def count(self, hit: Mask) -> int:
+        """How many different texts the hits are."""
+        import numpy as np
+
+        doubled = self.rows[hit[self.rows]]
+        seen = np.zeros(len(self.starts), dtype=np.bool_)
+        seen[self.group[doubled]] = True
+        return int(np.count_nonzero(hit)) - len(doubled) + int(np.count_nonzero(seen))
+
+
+def repeats_of(index: DecodedIndex) -> Repeats:
+    """The repetitions of an index; computed once."""
     import numpy as np
 
-    keys = _sameness(index)
-    doubled = index.memo.get("doubled")
-    if doubled is None:
-        _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
-        doubled = index.memo["doubled"] = count[place] > 1
-    at = np.flatnonzero(doubled[order])
-    if not len(at):
-        return order
-    _, first = np.unique(keys[order[at]], return_index=True)
-    gone = np.delete(at, first)
-    kept: Rows = np.delete(order, gone)
-    return kept
-
-
-def _sameness(index: DecodedIndex) -> NDArray[np.uint64]:
-    """A number for each row that repetitions of one text share."""
-    import numpy as np
-
-    keys: NDArray[np.uint64] | None = index.memo.get("sameness")
-    if keys is None:
+    held: Repeats | None = index.memo.get("repeats")
+    if held is None:
         keys = index.signatures * np.uint64(64) + index.columns["kind"] * np.uint64(8) + index.columns["role"]
-        index.memo["sameness"] = keys
-    return keys
+        order = np.argsort(keys, kind="stable")
+        fresh = np.append(True, keys[order][1:] != keys[order][:-1]) if len(order) else np.zeros(0, dtype=np.bool_)
+        first = np.flatnonzero(fresh)
+        size = np.diff(np.append(first, len(order)))
+        rows = order[np.repeat(size > 1, size)]
+        size = size[size > 1]
+        group = np.full(len(index), -1, dtype=np.int64)
+        group[rows] = np.repeat(np.arange(len(size)), size)
+        starts = np.append(0, np.cumsum(size))
+        held = index.memo["repeats"] = Repeats(group=group, rows=rows, starts=starts)
+    return held
 
 
-def repeats(row: int, order: Rows, index: DecodedIndex) -> Sequence[int]:
-    """The rows of an order that repeat this one."""
-    doubled = index.memo.get("doubled")
-    if doubled is not None and not doubled[row]:
-        return []
-    keys = _sameness(index)
-    same: NDArray[np.bool_] = (keys[order] == keys[row]) & (order != row)
-    found: list[int] = order[same].tolist()
-    return found
+def leading(score: Floats, hit: Mask, repeats: Repeats, most: int | None = None) -> Rows:
+    """Hits best first, of those that say the same only the best; with `most` at least that many, if there are.
+
+    The same as the beginning of the whole order, but what cannot stand in it is not sorted.
+    """
+    import numpy as np
+
+    rows = np.flatnonzero(hit)
+    # So that one round will do where every text is there several times.
+    room = None if most is None else 2 * most * (1 + len(rows) // max(repeats.count(hit), 1))
+    while True:
+        best = best_first(score, rows, room)
+        group = repeats.group[best]
+        at = np.flatnonzero(group >= 0)
+        _, first = np.unique(group[at], return_index=True)
+        kept: Rows = np.delete(best, np.delete(at, first))
+        if most is None or room is None or len(kept) >= most or len(best) == len(rows):
+            return kept
+        room *= 4

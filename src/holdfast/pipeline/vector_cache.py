@@ -6,16 +6,34 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from holdfast.pipeline.index import due_index
-from holdfast.vectors import FLOAT_BYTES, HELD, UNSEEN, CorruptVectors, Generation, VectorBlock, block_of
+from holdfast.pipeline.index import due_index, look_again
+from holdfast.pipeline.sign_bits import estimated, signs
+from holdfast.vectors import (
+    FLOAT_BYTES,
+    HELD,
+    REFUSED,
+    UNSEEN,
+    VECTOR_DOCUMENTS,
+    CorruptVectors,
+    Generation,
+    VectorBlock,
+    block_of,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from holdfast.pipeline.sign_bits import Words
     from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["DecodedVectors", "VectorCache", "mend_vectors"]
+__all__ = ["EXACT_TO", "DecodedVectors", "VectorCache", "mend_vectors"]
+
+EXACT_TO = 100_000
+"""Documents of a scope up to which every vector is multiplied; beyond, sign bits choose (docs/recall.md, Size)."""
+RESCORE_LEAST, RESCORE_ONE_IN = 2000, 50
 
 _Key = tuple[str, str | None, int]
 _UNIT = 0.01
@@ -25,10 +43,11 @@ _UNIT = 0.01
 class DecodedVectors:
     """The vectors of one scope and generation as arrays, a block at a time, in order of document number."""
 
-    __slots__ = ("_blocks", "dimension", "rev")
+    __slots__ = ("_bits", "_blocks", "dimension", "rev")
 
     def __init__(self, blocks: dict[int, _Decoded], dimension: int, rev: int) -> None:
         self._blocks = blocks
+        self._bits: tuple[Words, Floats, Rows] | None = None
         self.dimension = dimension
         self.rev = rev
 
@@ -37,23 +56,79 @@ class DecodedVectors:
         """How much memory the vectors take."""
         return sum(block.matrix.nbytes for block in self._blocks.values())
 
-    def cosines(self, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> tuple[Floats, Mask, Mask]:
+    def cosines(
+        self,
+        query: Floats,
+        numbers: NDArray[np.int64],
+        *,
+        also: Callable[[], Rows] | None = None,
+        exact_to: int = EXACT_TO,
+    ) -> tuple[Floats, Mask, Mask]:
         """For each document number its cosine with the query, whether it has a vector, and whether it was looked at.
 
-        The cosine is 0 where there is no vector. Exact: every vector of the scope is multiplied.
+        The cosine is 0 where there is no vector. Up to `exact_to` documents every vector is multiplied. Beyond, the
+        cosines are estimated from sign bits, and exact for the nearest of them (one in `RESCORE_ONE_IN`, at least
+        `RESCORE_LEAST`) and for the rows that `also` gives.
         """
         import numpy as np
 
         top = int(numbers[-1]) + 1 if len(numbers) else 0
-        cosines = np.zeros(top, dtype=np.float32)
         marks = np.zeros(top, dtype=np.uint8)
+        for first, block in self._blocks.items():
+            marks[first : first + len(block.marks)] = block.marks[: max(0, top - first)]
+        marks = marks[numbers]
+        if top <= exact_to:
+            cosines = self._exact(query, top)[numbers]
+        else:
+            cosines = self._estimated(query, top)[numbers]
+            nearest = max(RESCORE_LEAST, len(numbers) // RESCORE_ONE_IN)
+            rows = np.argpartition(-cosines, min(nearest, len(cosines) - 1))[:nearest]
+            if also is not None:
+                rows = np.union1d(rows, also())
+            cosines[rows] = self._rescored(query, numbers, rows)
+        return cosines, marks == HELD, marks != UNSEEN
+
+    def _exact(self, query: Floats, top: int) -> Floats:
+        import numpy as np
+
+        cosines = np.zeros(top, dtype=np.float32)
         for first, block in self._blocks.items():
             end = min(top, first + len(block.marks))
             if end > first:
                 np.dot(block.matrix[: end - first], query, out=cosines[first:end])
-                marks[first:end] = block.marks[: end - first]
-        marks = marks[numbers]
-        return cosines[numbers], marks == HELD, marks != UNSEEN
+        return cosines
+
+    def _estimated(self, query: Floats, top: int) -> Floats:
+        import numpy as np
+
+        if self._bits is None:
+            parts = [block.signs() for block in self._blocks.values()]
+            spans = [np.arange(first, first + len(block.marks)) for first, block in self._blocks.items()]
+            joined = np.concatenate([words for words, _ in parts], axis=1)
+            self._bits = joined, np.concatenate([sums for _, sums in parts]), np.concatenate(spans)
+        words, sums, places = self._bits
+        end = int(np.searchsorted(places, top))
+        cosines = np.zeros(top, dtype=np.float32)
+        cosines[places[:end]] = estimated(query, words[:, :end], sums[:end])
+        return cosines
+
+    def _rescored(self, query: Floats, numbers: NDArray[np.int64], rows: Rows) -> Floats:
+        """Exact cosines of a few rows."""
+        import numpy as np
+
+        cosines = np.zeros(len(rows), dtype=np.float32)
+        order = np.argsort(rows, kind="stable")
+        asked = numbers[rows[order]]
+        firsts = asked - asked % VECTOR_DOCUMENTS
+        starts = np.flatnonzero(np.append(True, firsts[1:] != firsts[:-1])) if len(asked) else asked
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(asked)], strict=True):
+            first = int(firsts[start])
+            block = self._blocks.get(first)
+            if block is not None:
+                at = asked[start:end] - first
+                inside = at < len(block.marks)
+                cosines[order[start:end][inside]] = block.matrix[at[inside]] @ query
+        return cosines
 
     def vector(self, number: int) -> Floats | None:
         """The vector of one document, or None."""
@@ -82,7 +157,7 @@ class DecodedVectors:
 
 
 class _Decoded:
-    __slots__ = ("marks", "matrix", "rev")
+    __slots__ = ("_signs", "marks", "matrix", "rev")
 
     def __init__(self, block: VectorBlock, dimension: int) -> None:
         import numpy as np
@@ -90,6 +165,7 @@ class _Decoded:
         if len(block.vectors) != len(block.marks) * dimension * FLOAT_BYTES:
             raise CorruptVectors(block.first, f"{len(block.vectors)} bytes for {len(block.marks)} documents")
         self.rev = block.rev
+        self._signs: tuple[Words, Floats] | None = None
         self.marks: NDArray[np.uint8] = np.frombuffer(block.marks, dtype=np.uint8)
         self.matrix: Floats = np.frombuffer(block.vectors, dtype="<f4").reshape(len(block.marks), dimension)
         lengths = np.einsum("ij,ij->i", self.matrix, self.matrix)
@@ -97,12 +173,22 @@ class _Decoded:
         if not bool((np.abs(lengths - (self.marks == HELD)) <= _UNIT).all()):
             raise CorruptVectors(block.first, "a vector is not of unit length")
 
+    def signs(self) -> tuple[Words, Floats]:
+        """Its sign bits and sums; made once."""
+        if self._signs is None:
+            self._signs = signs(self.matrix)
+        return self._signs
+
 
 def mend_vectors(tx: WriteTx) -> int:
-    """Empty the blocks of the scope's vectors that are damaged and make them due again; returns how many they were."""
-    mended = 0
+    """Empty the blocks of the scope's vectors that are damaged and make them due again; returns how many they were.
+
+    Texts that the embedding did not take are due again too.
+    """
+    mended, refused = 0, list[int]()
     for generation in tx.generations():
         for marks in tx.vector_marks(generation.number):
+            refused += [marks.first + at for at, mark in enumerate(marks.marks) if mark == REFUSED]
             for block in tx.vector_blocks(generation.number, [marks.first]):
                 try:
                     _Decoded(block, generation.dimension)
@@ -111,6 +197,8 @@ def mend_vectors(tx: WriteTx) -> int:
                     mended += 1
     if mended:
         due_index(tx)
+    if refused:
+        look_again(tx, refused)
     return mended
 
 
@@ -148,3 +236,4 @@ class VectorCache:
 if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
+    Rows = NDArray[np.int64]

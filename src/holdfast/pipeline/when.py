@@ -2,8 +2,7 @@
 
 A small own grammar for English, German, French, Spanish, Korean, Japanese and Chinese: forms that cannot mean another:
 a month needs a day, a year or a preposition, so that "may" and "march" stay verbs. Times are UTC. A general parser was
-measured and left: dateparser takes half a second to import and reads "may", "second" and "on" as times
-(docs/recall.md).
+measured and left: dateparser reads "Can she", "who sat" and a woman called Jan as times (docs/recall.md).
 """
 
 from __future__ import annotations

@@ -13,14 +13,14 @@ is that of de Kretser and Moffat, "Effective Document Presentation with a Locali
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.packed import DocumentKind, term_key
+from holdfast.pipeline.turns import SCORING, Scoring, turns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -32,41 +32,10 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
     Mask: TypeAlias = NDArray[np.bool_]
 
-__all__ = ["SCORING", "Scoring", "WordHit", "WordScores", "score_words", "smoothed"]
+__all__ = ["WordHit", "WordScores", "best_first", "score_words", "smoothed"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scoring:
-    """The constants of the score; few, and none is sharp.
-
-    Chosen on one half of the conversations of a public benchmark and confirmed on the other half and on a second
-    benchmark (docs/decisions/0003-words-score.md).
-
-    Attributes:
-        own: weight of a message's own text.
-        window: weight of the turns around it, itself included.
-        session: weight of its session.
-        before: how many turns before the message count; the weight falls linearly to zero behind the last.
-        after: how many turns after it count, likewise.
-        k1: how fast repetitions of a word stop counting.
-        b: how much long texts are discounted, 0 to 1.
-        weak: what a function word counts beside another word.
-        brief: the length, in words, at which a message borrows half of its window's and session's score.
-    """
-
-    own: float = 0.35
-    window: float = 1.0
-    session: float = 0.5
-    before: int = 4
-    after: int = 3
-    k1: float = 1.2
-    b: float = 0.75
-    weak: float = 0.2
-    brief: float = 4.0
-
-
-SCORING = Scoring()
-_SEQ = 0xFFFFFFFF
+_LOW = 0xFFFFFFFF
+_PARTS = ("session", "window")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,53 +62,54 @@ class WordHit:
 
 
 class WordScores:
-    """The scores of all documents that matched and were allowed, best first.
+    """The scores of all documents by row; those that matched and were allowed can be read best first.
 
-    Order: score, then the higher document number: of two that match equally well, the later is likelier to hold.
+    Order: score, then the higher document number: of two that match equally well, the later is likelier to hold. It is
+    made when it is first asked for: recall orders only what it fuses.
 
     Attributes:
-        rows: rows of the decoded index, best first.
-        numbers: document numbers, in the same order.
-        score: in the same order; `own`, `window` and `session` are its weighted parts.
+        hit: by row, whether the document matched and was allowed.
+        score: by row, 0 where it is no hit.
+        own, window, session: the weighted parts of the score, by row, also where it is no hit.
     """
 
-    __slots__ = ("_nearby", "_present", "_weights", "_words", "numbers", "own", "rows", "score", "session", "window")
+    __slots__ = ("_nearby", "_numbers", "_present", "_rows", "_weights", "_words", "hit", "own", "score", *_PARTS)
 
     def __init__(
         self,
         *,
-        rows: Integers,
         numbers: Integers,
-        score: Floats,
+        hit: Mask,
         parts: tuple[Floats, Floats, Floats],
         words: Sequence[str],
         weights: Sequence[float],
         present: Mask,
         nearby: Mask,
     ) -> None:
-        self.rows = rows
-        self.numbers = numbers
         self.own, self.window, self.session = parts
-        self.score = score
+        self.hit = hit
+        self.score: Floats = self.own + self.window
+        self.score += self.session
+        self.score *= hit
+        self._numbers = numbers
+        self._rows: Integers | None = None
         self._words = words
         self._present = present
         self._nearby = nearby
         self._weights = weights
 
-    def dense(self, size: int) -> Floats:
-        """The scores by row, 0 for what did not match."""
+    @property
+    def rows(self) -> Integers:
+        """Rows of the decoded index that matched, best first."""
         import numpy as np
 
-        scores = np.zeros(size, dtype=np.float32)
-        scores[self.rows] = self.score
-        return scores
+        if self._rows is None:
+            self._rows = best_first(self.score, np.flatnonzero(self.hit))
+        return self._rows
 
     def of_row(self, row: int) -> WordHit | None:
         """The parts of one row's score; None where it did not match."""
-        import numpy as np
-
-        at = np.flatnonzero(self.rows == row)
-        return self._hit(int(at[0])) if len(at) else None
+        return self._hit(row) if self.hit[row] else None
 
     def said(self, row: int, aside: Mask) -> frozenset[int]:
         """Which words of the question, but function words and those set aside, stand in a row itself (their places)."""
@@ -159,22 +129,20 @@ class WordScores:
         return float(sum(weight for weight, there in zip(self._weights, here, strict=True) if there) / total)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return int(self.hit.sum())
 
     def hits(self, offset: int = 0, limit: int | None = None) -> list[WordHit]:
         """Give a page of the ranking as values."""
-        end = len(self) if limit is None else min(len(self), offset + limit)
-        return [self._hit(at) for at in range(offset, end)]
+        return [self._hit(int(row)) for row in self.rows[offset : None if limit is None else offset + limit]]
 
-    def _hit(self, at: int) -> WordHit:
-        row = self.rows[at]
+    def _hit(self, row: int) -> WordHit:
         present, nearby = self._present[:, row], self._nearby[:, row]
         return WordHit(
-            number=int(self.numbers[at]),
-            score=float(self.score[at]),
-            own=float(self.own[at]),
-            window=float(self.window[at]),
-            session=float(self.session[at]),
+            number=int(self._numbers[row]),
+            score=float(self.score[row]),
+            own=float(self.own[row]),
+            window=float(self.window[row]),
+            session=float(self.session[row]),
             matched=tuple(word for word, here in zip(self._words, present, strict=True) if here),
             nearby=tuple(w for w, here, near in zip(self._words, present, nearby, strict=True) if near and not here),
         )
@@ -198,46 +166,40 @@ def score_words(
     """
     import numpy as np
 
-    counts = _counts(query, index)
-    turns = _turns(index, scoring)
-    lengths = index.columns["length"].astype(np.float32)
-    living = index.living
-    text = _Bm25(lengths, int(np.count_nonzero(living)), scoring)
-    near = _Bm25(turns.window(lengths[turns.pick]), turns.size, scoring)
-    around = _Bm25(turns.whole(lengths[turns.pick]), turns.count, scoring)
-    nearby = counts > 0
-    present = nearby.copy()
-    for place, (word, count) in enumerate(zip(query, counts, strict=True)):
+    turns = turns_of(index, scoring)
+    text, near, around = (np.zeros_like(size.norm) for size in (turns.texts, turns.windows, turns.sessions))
+    present = np.zeros((len(query), len(index)), dtype=np.bool_)
+    nearby = np.zeros((len(query), len(index)), dtype=np.bool_)
+    for place, (word, (rows, counts)) in enumerate(zip(query, _counted(query, index), strict=True)):
         weight = scoring.weak if word.weak else 1.0
-        said = count[turns.pick]
-        window = turns.window(said)
-        text.add(count, weight)
-        near.add(window, weight)
-        around.add(turns.whole(said), weight)
-        nearby[place, turns.pick] = window > 0
-    brief = lengths[turns.pick]
-    borrowed = brief / np.maximum(brief + np.float32(scoring.brief), np.float32(1.0))
-    own = text.score * np.float32(scoring.own + scoring.window + scoring.session)
-    own[turns.pick] = text.score[turns.pick] * np.float32(scoring.own)
+        present[place, rows] = nearby[place, rows] = True
+        turns.texts.add(text, rows, counts, weight)
+        at, said = turns.among(rows, counts)
+        window = turns.window_of(at, said)
+        reached = np.flatnonzero(window)
+        turns.windows.add(near, reached, window[reached], weight)
+        if isinstance(turns.pick, slice):
+            nearby[place, reached] = True
+        else:
+            nearby[place, turns.pick[reached]] = True
+        whole = np.bincount(turns.session[at], said, turns.count).astype(np.float32)
+        spoken = np.flatnonzero(whole)
+        turns.sessions.add(around, spoken, whole[spoken], weight)
+    own = text * np.float32(scoring.own + scoring.window + scoring.session)
+    own[turns.pick] = text[turns.pick] * np.float32(scoring.own)
     window_part, session_part = np.zeros_like(own), np.zeros_like(own)
-    window_part[turns.pick] = near.score * borrowed * np.float32(scoring.window)
-    session_part[turns.pick] = around.score[turns.session] * borrowed * np.float32(scoring.session)
-    score = own + window_part + session_part
+    window_part[turns.pick] = near * turns.borrowed * np.float32(scoring.window)
+    session_part[turns.pick] = around[turns.session] * turns.borrowed * np.float32(scoring.session)
     strong = [place for place, word in enumerate(query) if not word.weak]
-    hit = nearby[strong].any(axis=0) if strong else nearby.any(axis=0)
+    hit: Mask = np.logical_or.reduce(nearby[strong] if strong else nearby, axis=0)
     if allowed is not None:
         hit &= allowed
     if limit_to is not None:
         hit &= index.columns["kind"] == limit_to
-    rows = np.flatnonzero(hit)
-    # The bits of floats that are not negative sort as the floats do; with the row below them each key is unique.
-    order = score[rows].view(np.int32).astype(np.int64) << 32 | rows
-    rows = np.sort(order)[::-1] & _SEQ
     return WordScores(
-        rows=rows,
-        numbers=index.numbers[rows],
-        score=score[rows],
-        parts=(own[rows], window_part[rows], session_part[rows]),
+        numbers=index.numbers,
+        hit=hit,
+        parts=(own, window_part, session_part),
         words=[word.word for word in query],
         weights=[scoring.weak if word.weak else 1.0 for word in query],
         present=present,
@@ -245,118 +207,53 @@ def score_words(
     )
 
 
+def best_first(score: Floats, rows: Integers, most: int | None = None) -> Integers:
+    """Rows by score (not negative), then the later row first; with `most` only that many of the best.
+
+    The same as the first `most` of the whole order: what is below the score of the last of them is not sorted.
+    """
+    import numpy as np
+
+    scores = np.maximum(score[rows], np.float32(0))
+    if most is not None and most < len(rows) // 2:
+        least = np.partition(scores, len(rows) - most)[len(rows) - most]
+        kept = np.flatnonzero(scores >= least)
+        rows, scores = rows[kept], scores[kept]
+    # The bits of floats that are not negative sort as the floats do; with the row below them each key is unique.
+    keys = scores.view(np.int32).astype(np.int64) << 32 | rows
+    keys.sort()
+    ordered: Integers = keys[::-1][:most] & _LOW
+    return ordered
+
+
 def smoothed(values: Floats, index: DecodedIndex, scoring: Scoring = SCORING) -> Floats:
     """The mean of each message's window, neighbours weighted by their distance; a memory keeps its own value."""
-    turns = _turns(index, scoring)
+    turns = turns_of(index, scoring)
     near = values.copy()
     if turns.size:
         near[turns.pick] = turns.window(values[turns.pick]) / turns.reach
     return near
 
 
-def _turns(index: DecodedIndex, scoring: Scoring) -> _Turns:
-    key = ("turns", scoring)
-    turns: _Turns | None = index.memo.get(key)
-    if turns is None:
-        turns = index.memo[key] = _Turns(index, scoring)
-    return turns
-
-
-class _Bm25:
-    """The sum over words for many texts at once; word by word, so that equal texts get equal scores to the last bit."""
-
-    def __init__(self, lengths: Floats, total: int, scoring: Scoring) -> None:
-        import numpy as np
-
-        average = float(lengths.sum(dtype=np.float64)) / max(total, 1)
-        ratio = lengths * np.float32(scoring.b / max(average, 1.0))
-        self._norm: Floats = (ratio + np.float32(1 - scoring.b)) * np.float32(scoring.k1)
-        self._gain = scoring.k1 + 1
-        self._total = total
-        self.score: Floats = np.zeros_like(lengths)
-
-    def add(self, counts: Floats, weight: float) -> None:
-        import numpy as np
-
-        frequency = int(np.count_nonzero(counts))
-        if frequency:
-            idf = math.log1p((self._total - frequency + 0.5) / (frequency + 0.5)) * weight
-            part = counts / (counts + self._norm)
-            part *= np.float32(idf * self._gain)
-            self.score += part
-
-
-class _Turns:
-    """Messages in order of session and seq, so that windows are shifts and sessions are ranges."""
-
-    def __init__(self, index: DecodedIndex, scoring: Scoring) -> None:
-        import numpy as np
-
-        columns = index.columns
-        rows = np.flatnonzero((columns["kind"] == DocumentKind.MESSAGE) & index.living)
-        at = columns["session"][rows].astype(np.int64) << 32 | columns["seq"][rows]
-        ordered = not bool((at[1:] < at[:-1]).any())
-        if not ordered:
-            order = np.argsort(at, kind="stable")
-            rows, at = rows[order], at[order]
-        self.size = len(rows)
-        # A view where a view will do: most scopes hold messages in order.
-        self.pick: Integers | slice = slice(None) if ordered and self.size == len(index) else rows
-        fresh = np.ones(self.size, dtype=np.bool_)
-        np.not_equal(at[1:] >> 32, at[:-1] >> 32, out=fresh[1:])
-        self._starts = np.flatnonzero(fresh)
-        self.session: Integers = np.cumsum(fresh) - 1
-        self.count = len(self._starts)
-        self._kernel = list(self._weights(at, scoring))
-        self.reach: Floats = self.window(np.ones(self.size, dtype=np.float32))
-
-    @staticmethod
-    def _weights(at: Integers, scoring: Scoring) -> Iterator[tuple[slice, slice, Floats]]:
-        """Give shifts: which turns take from which, and how much of each, by distance in `seq`."""
-        import numpy as np
-
-        for shift in range(1, min(max(scoring.before, scoring.after), len(at) - 1) + 1):
-            earlier, later = slice(None, -shift), slice(shift, None)
-            distance = (at[later] & _SEQ) - (at[earlier] & _SEQ)
-            same = at[later] >> 32 == at[earlier] >> 32
-            for reach, to, source in ((scoring.before, later, earlier), (scoring.after, earlier, later)):
-                if shift <= reach:
-                    weight = np.maximum(0.0, 1.0 - distance / (reach + 1)) * same
-                    yield to, source, weight.astype(np.float32)
-
-    def window(self, values: Floats) -> Floats:
-        """Sum values over each turn's window, neighbours weighted by their distance."""
-        near = values.copy()
-        if values.any():
-            for to, source, weight in self._kernel:
-                near[to] += values[source] * weight
-        return near
-
-    def whole(self, values: Floats) -> Floats:
-        """Sum values over each session."""
-        import numpy as np
-
-        if not self.count:
-            return values[:0]
-        sums: Floats = np.add.reduceat(values, self._starts)
-        return sums
-
-
-def _counts(query: Sequence[QueryWord], index: DecodedIndex) -> Floats:
-    """Count each word of the question (its alternatives together) in each row; shape (words, rows)."""
+def _counted(query: Sequence[QueryWord], index: DecodedIndex) -> list[tuple[Integers, Floats]]:
+    """Each word of the question (its alternatives together): the rows that have it, each once, and how often."""
     import numpy as np
 
-    keyed: dict[int, list[int]] = {}
-    for place, word in enumerate(query):
-        for key in {term_key(term) for term in word.terms}:
-            keyed.setdefault(key, []).append(place)
-    keys = np.array(sorted(keyed), dtype=np.uint64)
-    found = index.find(keys)
-    counts = np.zeros(len(query) * len(index), dtype=np.float32)
-    # One term can stand for several words of a question, so there is a round for each such word; mostly one.
-    for turn in range(max(map(len, keyed.values()), default=0)):
-        starts = np.array([places[turn] if turn < len(places) else -1 for _, places in sorted(keyed.items())])
-        cell = starts[found.key] * len(index) + found.row
-        chosen = cell >= 0 if turn else slice(None)
-        counts += np.bincount(cell[chosen], found.frequency[chosen], len(counts)).astype(np.float32)
-    return counts.reshape(len(query), len(index))
+    asked = [sorted({term_key(term) for term in word.terms}) for word in query]
+    keys = sorted({key for word in asked for key in word})
+    found = index.find(np.array(keys, dtype=np.uint64))
+    ends = np.searchsorted(found.key, np.arange(len(keys) + 1))
+    span = {key: slice(ends[at], ends[at + 1]) for at, key in enumerate(keys)}
+    counted = []
+    for word in asked:
+        there = [span[key] for key in word if span[key].start < span[key].stop]
+        if len(there) < 2:
+            one = there[0] if there else slice(0)
+            counted.append((found.row[one], found.frequency[one].astype(np.float32)))
+            continue
+        every = np.zeros(len(index), dtype=np.float32)
+        for one in there:
+            every[found.row[one]] += found.frequency[one]
+        rows = np.flatnonzero(every)
+        counted.append((rows, every[rows]))
+    return counted

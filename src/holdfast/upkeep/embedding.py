@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 
 from holdfast.model import Scope
@@ -23,6 +24,8 @@ from holdfast.transaction import WriteTx
 from holdfast.vectors import Generation
 
 __all__ = ["fill", "index_step", "start_generation"]
+
+log = logging.getLogger("holdfast.upkeep")
 
 LEASE_SECONDS = 60.0
 RENEW_AFTER = 8
@@ -87,7 +90,11 @@ async def fill(
         if not batch.size:
             return
         found = await embedding.documents(list(batch.texts.values())) if batch.texts else []
-        vectors = dict(zip(batch.texts, found, strict=True))
+        vectors = {number: one for number, one in zip(batch.texts, found, strict=True) if one is not None}
+        if len(vectors) < len(found):
+            log.warning(
+                "upkeep: the embedding does not take %d texts; words still find them", len(found) - len(vectors)
+            )
         work = lambda tx, b=batch, v=vectors: put_vectors(tx, generation, b, v)  # noqa: E731 - bound to this batch
         if not await store.write(scope, work, priority=Priority.WORKER):
             return

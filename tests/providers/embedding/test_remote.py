@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from holdfast.errors import InvalidInput, ModelError
+from holdfast.pipeline.apart import embed_apart
 from holdfast.providers import body
-from holdfast.providers.embedding.apart import embed_apart
 from holdfast.providers.embedding.batching import Limits
 from holdfast.providers.embedding.gate import PriorityGate
 from holdfast.providers.embedding.ollama import OllamaEmbedding, embed_url

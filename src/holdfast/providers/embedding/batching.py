@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +19,6 @@ __all__ = [
     "Overlong",
     "Piece",
     "Plan",
-    "bisect",
     "gather",
     "in_order",
     "plan",
@@ -185,26 +184,3 @@ def gather(pieces: Sequence[Piece], vectors: NDArray[np.float32], count: int) ->
 
 
 # --------------------------------------------------------------------------------------------- bisection
-
-
-def bisect(count: int, *, most: int | None = None) -> Generator[range, bool, tuple[list[range], list[int]]]:
-    """Find the texts that spoil a batch: yields ranges to try, is sent whether each was embedded.
-
-    Returns the ranges that were embedded, in order, and the positions set apart. It gives up, and returns what it has,
-    once more than `most` were set apart (default: a quarter of them, at least 8): then the texts are not the reason.
-    One bad text in 100 costs at most 15 tries.
-    """
-    limit = max(8, count // 4) if most is None else most
-    good: list[range] = []
-    bad: list[int] = []
-    waiting = [range(count)] if count else []
-    while waiting and len(bad) <= limit:
-        part = waiting.pop()
-        if (yield part):
-            good.append(part)
-        elif len(part) == 1:
-            bad.append(part.start)
-        else:
-            middle = (part.start + part.stop) // 2
-            waiting += [range(middle, part.stop), range(part.start, middle)]
-    return good, bad

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from holdfast.errors import ModelError
 from holdfast.inference import EmbeddingModel
-from holdfast.providers.embedding.batching import bisect
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Apart", "embed_apart"]
+__all__ = ["Apart", "bisect", "embed_apart"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +68,26 @@ async def embed_apart(
     dimension = model.dimension or 0
     vectors = np.concatenate([found[one.start] for one in good]) if good else np.zeros((0, dimension), dtype=np.float32)
     return Apart(indices=indices, vectors=vectors, poisoned={index: reasons[index] for index in bad})
+
+
+def bisect(count: int, *, most: int | None = None) -> Generator[range, bool, tuple[list[range], list[int]]]:
+    """Find the texts that spoil a batch: yields ranges to try, is sent whether each was embedded.
+
+    Returns the ranges that were embedded, in order, and the positions set apart. It gives up, and returns what it has,
+    once more than `most` were set apart (default: a quarter of them, at least 8): then the texts are not the reason.
+    One bad text in 100 costs at most 15 tries.
+    """
+    limit = max(8, count // 4) if most is None else most
+    good: list[range] = []
+    bad: list[int] = []
+    waiting = [range(count)] if count else []
+    while waiting and len(bad) <= limit:
+        part = waiting.pop()
+        if (yield part):
+            good.append(part)
+        elif len(part) == 1:
+            bad.append(part.start)
+        else:
+            middle = (part.start + part.stop) // 2
+            waiting += [range(middle, part.stop), range(part.start, middle)]
+    return good, bad
