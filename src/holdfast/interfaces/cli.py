@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "end-session": ("cli_write", "Close a session; its window is kept, searchable."),
         "context": ("cli_context", "Show the messages to send, within a budget."),
         "compact": ("cli_work", "Merge notes that say the same, now."),
+        "retain": ("cli_work", "List what is past your rules, or hide it."),
         "consolidate": ("cli_work", "Read what waits with a model, now."),
         "summaries": ("cli_work", "Show what happened, window by window."),
     },
