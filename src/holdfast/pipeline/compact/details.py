@@ -39,6 +39,15 @@ _TOKEN = re.compile(
 )
 _UNIT = re.compile(r"(?<!\w)[\d.,:]*\d\s+(?P<unit>[^\W\d_]{1,3})\b")
 _HASH = re.compile(r"\b[0-9a-f]{7,}\b")
+_HYPHENED = re.compile(r"(?<![\w\-])[A-Za-z]+(?:-[A-Za-z0-9]+){2,}(?![\w\-])")
+_SPELLED = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million"
+    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|hundert|tausend"
+    r"|deux|trois|quatre|cinq|huit|neuf|onze|douze|vingt|trente|mille"
+    r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte)\b",
+    re.IGNORECASE,
+)
+"""Numbers in words, but for those that are another word in a neighbouring language."""
 _NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆]{2,}")
 _IDENTIFIER = re.compile(r"(?<![\w\-])--[a-z][\w\-]+|\b[A-Za-z]\w*_\w+|\b\w*[a-z][A-Z]\w*|\b[A-Za-z_]\w*(?=\(\))")
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
@@ -141,10 +150,16 @@ def _scan(text: str) -> Iterator[Detail]:
         yield Detail(kind="number", text=match[0])
     for match in _UNIT.finditer(text):
         # "5 mg" is not "5 g", nor 9 am 9 pm; that the two stand side by side is no claim of its own.
-        if match["unit"].casefold() not in EVIDENCE:
+        if match["unit"].casefold() in {"am", "pm"} or match["unit"].casefold() not in EVIDENCE:
             yield Detail(kind="number", text=" ".join(match[0].split()), sure=False)
     for match in _HASH.finditer(text):
         yield Detail(kind="code", text=match[0])
+    for match in _SPELLED.finditer(text):
+        yield Detail(kind="number", text=match[0], sure=False)
+    for match in _HYPHENED.finditer(text):
+        # "web-prod-eu" is a name that machines read; "up-to-date" has a function word inside and is none.
+        if EVIDENCE.keys().isdisjoint(match[0].casefold().split("-")[1:-1]):
+            yield Detail(kind="code", text=match[0])
     for match in _IDENTIFIER.finditer(text):
         yield Detail(kind="code", text=match[0])
     yield from _names(_masked(_IDENTIFIER, text))
