@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import InvalidSetting
+from holdfast.errors import InvalidSetting, NotFound
 from holdfast.settings import load_settings
 from tests.compaction.conftest import Opened
-from tests.compaction.worlds import living
+from tests.compaction.worlds import Judge, living, merged
 
 DAY = timedelta(days=1)
 
@@ -112,6 +112,39 @@ async def test_two_workers_hide_each_once(tmp_path) -> None:
         assert await asyncio.gather(one.settle(), two.settle()) == [True, True]
         assert len(await living(alice)) == 1
         assert len([change for change in (await alice.changes()).items if change.verb == "hide"]) == 11
+
+
+async def test_a_merged_memory_goes_whole_and_comes_back_whole(opened: Opened, clock) -> None:
+    judge = Judge(lambda _: merged("the kite is red and old"))
+    hf = await opened(judge, retain_days=30.0, compact_word_distance=0.9)
+    alice = hf.scope(user="alice")
+    for text in ("the kite is red", "the kite is old"):
+        await alice.remember(text)
+    assert (await alice.compact()).merged == 2
+    [whole] = await ids(alice)
+    clock.advance(31 * DAY)
+    assert await hf.settle()
+    assert await ids(alice) == set(), "what it stands for does not come back in its place"
+    [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
+    await alice.undo(hidden.id)
+    clock.advance(2 * DAY)
+    assert await hf.settle()
+    assert await ids(alice) == {whole}
+
+
+async def test_forgetting_what_retention_hid_is_for_good(opened: Opened, clock) -> None:
+    hf = await opened(retain_days=30.0)
+    alice = hf.scope(user="alice")
+    old = (await alice.remember("an old note")).memory.id
+    clock.advance(31 * DAY)
+    assert await hf.settle()
+    [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
+    await alice.forget(everything=True)
+    await alice.undo(hidden.id)
+    assert await hf.settle()
+    assert await ids(alice) == set()
+    with pytest.raises(NotFound):
+        await alice.get(old)
 
 
 @pytest.mark.parametrize(
