@@ -60,7 +60,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "residue": ("cli_forget", "Look for a text's bytes in the store's files."),
     },
     "Serving": {
-        "serve": ("cli_serve", "Serve REST and MCP over HTTP, on one port."),
+        "serve": ("cli_serve", "Serve the store over HTTP."),
         "mcp": ("cli_mcp", "Serve memory to an agent over MCP, on standard input and output."),
     },
     "Models": {
