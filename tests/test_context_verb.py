@@ -13,6 +13,7 @@ from holdfast import AsyncHoldfast, Holdfast
 from holdfast.errors import InvalidInput, StoreError, TooLarge
 from holdfast.memory import OpenStore
 from holdfast.pipeline.fences import find_quotes
+from holdfast.scope import AsyncScope
 from holdfast.settings import Settings
 from holdfast.storage.inmemory.store import InMemoryStore
 from holdfast.system import TimeOrderedIds
@@ -52,12 +53,18 @@ class Wrapped:
         return getattr(self.inner, name)
 
     async def read(self, scope, work):
-        names = set(work.__code__.co_names)
+        names = names_in(work)
         if names & self.broken:
             raise StoreError("the disk is on fire")
         if names & self.hanging:
             await asyncio.Event().wait()
         return await self.inner.read(scope, lambda tx: work(Counted(tx, self)))
+
+
+def names_in(work):
+    """What a unit of work calls, and what the ones in it call."""
+    held = [cell.cell_contents for cell in work.__closure__ or ()]
+    return set(work.__code__.co_names).union(*(names_in(one) for one in held if hasattr(one, "__code__")))
 
 
 class Counted:
@@ -103,6 +110,34 @@ async def only_late_slots_are_left(late, clock):
 
     while running() != late or clock.sleepers != 1:
         await clock.elapse(0)
+
+
+async def test_the_size_that_a_refusal_names_is_enough_also_where_the_reserve_follows_the_budget(holdfast):
+    alice = holdfast.scope(user="alice", session="s")
+    wrong = await alice.remember("lives in Porto")
+    await alice.correct(wrong.memory.id, "lives in Lisbon")
+    for options in ({}, {"reserve": 10}, {"shape": "anthropic"}):
+        with pytest.raises(TooLarge) as caught:
+            await alice.context([{"role": "user", "content": "and?"}], budget=60, **options)
+        context = await alice.context([{"role": "user", "content": "and?"}], budget=caught.value.size, **options)
+        assert "Lisbon" in context.as_text()
+
+
+async def test_a_context_asks_the_embedding_once_for_both_ends_of_a_long_question(holdfast, monkeypatch):
+    asked = []
+    meaning = AsyncScope._meaning
+
+    async def counted(self, text):
+        asked.append(text)
+        return await meaning(self, text)
+
+    monkeypatch.setattr(AsyncScope, "_meaning", counted)
+    long = "FIRST " + "word " * 2_000 + "LAST"
+    await holdfast.scope(user="alice").context([{"role": "user", "content": long}])
+    [text] = asked
+    assert text.startswith("FIRST")
+    assert text.endswith("LAST")
+    assert len(text) <= 2_001
 
 
 async def test_the_window_memory_and_the_new_message_are_there(holdfast):
@@ -234,7 +269,7 @@ async def test_what_was_replaced_between_the_reads_is_left_out():
 
         async def read(scope, work):
             answer = await inner(scope, work)
-            if answer == [old.memory]:
+            if answer == ([old.memory],):  # as a slot gets it
                 await alice.remember(attribute="city", value="Faro")
             return answer
 

@@ -1,4 +1,4 @@
-"""All verbs in any order, against a plain model, on both stores: hypothesis looks for a history where they differ."""
+"""All verbs in any order, against a plain model, on each store: hypothesis looks for a history where they differ."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -18,6 +19,7 @@ from holdfast import AsyncHoldfast
 from holdfast.errors import Forgotten, NotFound, UndoConflict
 from holdfast.testing import FakeClock
 from tests.machine_model import LABELS, Done, Held, Model, Said, Session
+from tests.postgres_server import Databases
 
 T = TypeVar("T")
 FULL = os.environ.get("HOLDFAST_PROOF") == "full"
@@ -480,9 +482,29 @@ class OnSqlite(Machine):
             self.folder.cleanup()
 
 
+class OnPostgres(Machine):
+    databases: Databases
+
+    def location(self) -> str:
+        self.url = self.databases.take()
+        return self.url
+
+    def teardown(self) -> None:
+        super().teardown()
+        if hasattr(self, "url"):
+            self.databases.give_back(self.url)
+
+
+@pytest.fixture(scope="class")
+def a_server(databases: Databases) -> None:
+    OnPostgres.databases = databases
+
+
 TestFactsOnMemory = FactsOnMemory.TestCase
 TestFactsOnMemory.settings = settings(BUDGET, max_examples=1500 if FULL else 30)
 TestMachineOnMemory = OnMemory.TestCase
 TestMachineOnMemory.settings = BUDGET
+TestMachineOnPostgres = pytest.mark.usefixtures("a_server")(OnPostgres.TestCase)
+TestMachineOnPostgres.settings = settings(BUDGET, max_examples=100 if FULL else 5)
 TestMachineOnSqlite = OnSqlite.TestCase
 TestMachineOnSqlite.settings = settings(BUDGET, max_examples=200 if FULL else 8)

@@ -113,15 +113,15 @@ class Admin:
             return Readiness(writes=False, error=type(error).__name__, models=models)
         return Readiness(writes=True, due=due, models=models)
 
-    async def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
-        """Build the words index of every scope anew, and make due what state implies and is not due.
+    async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
+        """Build the words index of every scope anew, or of a namespace's; make due what state implies and is not due.
 
         One transaction a scope, after interactive writes: a scope is found by its words at every moment, by the old
         index or by the new one. `progress` gets scopes done and scopes in all.
         """
         self._runtime.guard()
         store = self._runtime.store
-        scopes = await store.upkeep.scopes()
+        scopes = [scope for scope in await store.upkeep.scopes() if namespace in {None, scope.namespace}]
         total = due = 0
         for done, scope in enumerate(scopes, start=1):
             indexed, added = await self._reindex(scope)

@@ -19,6 +19,8 @@
     ├── StoreError                       the store could not do its work; nothing was acknowledged
     │   ├── StoreClosed                  the store was closed
     │   ├── StoreBusy                    another process held the file for too long; try again
+    │   ├── StoreUnreachable             the database cannot be reached, or refuses to let us in
+    │   ├── OutcomeUnknown               the commit was sent and its answer lost; send it again with the same key
     │   ├── StoreFull                    no room on the disk
     │   ├── StoreReadOnly                the file or its folder cannot be written
     │   ├── StoreCorrupt                 the file is damaged; `doctor`, then `restore`
@@ -72,6 +74,7 @@ __all__ = [
     "NewerStore",
     "NotAStore",
     "NotFound",
+    "OutcomeUnknown",
     "RateLimited",
     "ReadTimeout",
     "RevisionConflict",
@@ -84,6 +87,7 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreReadOnly",
+    "StoreUnreachable",
     "TooLarge",
     "Unauthenticated",
     "UndoConflict",
@@ -208,6 +212,17 @@ class StoreClosed(StoreError):
 
 class StoreBusy(StoreError):
     """Another process held the file for longer than `busy_timeout`; try again."""
+
+
+class StoreUnreachable(StoreError):
+    """The database cannot be reached, or refuses to let us in. Nothing of this call was stored."""
+
+
+class OutcomeUnknown(StoreError):
+    """The connection was lost after the commit was sent, and nothing tells whether it took effect.
+
+    Send it again with the same idempotency key: it is written once.
+    """
 
 
 class StoreFull(StoreError):

@@ -11,7 +11,18 @@ from typing import Literal, Protocol, TypeVar
 from holdfast.model import Scope
 from holdfast.transaction import ReadTx, Tombstone
 
-__all__ = ["Finding", "Keeper", "Lost", "Manifest", "Readiness", "Rebuilt", "Restoration", "Usage", "given_path"]
+__all__ = [
+    "Finding",
+    "Keeper",
+    "Lost",
+    "Manifest",
+    "Migrated",
+    "Readiness",
+    "Rebuilt",
+    "Restoration",
+    "Usage",
+    "given_path",
+]
 
 T = TypeVar("T")
 
@@ -92,6 +103,22 @@ class Rebuilt:
     scopes: int = 0
     documents: int = 0
     due_added: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """What moving a store did: scopes in all, those copied in this run, their rows, and all rows of the target.
+
+    `behind` counts the scopes that still differ: somebody wrote to the source meanwhile; run it again. `checksum` is
+    over everything with a scope, and the same for the same store on any backend.
+    """
+
+    scopes: int
+    copied: int
+    rows: int
+    total: int
+    behind: int
+    checksum: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

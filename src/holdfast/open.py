@@ -29,7 +29,7 @@ class AsyncHoldfast(OpenStore):
 
     @classmethod
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Opening:
-        """Open a store: a path or `sqlite:///path`, made where it is not there, or `memory://`, kept nowhere.
+        """Open a store: a path, `sqlite:///path` or `postgresql://…`, made where it is not there, or `memory://`.
 
         Or `http://host:port`, one that `holdfast serve` keeps: its settings are `token` (or `HOLDFAST_TOKEN` in the
         environment) and `timeout`, in seconds for a call with all its tries.
@@ -38,7 +38,8 @@ class AsyncHoldfast(OpenStore):
         opens.
 
         Raises:
-            NotAStore, NewerStore, StoreReadOnly, StoreCorrupt: the file cannot be used; it was left untouched.
+            NotAStore, NewerStore, StoreReadOnly, StoreCorrupt: the store cannot be used; it was left untouched.
+            StoreUnreachable: the database cannot be reached.
             InvalidSetting: a setting is unknown or out of range.
             ServerUnreachable, Unauthenticated: the server does not answer, or does not take the token.
         """

@@ -115,6 +115,15 @@ class Runtime:
 
         return both
 
+    async def mirrored(self, scope: Scope) -> bool:
+        """Write the files that mirror a scope now; False where they cannot be written and stay due work."""
+        try:
+            if self.mirror is not None:
+                await self.mirror(scope)
+        except OSError:
+            return False
+        return True
+
     async def scrub(self, wait: float) -> str | None:
         """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them."""
         holding = await self.store.upkeep.scrub(briefly=True)

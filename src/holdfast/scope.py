@@ -292,14 +292,13 @@ class AsyncScope(ScopeFiles):
             return run() if once is None else forget_once(tx, once, run, hard=hard)
 
         done = await self._write(work)
-        if runtime.mirror is not None:
-            await runtime.mirror(self._scope)
+        left = None if await runtime.mirrored(self._scope) else "mirror"
         if not hard:
-            return done
+            return replace(done, waiting_for=left)
         holding = await runtime.scrub(wait)
         if holding is None:
             await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
-        return replace(done, erased=holding is None, waiting_for=holding)
+        return replace(done, erased=holding is None and left is None, waiting_for=holding or left)
 
     async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, get_args
 
@@ -13,11 +13,11 @@ from holdfast.model import HitKind, Message, Shape
 from holdfast.pipeline.consolidate.asked import ask_ahead
 from holdfast.pipeline.context import gather
 from holdfast.pipeline.context.answer import Context
-from holdfast.pipeline.context.build import Gathered, Request, build
+from holdfast.pipeline.context.build import RESERVED, Gathered, Request, build
 from holdfast.pipeline.context.pieces import is_person, words_of
 from holdfast.pipeline.context.strategies import check_strategy
 from holdfast.pipeline.fences import unquoted
-from holdfast.pipeline.recall import checked
+from holdfast.pipeline.recall import Meaning, checked
 from holdfast.pipeline.window import entries_of
 from holdfast.scope_reads import ScopeReads
 
@@ -26,7 +26,7 @@ __all__ = ["ScopeContext"]
 T = TypeVar("T")
 MAX_BUDGET = 10_000_000
 MAX_QUERY = 2_000
-"""Characters of the newest message that are asked for: enough to say what it is about."""
+"""Characters of the newest message that are asked for, half from each end: what is asked may stand at either."""
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 MEMORY_HITS = 30
 MESSAGE_HITS = 15
@@ -113,9 +113,11 @@ class ScopeContext(ScopeReads):
         asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
         window = asyncio.ensure_future(self._read(lambda tx: gather.read_window(tx, session, plan)))
 
-        async def question() -> str:
-            return asked or _newest_words((await asyncio.shield(window)).messages)
+        async def asking() -> tuple[str, Meaning]:
+            text = _both_ends(asked or _newest_words((await asyncio.shield(window)).messages))
+            return text, await self._meaning(text)
 
+        question = asyncio.ensure_future(asking())  # one embedding for both kinds of hits
         found, degraded = await self._side_by_side(
             {
                 "window": window,
@@ -126,6 +128,8 @@ class ScopeContext(ScopeReads):
                 "messages": self._recalled(question, ("message",), MESSAGE_HITS),
             }
         )
+        question.cancel()
+        question.add_done_callback(_heard)
         hits = {name: found[name][0] for name in ("memories", "messages") if name in found}
         arms = [arm for name in ("memories", "messages") if name in found for arm in found[name][1]]
         held = {name: [memory.id for memory in found.get(name, ())] for name in ("corrections", "profile", "summaries")}
@@ -147,13 +151,13 @@ class ScopeContext(ScopeReads):
         )
 
     async def _recalled(
-        self, question: Callable[[], Awaitable[str]], kinds: tuple[HitKind, ...], limit: int
+        self, question: Awaitable[tuple[str, Meaning]], kinds: tuple[HitKind, ...], limit: int
     ) -> tuple[list[Hit], tuple[str, ...]]:
-        asked = (await question())[:MAX_QUERY]
+        asked, meaning = await asyncio.shield(question)
         if not asked.strip():
             return [], ()
         roles = ("user", "assistant") if kinds == ("message",) else None
-        answer = await self._answer(checked(Query(text=asked, kinds=kinds, roles=roles, limit=limit)))
+        answer = await self._answer(checked(Query(text=asked, kinds=kinds, roles=roles, limit=limit)), meaning)
         return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
 
     async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
@@ -190,7 +194,7 @@ def _heard(task: asyncio.Future[Any]) -> None:
 
 
 def _request(*, budget: int, reserve: int | None, strategy: str, shape: Shape, threshold: int, tail: int) -> Request:
-    kept = budget // 8 if reserve is None and isinstance(budget, int) else reserve
+    kept = budget // RESERVED if reserve is None and isinstance(budget, int) else reserve
     figures: tuple[tuple[str, Any, int], ...] = (
         ("budget", budget, 1),
         ("reserve", kept, 0),
@@ -206,7 +210,15 @@ def _request(*, budget: int, reserve: int | None, strategy: str, shape: Shape, t
     if shape not in get_args(Shape):
         raise InvalidInput(f"the shape is {shape!r:.40}; use one of {', '.join(get_args(Shape))}")
     check_strategy(strategy)
-    return Request(budget=budget, reserve=kept, strategy=strategy, shape=shape, threshold=threshold, tail=tail)
+    return Request(
+        budget=budget,
+        reserve=kept,
+        strategy=strategy,
+        shape=shape,
+        threshold=threshold,
+        tail=tail,
+        by_default=reserve is None,
+    )
 
 
 def _listed(messages: Any) -> Sequence[Mapping[str, Any]]:
@@ -217,6 +229,10 @@ def _listed(messages: Any) -> Sequence[Mapping[str, Any]]:
         raise InvalidInput(f"messages is a {type(messages).__name__}; pass a list of dicts with role and content")
     entries_of(listed, "openai")  # its roles hold those of the other shape too
     return tuple(listed)
+
+
+def _both_ends(text: str) -> str:
+    return text if len(text) <= MAX_QUERY else f"{text[: MAX_QUERY // 2]} {text[-MAX_QUERY // 2 :]}"
 
 
 def _newest_words(messages: Sequence[Message]) -> str:

@@ -122,9 +122,9 @@ class ScopeReads:
         self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
         return answer
 
-    async def _answer(self, asked: Query) -> Recall:
+    async def _answer(self, asked: Query, meaning: Meaning | None = None) -> Recall:
         """A recall that is evidence of nothing: what is put into a prompt was not asked for."""
-        meaning = await self._meaning(asked.text)
+        meaning = await self._meaning(asked.text) if meaning is None else meaning
         caches = self._runtime.caches
         return await self._look(lambda tx: recall(tx, asked, caches, meaning))
 

@@ -25,10 +25,15 @@ PREFIX = "HOLDFAST_"
 FILE_NAME = "holdfast.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
-_MAY_BE_ZERO = {"context_consolidate_share", "key_threshold", "unload_retry_count", "unload_retry_delay_ms"} | {
+_MAY_BE_ZERO = {
+    "context_consolidate_share",
+    "key_threshold",
+    "postgres_partitions",
     "retain_days",
     "retain_most",
     "retain_unused_days",
+    "unload_retry_count",
+    "unload_retry_delay_ms",
 }
 _LONGEST_DAYS = 36_500
 _SHARES = {"compact_distance", "compact_word_distance"}
@@ -76,6 +81,9 @@ class Settings:
         consolidate_part_tokens: largest part of a window that one call shows; a smaller model's window goes first.
         consolidate_tool_chars: longest tool output that a call shows, in characters; the journal keeps it whole.
         consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
+        failover_timeout: seconds to ride out a lost connection to PostgreSQL before `StoreUnreachable`.
+        postgres_connections: most connections that a process uses for reading, and as many for writing.
+        postgres_partitions: parts by hash of the namespace that a new store's tables are made in; 0 for one piece.
         compaction: the chain or model that judges near-duplicates; empty for that of `consolidation`, `none` for none.
         compact_memories: how many new or changed notes make a compaction due at once.
         compact_minutes: minutes after the first of them when it is due in any case.
@@ -127,6 +135,9 @@ class Settings:
     consolidate_part_tokens: int = 24_000
     consolidate_tool_chars: int = 4_000
     consolidate_skip: str = "holdfast:*,script:*,cron:*"
+    failover_timeout: float = 30.0
+    postgres_connections: int = 4
+    postgres_partitions: int = 0
     compaction: str = ""
     compact_memories: int = 20
     compact_minutes: float = 30.0

@@ -88,9 +88,9 @@ class SyncAdmin:
         """See `Admin.ready`."""
         return self._portal.run(self._core.ready())
 
-    def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
+    def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
         """See `Admin.reindex`; `progress` is called on another thread."""
-        return self._portal.run(self._core.reindex(progress=progress))
+        return self._portal.run(self._core.reindex(namespace=namespace, progress=progress))
 
     def reembed(self) -> Generation | None:
         """See `Admin.reembed`."""

@@ -52,6 +52,7 @@ GOOD_REPLIES = {
     "no facts": called({**GOOD, "facts": [], "notes": []}),
     "a target": called(fact(target="f2", operation="remove")),
     "a day": called(fact(holds_from="2026-01-01")),
+    "a year": called(fact(holds_from="2020")),
     "places as numbers": called(fact(sources=[1, "[m2]"])),
     "nothing": called({"nothing_to_remember": "only greetings", "history_entry": "", "facts": [], "notes": []}),
     "nothing, and no lists": called({"nothing_to_remember": "only greetings"}),

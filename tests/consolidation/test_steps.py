@@ -48,12 +48,13 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest_asyncio.fixture(params=["memory", "sqlite"])
+@pytest_asyncio.fixture(params=["memory", "sqlite", "postgresql"])
 async def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Opened]:
+    locations = {"memory": "memory://", "sqlite": str(tmp_path / "m.db")}
+    location = locations.get(request.param) or request.getfixturevalue("database")
     async with contextlib.AsyncExitStack() as stack:
 
         async def open_one(model: Any, **settings: Any) -> Any:
-            location = "memory://" if request.param == "memory" else str(tmp_path / "m.db")
             given = {"clock": clock, "worker": False, "consolidation": model} | settings
             return await stack.enter_async_context(AsyncHoldfast.open(location, **given))
 

@@ -1,4 +1,4 @@
-"""Both stores, opened with a clock that the test moves."""
+"""All stores, opened with a clock that the test moves."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest_asyncio.fixture(params=["memory", "sqlite"])
+@pytest_asyncio.fixture(params=["memory", "sqlite", "postgresql"])
 async def holdfast(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path) -> AsyncIterator[AsyncHoldfast]:
-    location = "memory://" if request.param == "memory" else str(tmp_path / "facts.db")
+    match request.param:
+        case "memory":
+            location = "memory://"
+        case "sqlite":
+            location = str(tmp_path / "facts.db")
+        case _:
+            location = request.getfixturevalue("database")
     opened = await AsyncHoldfast.open(location, worker=False, clock=clock, ids=SeededIds(7))
     yield opened
     await opened.close()

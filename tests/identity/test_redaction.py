@@ -210,6 +210,18 @@ def test_nothing_of_a_secret_is_stored_shown_or_logged(tmp_path: Path, caplog: p
         assert word not in caplog.text
 
 
+def test_a_secret_is_found_in_the_name_of_a_field_too(tmp_path: Path) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": json.dumps({TOKEN: 1, OTHER: 2})}}
+    with Holdfast.open(tmp_path / "memory.db", redaction="on") as hf:
+        alice = hf.scope(user="alice", session="s")
+        said = {"role": "user", "content": "hi", "metadata": {TOKEN: {"deep": {OTHER: 1}}, "kept": 1}}
+        assert alice.add([said, {"role": "assistant", "content": None, "tool_calls": [call]}]).redacted == 4
+        assert alice.remember("note", metadata={TOKEN: 1, TOKEN[:-1] + "Z": 2}).receipt.redacted == 2
+        assert alice.messages()[0].metadata["kept"] == 1
+        assert sorted(alice.list().items[0].metadata.values()) == [1, 2]
+    assert files_with(tmp_path, TOKEN[:-1]) + files_with(tmp_path, OTHER) == []
+
+
 def test_an_import_is_redacted_too(tmp_path: Path) -> None:
     with Holdfast.open(tmp_path / "old.db") as hf:
         alice = hf.scope(user="alice")

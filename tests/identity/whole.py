@@ -52,6 +52,7 @@ class Whole:
     rest: FastAPI
     holdfast: AsyncHoldfast
     compat: APIRouter
+    front: Front
 
     async def call(
         self, method: str, path: str, token: str | None = None, body: Any = None, *, host: tuple[str, str] = HOST,
@@ -88,9 +89,10 @@ class Whole:
 
 
 @asynccontextmanager
-async def whole(location: str, *, host: str = "127.0.0.1", **opened: Any) -> AsyncIterator[Whole]:
+async def whole(location: str, *, host: str = "127.0.0.1", shut: bool = True, **opened: Any) -> AsyncIterator[Whole]:
     async with AsyncHoldfast.open(location, **{"worker": False, **opened}) as holdfast:
-        await holdfast.admin.tokens.create(label="so that the door is shut")
+        if shut:
+            await holdfast.admin.tokens.create(label="so that the door is shut")
         streams = Streams()
         rest = rest_app(holdfast, RestOptions(streams=streams))
         compat = compat_router(holdfast)
@@ -111,7 +113,7 @@ async def whole(location: str, *, host: str = "127.0.0.1", **opened: Any) -> Asy
         task = asyncio.create_task(run())
         await begun.wait()
         try:
-            yield Whole(Observed(guard, metrics), rest, holdfast, compat)
+            yield Whole(Observed(guard, metrics), rest, holdfast, compat, front)
         finally:
             over.set()
             await task

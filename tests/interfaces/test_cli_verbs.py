@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,10 @@ def test_a_fact_is_superseded_corrected_told_of_and_undone(run: CommandLine) -> 
     right = run("correct", listed["id"], "udon", "--json").json["memory"]
     changes = run("history", right["id"], "--json").json["changes"]
     assert [change["verb"] for change in changes] == ["remember", "remember", "correct"]
-    assert "favorite food: ramen [active] -> favorite food: ramen [retracted]" in run("history", right["id"]).out
+    story = run("history", right["id"]).out
+    assert re.search(r"food: ramen \[active, since 20[\d: -]+\] -> favorite food: ramen \[retracted, since", story), (
+        story
+    )
     assert run("undo", new["receipt"]["change_ids"][0]).code == 1
     assert run("undo", changes[-1]["id"]).code == 0
     assert "ramen" in run("list").out

@@ -1,17 +1,15 @@
 """The two readings of the providers' rules agree: the tests' own strict one, and the one that the chaos server enforces."""
 
-import os
-
+from effort import tried
 from histories import VALID, histories
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults
 
 from holdfast.pipeline.tool_pairs import repair_window
 from holdfast.testing.chaos.rules import check_anthropic, check_openai
 
-EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "200"))
-every = settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+every = tried(200)
 
 OURS = (
     "nothing is said",  # OpenAI takes an empty text, and we send none

@@ -20,12 +20,15 @@ from holdfast.providers.wrappers import Backoff
 from holdfast.scope import AsyncScope
 from holdfast.settings import Settings
 from holdfast.storage.inmemory import InMemoryStore
+from holdfast.storage.postgres.connection import parsed
+from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.sqlite.store import SqliteStore
 from holdfast.system import TimeOrderedIds
 from holdfast.testing import FakeClock
 from holdfast.testing.scripted import sensible_reply
 from holdfast.upkeep.worker import Worker
 from holdfast.wiring import assemble
+from tests.postgres_server import Databases
 
 SESSIONS = ("s1", "s2", "")
 ERRORS = ("retry", "resample", "next", "park", "auth", "shorten")
@@ -210,19 +213,27 @@ async def one_run(seed: int, store, clock: FakeClock) -> int:
 
 
 @pytest.mark.proof
-async def test_consolidation_never_loses_and_never_doubles(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+async def test_consolidation_never_loses_and_never_doubles(
+    tmp_path: Path, runs: Callable[[int, int], range], databases: Databases
+) -> None:
     kills = 0
-    for seed in runs(12, 500):
+    for seed in runs(15, 500):
         clock = FakeClock()
-        store = (
-            SqliteStore(str(tmp_path / f"{seed}.db"), clock=clock)
-            if seed % 2
-            else InMemoryStore(clock, TimeOrderedIds())
-        )
+        url = ""
+        match seed % 3:
+            case 0:
+                store = InMemoryStore(clock, TimeOrderedIds())
+            case 1:
+                store = SqliteStore(str(tmp_path / f"{seed}.db"), clock=clock)
+            case _:
+                url = databases.take()
+                store = await PostgresStore.open(parsed(url), clock=clock)
         try:
             kills += await one_run(seed, store, clock)
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise
         (tmp_path / f"{seed}.db").unlink(missing_ok=True)
+        if url:
+            databases.give_back(url)
     assert kills > 0

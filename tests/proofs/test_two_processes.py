@@ -1,4 +1,4 @@
-"""Processes under load on one file: nothing acknowledged is lost, sequences are dense, one value is current."""
+"""Processes under load on one store: nothing acknowledged is lost, sequences are dense, one value is current."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import AsyncHoldfast
+from tests.postgres_server import Databases
 from tests.proofs.ledger import check_acknowledged, check_whole
 
 CHILD = Path(__file__).with_name("two_processes_child.py")
@@ -18,12 +19,15 @@ ROUNDS = 15
 
 
 @pytest.mark.proof
-async def test_no_update_is_lost_between_processes(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_no_update_is_lost_between_processes(
+    tmp_path: Path, runs: Callable[[int, int], range], databases: Databases, kind: str
+) -> None:
     for seed in runs(1, 20):
-        path = tmp_path / f"{seed}.db"
+        path = str(tmp_path / f"{seed}.db") if kind == "sqlite" else databases.take()
         running = [
             subprocess.Popen(  # noqa: ASYNC220 - the processes run beside each other, and are waited for
-                [sys.executable, str(CHILD), str(path), f"p{n}", str(ROUNDS)],
+                [sys.executable, str(CHILD), path, f"p{n}", str(ROUNDS)],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -34,7 +38,7 @@ async def test_no_update_is_lost_between_processes(tmp_path: Path, runs: Callabl
         assert [one.returncode for one in running] == [0] * PROCESSES, answers
         lines = [line.split() for out, _ in answers for line in out.splitlines()]
         check_acknowledged([item for line in lines for item in line[1:]], check_whole(path))
-        async with AsyncHoldfast.open(str(path), worker=False) as hf:
+        async with AsyncHoldfast.open(path, worker=False) as hf:
             alice = hf.scope(user="alice", session="shared")
             messages = await alice.messages()
             assert [message.seq for message in messages] == list(range(1, PROCESSES * ROUNDS * 2 * 2 + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 from pathlib import Path
@@ -142,3 +143,25 @@ async def test_the_chaos_servers_record_shows_no_call_for_a_save(tmp_path: Path)
             alice = (await server.opened(user="alice")).scope(user="alice")
             await alice.add({"role": "user", "content": "hello", "embed": False})
         assert chaos.requests == []
+
+
+async def test_a_head_without_end_is_not_kept() -> None:
+    """Before anybody has shown a token: one endless field, and endless fields."""
+    async with live() as server, asyncio.timeout(30):
+        port = int(server.url.rsplit(":", 1)[1])
+        for piece in (b"a" * 8192, b"".join(b"X-%d: y\r\n" % n for n in range(800))):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /v1/status HTTP/1.1\r\nX: ")
+            sent = 0
+            with contextlib.suppress(ConnectionError):
+                while not reader.at_eof() and sent < 64 * 1024 * 1024:
+                    writer.write(piece)
+                    await writer.drain()
+                    sent += len(piece)
+                    await asyncio.sleep(0)
+            assert sent < 16 * 1024 * 1024
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+        async with server.client(await server.token(user="alice")) as http:
+            assert (await http.get("/v1/status", headers={"x-long": "a" * 16_000})).status_code == 200

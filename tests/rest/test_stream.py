@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 
 import httpx2
@@ -98,3 +99,26 @@ async def test_streams_are_counted_and_end_with_the_server() -> None:
                 assert [[line async for line in each] for each in lines] == [[""], [""]]
             while server.made.streams.open:  # noqa: ASYNC110 - the server's own count
                 await asyncio.sleep(0)
+
+
+async def test_a_stream_ends_with_its_token(server: Live) -> None:
+    """Revoked or run out: nothing that happens afterwards is told."""
+    server.made.streams.poll_seconds = 0.02
+    tokens = server.holdfast.admin.tokens
+    revoked = await tokens.create(user="alice")
+    short = await tokens.create(user="alice", expires_in=timedelta(hours=1))
+    alice = server.holdfast.scope(user="alice")
+    for made in (revoked, short):
+        async with (
+            asyncio.timeout(10),
+            server.client(made.secret) as http,
+            http.stream("GET", "/v1/changes/stream") as answer,
+        ):
+            lines = answer.aiter_lines()
+            assert (await anext(lines)).startswith("retry")
+            if made is revoked:
+                await tokens.revoke(made.token.id)
+            else:
+                server.clock.advance(3601)
+            await alice.remember(f"told after {made.token.id}")
+            assert "data:" not in "".join([line async for line in lines])

@@ -9,13 +9,19 @@ import pytest
 from holdfast.storage.sql import Statement, load, parse
 
 STATEMENTS = load("holdfast.storage.sqlite")
+EVERY = {
+    f"{dialect}:{name}": sql
+    for dialect in ("sqlite", "postgres")
+    for name, sql in load(f"holdfast.storage.{dialect}").items()
+}
+ONE_NAMESPACE = {"read_change_seq", "put_change_seq", "lock_namespace", "add_namespace", "put_mark"}
 SCOPED = {
     "owner", "agent", "session", "message", "memory", "memory_source", "change", "change_effect",
     "idempotency", "tombstone", "due", "word_block", "evidence", "suspicion", "vector_block",
-    "progress",
+    "key_vector", "message_quote", "progress",
 }  # fmt: skip
-OPEN_TO_UPKEEP = {"store", "due", "owner", "model_usage", "generation", "token"}
-TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b)(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
+OPEN_TO_UPKEEP = {"store", "clock", "due", "owner", "model_usage", "generation", "token"}
+TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b|SKIP\b)(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
 
 
 def missing_predicates(sql: str) -> list[str]:
@@ -37,18 +43,18 @@ def missing_predicates(sql: str) -> list[str]:
     return missing
 
 
-@pytest.mark.parametrize("name", [name for name, sql in STATEMENTS.items() if not sql.upkeep])
+@pytest.mark.parametrize("name", [name for name, sql in EVERY.items() if not sql.upkeep])
 def test_each_statement_carries_the_scope(name: str) -> None:
-    sql = STATEMENTS[name]
-    if name in {"read_change_seq", "put_change_seq"}:
+    sql = EVERY[name]
+    if name.partition(":")[2] in ONE_NAMESPACE:
         assert ":namespace" in sql
         return
     assert missing_predicates(sql) == []
 
 
-@pytest.mark.parametrize("name", [name for name, sql in STATEMENTS.items() if sql.upkeep])
+@pytest.mark.parametrize("name", [name for name, sql in EVERY.items() if sql.upkeep])
 def test_upkeep_touches_due_work_and_scope_keys_only(name: str) -> None:
-    tables = {table.lower() for table, _ in TABLE.findall(STATEMENTS[name])}
+    tables = {table.lower() for table, _ in TABLE.findall(EVERY[name])}
     assert tables <= OPEN_TO_UPKEEP
 
 

@@ -24,6 +24,8 @@ __all__ = ["run"]
 LONG = 10_000
 SHORT = 500
 MEMORIES = 10_000
+TOGETHER = 500
+"""Memories that are told at once: their writes share commits."""
 
 
 def conversation(count: int, seed: int) -> list[Mapping[str, Any]]:
@@ -52,17 +54,17 @@ async def _filled(path: Path, messages: int, memories: int) -> None:
         for start in range(0, messages, 1000):
             await scope.add(made[start : start + 1000])
         texts = list(sentences(Random(2), memories))
-        for start in range(0, memories, 100):
-            numbers = range(start, min(memories, start + 100))
+        for start in range(0, memories, TOGETHER):
+            numbers = range(start, min(memories, start + TOGETHER))
             await asyncio.gather(*(_told(scope, number, texts[number]) for number in numbers))
 
 
 async def _told(scope: AsyncScope, number: int, text: str) -> None:
-    """Four notes to one fact; every tenth fact is long-term."""
-    if number % 5:
+    """Nineteen notes to one fact, each of an attribute of its own; every other fact is long-term."""
+    if number % 20:
         await scope.remember(text)
     else:
-        importance: Importance = "high" if number % 50 == 0 else "mid"
+        importance: Importance = "high" if number % 40 == 0 else "mid"
         await scope.remember(attribute=f"attribute {number}", value=text[:60], importance=importance)
 
 

@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "import": ("cli_move", "Bring a file of conversations in."),
         "export": ("cli_move", "Write a scope to a file or to Markdown."),
         "backup": ("cli_keep", "Copy the store while others write."),
+        "migrate": ("cli_keep", "Copy a whole store to another place."),
         "restore": ("cli_keep", "Put a backup in the store's place."),
     },
     "Looking after the store": {

@@ -119,6 +119,17 @@ for _name, _line in _SPEED.items():
     bench_command.add_command(_speed_command(_name, _line))
 
 
+@bench_command.command("stores")
+@click.option("--db", required=True, metavar="URL", help="postgresql://…; its role must be allowed to create a schema.")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def stores(db: str, *, quick: bool, as_json: bool) -> None:
+    """Measure PostgreSQL beside SQLite: adds, adders, processes, recall."""
+    from holdfast.bench.stores import run
+
+    _rows(lambda: run(db, quick=quick), as_json=as_json)
+
+
 def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
     from holdfast.bench.recall import table
 

@@ -86,8 +86,8 @@ def _say(erasure: Erasure) -> None:
     if erasure.dry_run:
         return
     click.echo(f"change {erasure.change_id}")
-    if erasure.hard and not erasure.erased:
-        click.echo(f"the bytes wait for a {erasure.waiting_for}; 'holdfast settle' removes them later")
+    if erasure.waiting_for is not None:
+        click.echo(f"the bytes wait for the {erasure.waiting_for}; 'holdfast settle' removes them later")
 
 
 @command("residue", example='holdfast residue "Lisbon" --db memory.db')

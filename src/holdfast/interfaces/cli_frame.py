@@ -166,6 +166,12 @@ def need_store(frame: Frame) -> None:
     Raises:
         NotAStore: there is no file at that place.
     """
+    from holdfast.wiring.postgres import is_postgres, postgres_is_there, shown
+
+    if is_postgres(frame.db):
+        if not postgres_is_there(frame.db):
+            raise NotAStore(f"there is no store at {shown(frame.db)}; add something first", path=shown(frame.db))
+        return
     if (
         "://" not in frame.db.removeprefix("sqlite:///")
         and not Path(frame.db.removeprefix("sqlite:///")).expanduser().exists()

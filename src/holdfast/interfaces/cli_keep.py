@@ -17,6 +17,7 @@ __all__ = [
     "backup_command",
     "completion_command",
     "doctor_command",
+    "migrate_command",
     "reindex_command",
     "restore_command",
     "usage_command",
@@ -61,6 +62,32 @@ def restore_command(frame: Frame, folder: str, *, force: bool) -> None:
     )
 
 
+@command(
+    "migrate",
+    example="holdfast migrate memory.db postgresql://holdfast@db.example/memory",
+    resume="Run it again: it goes on with the scopes that are not there yet.",
+)
+@click.argument("source", metavar="SOURCE")
+@click.argument("target", metavar="TARGET")
+def migrate_command(frame: Frame, source: str, target: str) -> None:
+    """Copy a whole store to another place.
+
+    SOURCE and TARGET are files or PostgreSQL databases. Copies what differs, so it may be interrupted and run again;
+    run it a last time when nobody writes to SOURCE. Exit code 1 where some scopes changed meanwhile and differ still.
+    """
+    import asyncio
+
+    from holdfast.wiring.migrate import migrate
+
+    with progress(frame, "migrate") as bar:
+        done = asyncio.run(migrate(source, target, progress=bar))
+    said = f"{done.copied} of {done.scopes} scopes copied, {done.rows} rows; {done.total} rows in all, {done.checksum}"
+    behind = f"; {done.behind} scopes changed meanwhile: run it again" if done.behind else ""
+    frame.show(done, lambda: click.echo(said + behind))
+    if done.behind:
+        raise click.exceptions.Exit(1)
+
+
 @command("doctor", example="holdfast doctor --db memory.db")
 def doctor_command(frame: Frame) -> None:
     """Look for damage, and say what to do.
@@ -69,6 +96,7 @@ def doctor_command(frame: Frame) -> None:
     due work. Changes nothing. Exit code 1 where something is wrong.
     """
     from holdfast.wiring import examine_file
+    from holdfast.wiring.postgres import shown
 
     need_store(frame)
     found = examine_file(frame.db)
@@ -78,7 +106,7 @@ def doctor_command(frame: Frame) -> None:
             later = hf.admin.doctor(progress=bar)
         found = (*found, *(finding for finding in later if finding not in found))
     wrong = any(finding.severity == "wrong" for finding in found)
-    answer = {"store": frame.db, "ok": not wrong, "versions": _versions(), "findings": found}
+    answer = {"store": shown(frame.db), "ok": not wrong, "versions": _versions(), "findings": found}
     frame.show(answer, lambda: _say_findings(frame, found))
     if wrong:
         raise click.exceptions.Exit(1)
@@ -92,7 +120,9 @@ def _versions() -> dict[str, str]:
 
 def _say_findings(frame: Frame, found: tuple[Finding, ...]) -> None:
     versions = " · ".join(f"{name} {version}" for name, version in _versions().items())
-    click.echo(f"{frame.db} · {versions}")
+    from holdfast.wiring.postgres import shown
+
+    click.echo(f"{shown(frame.db)} · {versions}")
     for finding in found:
         mark = click.style(finding.severity, fg="red" if finding.severity == "wrong" else "yellow")
         where = f" ({clean(finding.where)})" if finding.where else ""

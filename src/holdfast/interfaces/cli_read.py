@@ -27,6 +27,7 @@ __all__ = [
 _HIT_KINDS = ["message", "fact", "note", "summary", "raw"]
 _STATES = ["active", "superseded", "retracted", "merged", "expired"]
 _TEXT = 240
+_SOURCES = 5
 
 
 @command("recall", example='holdfast recall "where does she live" --user alice')
@@ -108,13 +109,24 @@ def _say_change(change: Change) -> None:
     by = change.by.origin if change.by.name is None else f"{change.by.origin} {change.by.name}"
     undone = f" · undone by {change.undone_by}" if change.undone_by else ""
     click.echo(f"{change.at:%Y-%m-%d %H:%M:%S} {change.verb}: {clean(change.reason)} · by {by} · {change.id}{undone}")
+    reasons = change.detail.get("why", {})
     for effect in change.effects:
         before, after = _brief(effect.before), _brief(effect.after)
-        click.echo(f"  {effect.memory_id} rev {effect.rev_before} -> {effect.rev_after}: {before} -> {after}")
+        said = effect.after.sources if effect.after is not None and effect.before is None else ()
+        why = reasons.get(effect.memory_id)
+        more = f" · {clean(why)}" if why else ""
+        more += f" · from {', '.join(said[:_SOURCES])}{', …' if len(said) > _SOURCES else ''}" if said else ""
+        click.echo(f"  {effect.memory_id} rev {effect.rev_before} -> {effect.rev_after}: {before} -> {after}{more}")
 
 
 def _brief(memory: Memory | None) -> str:
-    return "—" if memory is None else f"{clean(memory.text, 80)} [{memory.state}]"
+    if memory is None:
+        return "—"
+    held: str = memory.state
+    if memory.kind == "fact":
+        since, until = (None if at is None else f"{at:%Y-%m-%d %H:%M}" for at in (memory.valid_from, memory.valid_to))
+        held += f", since {since}" if until is None else f", {since} to {until}"
+    return f"{clean(memory.text, 80)} [{held}]"
 
 
 @command("get", example="holdfast get mem_0198c2f0 --user alice --json")

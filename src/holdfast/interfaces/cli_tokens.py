@@ -118,7 +118,8 @@ def token_list(frame: Frame, *, everybody: bool) -> None:
         ]
         table(names, rows, wide=len(names) - 1)
         if not found:
-            click.echo("No tokens.")
+            where = "" if everybody else f" in the namespace {frame.namespace!r}; --all lists those of every namespace"
+            click.echo(f"No tokens{where}.")
 
     frame.show({"tokens": found}, people)
 

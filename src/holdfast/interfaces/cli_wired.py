@@ -19,7 +19,9 @@ def _commands(context: click.Context) -> ModelsCommands:
     from holdfast.wiring import models_view
 
     frame = context.find_object(Frame)
-    there = frame is not None and Path(frame.db).is_file()
+    from holdfast.wiring.postgres import is_postgres
+
+    there = frame is not None and (is_postgres(frame.db) or Path(frame.db).is_file())
     return models_view(frame.db if frame is not None and there else None)
 
 

@@ -245,7 +245,9 @@ def worker_command(frame: Frame, *, once: bool, consolidation: str | None) -> No
         stopped.set()
 
     with _signals(stop, *_STOPS), opened(frame, worker=True, **_chosen(consolidation)):
-        click.echo(f"working on {clean(frame.db)}; Ctrl-C stops", err=True)
+        from holdfast.wiring.postgres import shown
+
+        click.echo(f"working on {clean(shown(frame.db))}; Ctrl-C stops", err=True)
         stopped.wait()
     name = signal.Signals(by[0]).name
     frame.show({"stopped": name}, lambda: click.echo(f"stopped by {name}; what is left is due"))

@@ -7,16 +7,26 @@ that client may name a user and a namespace: the token's own are fine, another u
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
+from weakref import WeakValueDictionary
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 
-from holdfast.errors import InvalidInput, NotFound
-from holdfast.interfaces.compat_ams_memories import change_record, forget_by_policy, found, search, store_record
+from holdfast.errors import NotFound
+from holdfast.interfaces.compat_ams_memories import (
+    change_record,
+    equal_to,
+    forget_by_policy,
+    found,
+    search,
+    store_record,
+)
 from holdfast.interfaces.compat_ams_values import (
-    NOT_HERE,
+    MessageIn,
+    PolicyBody,
     PromptBody,
     RecordsBody,
     SearchBody,
@@ -30,6 +40,7 @@ from holdfast.interfaces.compat_ams_values import (
 )
 from holdfast.interfaces.rest_frame import caller, json_response
 from holdfast.memory import OpenStore
+from holdfast.model import Scope
 from holdfast.scope import AsyncScope
 from holdfast.scope_reads import session_names
 
@@ -40,6 +51,10 @@ COMPAT = "agent-memory-server"
 
 _PAGE = 1000
 _BUDGET = 8000
+_NOT_IN_A_PROMPT: Final = (
+    "session_id", "topics", "entities", "created_at", "last_accessed", "memory_type", "event_date",
+    "distance_threshold", "offset",
+)  # fmt: skip
 Now = Callable[[], datetime]
 UserId = Annotated[str | None, Query()]
 
@@ -79,6 +94,8 @@ def _working(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
             raise NotFound(f"no session {session_id!r:.80} in this scope", id=session_id)
         return json_response(answer | {"new_session": False})
 
+    turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
+
     @router.put("/working-memory/{session_id}")
     async def write(request: Request, session_id: str, body: WorkingBody, user_id: UserId = None) -> Response:
         for name in ("data", "context", "ttl_seconds"):
@@ -89,19 +106,10 @@ def _working(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
         principal = caller(request, "write")
         whose = Whose(user=user_id or body.user_id, namespace=body.namespace, session=session_id)
         scope = scope_of(holdfast, principal, whose)
-        before = await _window(scope)
-        there = {one["id"]: one for one in before["messages"]}
-        for one in body.messages:
-            kept = there.get(one.id)
-            if kept is not None and (kept["role"], kept["content"]) != (one.role, one.content):
-                raise not_mapped(f"message {one.id!r:.80} is there with other content; the journal only grows")
-        fresh = [one.message() for one in body.messages if one.id not in there]
-        for record in body.memories:
-            await store_record(scope, record, now=now())
-        if fresh:
-            names = "\n".join(one.id for one in body.messages if one.id not in there)
-            await scope.add(fresh, idempotency_key=_key("put", session_id, names))
-        return json_response(await _window(scope) | {"new_session": not there and not before["memories"]})
+        # What is there is read, and what is new added: puts of one session that overlap take turns.
+        async with turns.setdefault(scope.scope, asyncio.Lock()):
+            new = await _put(scope, body, now=now())
+        return json_response(await _window(scope) | {"new_session": new})
 
     @router.delete("/working-memory/{session_id}")
     async def delete(
@@ -135,6 +143,7 @@ def _long_term(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
     @router.post("/long-term-memory/forget")
     async def forget(
         request: Request,
+        body: PolicyBody,
         namespace: str | None = None,
         user_id: UserId = None,
         session_id: str | None = None,
@@ -143,9 +152,6 @@ def _long_term(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
         dry_run: bool = False,
     ) -> Response:
         scope = scope_of(holdfast, caller(request, "write"), Whose(user=user_id, namespace=namespace))
-        body = await request.json()
-        if not isinstance(body, dict):
-            raise InvalidInput("the body must be an object with a policy")
         done = await forget_by_policy(scope, body, session=session_id, limit=limit, dry_run=dry_run, now=now())
         return json_response(done)
 
@@ -165,12 +171,9 @@ def _long_term(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
         return json_response(record_out(memory, scope.scope, principal))
 
     @router.patch("/long-term-memory/{memory_id}")
-    async def change(request: Request, memory_id: str) -> Response:
+    async def change(request: Request, memory_id: str, updates: Annotated[dict[str, Any], Body()]) -> Response:
         principal = caller(request, "write")
         scope, memory = await found(holdfast, principal, memory_id)
-        updates = await request.json()
-        if not isinstance(updates, dict):
-            raise InvalidInput("the body must be an object of fields to change")
         changed = await change_record(scope, memory, updates)
         return json_response(record_out(changed, scope.scope, principal))
 
@@ -184,16 +187,19 @@ def _others(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
     @router.post("/memory/prompt")
     async def prompt(request: Request, body: PromptBody) -> Response:
         """What `context` gives for the query: the session's window and memory within a budget, valid for a model."""
-        session = body.session or {}
-        wanted = body.long_term_search or {}
-        for source in (session, wanted):
-            if unknown := source.keys() & NOT_HERE:
-                raise not_mapped(f"{min(unknown)} has no counterpart here")
-        user = session.get("user_id") or _equal(wanted.get("user_id"))
-        namespace = session.get("namespace") or _equal(wanted.get("namespace"))
-        whose = Whose(user=user, namespace=namespace, session=session.get("session_id"))
+        session, wanted = body.session, body.long_term_search or SearchBody()
+        for name in _NOT_IN_A_PROMPT:
+            if getattr(wanted, name):
+                raise not_mapped(f"the filter {name} of a prompt: what stands in it is the server's to choose")
+        for name in ("user_id", "namespace"):
+            named, filtered = getattr(session, name), equal_to(getattr(wanted, name), name)
+            if named is not None and filtered is not None and named != filtered:
+                raise not_mapped(f"a prompt of two scopes: {name} of the session and of the search differ")
+        user = session.user_id if session.user_id is not None else equal_to(wanted.user_id, "user_id")
+        namespace = session.namespace if session.namespace is not None else equal_to(wanted.namespace, "namespace")
+        whose = Whose(user=user, namespace=namespace, session=session.session_id)
         scope = scope_of(holdfast, caller(request, "read"), whose)
-        budget = int(session.get("context_window_max") or _BUDGET)
+        budget = session.context_window_max or _BUDGET
         made = await scope.context([{"role": "user", "content": body.query}], budget=budget)
         messages = [{"role": one["role"], "content": {"type": "text", "text": text_of(one)}} for one in made.openai()]
         return json_response({"messages": messages})
@@ -206,8 +212,23 @@ def _others(router: APIRouter, holdfast: OpenStore, now: Now) -> None:
         raise not_mapped("summary views have no counterpart; summaries are made of every session, by the server")
 
 
-def _equal(given: Any) -> Any:
-    return given.get("eq") if isinstance(given, dict) else given
+async def _put(scope: AsyncScope, body: WorkingBody, *, now: datetime) -> bool:
+    """Add what is new of a working memory; whether the session was empty before."""
+    before = await _window(scope)
+    said = {one["id"]: (one["role"], one["content"]) for one in before["messages"]}
+    there = frozenset(said)
+    fresh: dict[str, MessageIn] = {}
+    for one in body.messages:
+        if said.setdefault(one.id, (one.role, one.content)) != (one.role, one.content):
+            raise not_mapped(f"message {one.id!r:.80} is there with other content; the journal only grows")
+        if one.id not in there:
+            fresh.setdefault(one.id, one)
+    for record in body.memories:
+        await store_record(scope, record, now=now)
+    if fresh:
+        key = _key("put", scope.scope.session or "", "\n".join(fresh))
+        await scope.add([one.message() for one in fresh.values()], idempotency_key=key)
+    return not there and not before["memories"]
 
 
 def _key(*parts: str) -> str:

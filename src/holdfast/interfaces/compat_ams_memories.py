@@ -11,6 +11,7 @@ from holdfast.errors import InvalidInput, NotFound
 from holdfast.interfaces.compat_ams_values import (
     ID_MARK,
     TYPE_MARK,
+    PolicyBody,
     RecordIn,
     SearchBody,
     Whose,
@@ -22,10 +23,10 @@ from holdfast.interfaces.compat_ams_values import (
 from holdfast.interfaces.principal import Principal
 from holdfast.memory import OpenStore
 from holdfast.model import Memory
-from holdfast.plain import iso
+from holdfast.plain import iso, parse_time
 from holdfast.scope import AsyncScope
 
-__all__ = ["change_record", "forget_by_policy", "found", "search", "store_record"]
+__all__ = ["change_record", "equal_to", "forget_by_policy", "found", "search", "store_record"]
 
 _KINDS: Final = ("fact", "note")
 _WIDE: Final = 1000
@@ -47,7 +48,8 @@ async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) ->
     marks: dict[str, Any] = {f"{ID_MARK}{record.id}": True, TYPE_MARK: record.memory_type}
     at = None
     if record.event_date is not None:
-        moment = record.event_date if record.event_date.tzinfo else record.event_date.replace(tzinfo=UTC)
+        given = record.event_date if record.event_date.tzinfo else record.event_date.replace(tzinfo=UTC)
+        moment = parse_time(given)
         marks["ams:event_date"] = iso(moment)
         # What is planned did not become true yet: its date is kept, and no more.
         at = moment if moment <= now else None
@@ -127,9 +129,9 @@ async def search(holdfast: OpenStore, principal: Principal, body: SearchBody) ->
     for name in ("last_accessed", "event_date"):
         if getattr(body, name):
             raise not_mapped(f"the filter {name}")
-    whose = Whose(_equal(body.user_id, "user_id"), _equal(body.namespace, "namespace"))
+    whose = Whose(equal_to(body.user_id, "user_id"), equal_to(body.namespace, "namespace"))
     scope = scope_of(holdfast, principal, whose)
-    session = _equal(body.session_id, "session_id")
+    session = equal_to(body.session_id, "session_id")
     tests = [*_labelled(body), *_typed(body.memory_type), *_timed(body.created_at)]
     topics, entities = _all(body.topics), _all(body.entities)
     if tests:
@@ -155,7 +157,12 @@ async def search(holdfast: OpenStore, principal: Principal, body: SearchBody) ->
     return {"memories": memories, "total": total, "next_offset": following}
 
 
-def _equal(given: Mapping[str, Any] | None, name: str) -> str | None:
+def equal_to(given: Mapping[str, Any] | None, name: str) -> str | None:
+    """The one value that a filter asks for; None where there is no filter.
+
+    Raises:
+        InvalidInput: it asks for something else.
+    """
     if not given:
         return None
     value = given.get("eq") if set(given) == {"eq"} else None
@@ -168,7 +175,13 @@ def _equal(given: Mapping[str, Any] | None, name: str) -> str | None:
 
 
 def _all(given: Mapping[str, Any] | None) -> tuple[str, ...]:
-    return tuple(given["all"]) if given and isinstance(given.get("all"), list) else ()
+    return _texts((given or {}).get("all", []), "all")
+
+
+def _texts(given: Any, name: str) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise InvalidInput(f"{name} of a filter takes texts")
+    return tuple(given)
 
 
 def _labelled(body: SearchBody) -> Sequence[Callable[[Hit], bool]]:
@@ -177,8 +190,9 @@ def _labelled(body: SearchBody) -> Sequence[Callable[[Hit], bool]]:
         given = getattr(body, name) or {}
         if unknown := given.keys() - {"all", "any", "eq", "none"}:
             raise not_mapped(f"{min(unknown)} of {name}; all, any, none and eq are")
-        any_of = {one.casefold() for one in (given.get("any") or ([given["eq"]] if "eq" in given else []))}
-        none_of = {one.casefold() for one in given.get("none") or ()}
+        equal = [given["eq"]] if "eq" in given else []
+        any_of = {one.casefold() for one in _texts(given.get("any") or equal, name)}
+        none_of = {one.casefold() for one in _texts(given.get("none", []), name)}
         if any_of or none_of:
             tests.append(_label_test(name, any_of, none_of))
     return tests
@@ -195,9 +209,10 @@ def _label_test(name: str, any_of: set[str], none_of: set[str]) -> Callable[[Hit
 def _typed(given: Mapping[str, Any] | None) -> Sequence[Callable[[Hit], bool]]:
     if not given:
         return []
-    wanted = {given["eq"]} if "eq" in given else set(given.get("in_") or given.get("any") or ())
-    if not wanted or len(given) != 1:
+    if len(given) != 1 or not given.keys() <= {"eq", "in_", "any"}:
         raise not_mapped("the filter memory_type takes eq or in_")
+    ((name, value),) = given.items()
+    wanted = set(_texts([value] if name == "eq" else value, "memory_type"))
     return [lambda hit: hit.metadata.get(TYPE_MARK, "semantic") in wanted]
 
 
@@ -216,14 +231,14 @@ def _timed(given: Mapping[str, Any] | None) -> Sequence[Callable[[Hit], bool]]:
 
 
 async def forget_by_policy(
-    scope: AsyncScope, body: Mapping[str, Any], *, session: str | None, limit: int, dry_run: bool, now: datetime
+    scope: AsyncScope, body: PolicyBody, *, session: str | None, limit: int, dry_run: bool, now: datetime
 ) -> dict[str, Any]:
     """Forget memories over an age, or the oldest over a number; pinned ones and those named stay.
 
     Raises:
         InvalidInput: the policy names what is not recorded here.
     """
-    policy = body.get("policy") or {}
+    policy = body.policy
     age, budget = policy.get("max_age_days"), policy.get("budget")
     if policy.get("max_inactive_days") is not None:
         raise not_mapped("max_inactive_days: when a memory was last read is not recorded")
@@ -231,8 +246,8 @@ async def forget_by_policy(
         raise not_mapped("a policy without max_age_days or budget")
     if any(one is not None and (not isinstance(one, int) or one < 0) for one in (age, budget)):
         raise InvalidInput("max_age_days and budget must be whole numbers from 0")
-    types = set(policy.get("memory_type_allowlist") or ())
-    spared = set(body.get("pinned_ids") or ())
+    types = set(_texts(policy.get("memory_type_allowlist") or [], "memory_type_allowlist"))
+    spared = set(body.pinned_ids)
     held = [memory for memory in await _every(scope, session) if not types or _type(memory) in types][:limit]
     free = [memory for memory in held if not memory.pinned and not spared & _ids(memory)]
     before = now - timedelta(days=age) if age is not None else None

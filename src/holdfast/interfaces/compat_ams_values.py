@@ -21,9 +21,9 @@ from holdfast.scope import AsyncScope
 
 __all__ = [
     "ID_MARK",
-    "NOT_HERE",
     "TYPE_MARK",
     "MessageIn",
+    "PolicyBody",
     "PromptBody",
     "RecordIn",
     "RecordsBody",
@@ -42,8 +42,6 @@ ID_MARK: Final = "ams:id:"
 """The field of metadata that a client's own id is kept as: one a field, since one text may have several."""
 TYPE_MARK: Final = "ams:type"
 _EVENT_MARK: Final = "ams:event_date"
-NOT_HERE: Final = frozenset({"distance_threshold", "last_accessed"})
-"""Names of filters that are refused: there is no distance in a fused ranking, and no access is recorded."""
 
 
 def not_mapped(why: str) -> InvalidInput:
@@ -103,8 +101,19 @@ class RecordsBody(_Body):
 
 
 class SearchBody(_Body):
-    """A search; recency weights are passed over, since the ranking is the server's."""
+    """A search; recency weights are passed over, since the ranking is the server's. What is not known is refused."""
 
+    model_config = ConfigDict(extra="forbid")
+
+    recency_boost: Any = None
+    recency_semantic_weight: Any = None
+    recency_recency_weight: Any = None
+    recency_freshness_weight: Any = None
+    recency_novelty_weight: Any = None
+    recency_half_life_last_access_days: Any = None
+    recency_half_life_created_days: Any = None
+    server_side_recency: Any = None
+    optimize_query: Any = None
     text: str = ""
     limit: int = Field(default=10, ge=1, le=100)
     offset: int = Field(default=0, ge=0, le=10_000)
@@ -120,12 +129,28 @@ class SearchBody(_Body):
     distance_threshold: float | None = None
 
 
+class PromptSession(_Body):
+    """Whose window stands before a question."""
+
+    session_id: str | None = None
+    user_id: str | None = None
+    namespace: str | None = None
+    context_window_max: int | None = Field(default=None, ge=1, le=10_000_000)
+
+
 class PromptBody(_Body):
     """A question to make a prompt for."""
 
     query: str = Field(min_length=1)
-    session: dict[str, Any] | None = None
-    long_term_search: dict[str, Any] | None = None
+    session: PromptSession = PromptSession()
+    long_term_search: SearchBody | None = None
+
+
+class PolicyBody(_Body):
+    """What to forget by policy, and what to spare."""
+
+    policy: dict[str, Any] = Field(default_factory=dict)
+    pinned_ids: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

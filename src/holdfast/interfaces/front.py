@@ -13,6 +13,7 @@ from holdfast.admin import Admin
 from holdfast.interfaces.metrics import CONTENT_TYPE, Metrics
 from holdfast.interfaces.principal import PRINCIPAL
 from holdfast.interfaces.rest_changes import Streams
+from holdfast.keeping import Readiness
 from holdfast.plain import to_plain
 
 __all__ = ["Front", "Observed"]
@@ -26,36 +27,57 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 _OWN: Final = frozenset({"/mcp", "/healthz", "/readyz", "/metrics", "/openapi.json"})
 DRAIN_SECONDS = 60.0
+READY_SECONDS = 1.0
 
 
 class Front:
     """Sends each request to what serves its path; stands behind the guard."""
 
-    def __init__(self, *, rest: App, mcp: App, admin: Callable[[], Admin], metrics: Metrics, streams: Streams) -> None:
+    def __init__(
+        self,
+        *,
+        rest: App,
+        mcp: App,
+        admin: Callable[[], Admin],
+        metrics: Metrics,
+        streams: Streams,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self._rest = rest
         self._mcp = mcp
         self._admin = admin
         self._metrics = metrics
         self._streams = streams
+        self._clock = clock
+        self._looking = asyncio.Lock()
+        self._found: tuple[float, Readiness] | None = None
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one request."""
-        match scope["path"].rstrip("/"):
-            case "/mcp":
+        # Letter for letter, as the guard reads it: another spelling is another path, and nothing stands there.
+        match scope["path"]:
+            case "/mcp" | "/mcp/":
                 await self._mcp(scope, receive, send)
             case "/healthz" if scope["method"] in {"GET", "HEAD"}:
                 await _answer(scope, send, 200, b'{"status":"alive"}')
             case "/readyz" if scope["method"] in {"GET", "HEAD"}:
                 await self._readyz(scope, send)
             case "/metrics" if scope["method"] in {"GET", "HEAD"}:
-                text = self._metrics.text(await self._admin().ready(), streams=self._streams.open)
+                text = self._metrics.text(await self._readiness(), streams=self._streams.open)
                 await _answer(scope, send, 200, text, CONTENT_TYPE)
             case _:
                 await self._rest(scope, receive, send)
 
+    async def _readiness(self) -> Readiness:
+        """As it was at most a second ago: looking writes, and anybody may ask as often as they like."""
+        async with self._looking:
+            if self._found is None or self._clock() - self._found[0] >= READY_SECONDS:
+                self._found = (self._clock(), await self._admin().ready())
+            return self._found[1]
+
     async def _readyz(self, scope: MutableMapping[str, Any], send: Send) -> None:
         """Anybody may ask: whether the store takes writes, and how many models answer, without their names."""
-        found = await self._admin().ready()
+        found = await self._readiness()
         models = {"answer": sum(state == "closed" for state in found.models.values()), "of": len(found.models)}
         stopping = self._streams.ended
         good = found.writes and not stopping

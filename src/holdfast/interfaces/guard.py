@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Any, Final, Protocol
 from uuid import uuid4
@@ -25,7 +26,7 @@ from holdfast.interfaces.guard_rules import (
     origin_fault,
     request_id_of,
 )
-from holdfast.interfaces.principal import PRINCIPAL, Principal
+from holdfast.interfaces.principal import PRINCIPAL, STANDS, Principal
 from holdfast.interfaces.problems import PREFIX, Problem, problem_of, send_problem
 from holdfast.interfaces.resource import Resource
 
@@ -102,6 +103,7 @@ class Guard:
     What it lets through carries the `Principal` in the ASGI scope (`principal_of`) and the request's id under
     `REQUEST_ID`. Identity comes from the `Authorization` header and from nowhere else. What it refuses is answered as a
     problem (RFC 9457). No token is ever logged. There is no CORS: no page of another site can read an answer.
+    `stays_open` says whether requests without a token are still the local principal's.
     """
 
     def __init__(
@@ -110,12 +112,15 @@ class Guard:
         *,
         rules: GuardRules,
         authenticate: Authenticate,
+        stays_open: Callable[[], Awaitable[bool]] | None = None,
         clock: Callable[[], float] = monotonic,
         new_id: Callable[[], str] = lambda: uuid4().hex,
     ) -> None:
         self._app = app
         self._rules = rules
         self._authenticate = authenticate
+        self._stays_open = stays_open
+        self._local = rules.local
         self._limits = RateLimits(rules.rate, clock)
         self._new_id = new_id
 
@@ -169,7 +174,8 @@ class Guard:
     async def _admit(self, scope: MutableMapping[str, Any]) -> Problem | None:
         """Find the principal and put it into the ASGI scope, unless the path is open."""
         # What a client wrote never gets here under our key, whatever stands in front of us put into the scope.
-        scope.pop(PRINCIPAL, None)
+        for name in (PRINCIPAL, STANDS):
+            scope.pop(name, None)
         path = scope["path"]
         if path in OPEN_PATHS or (self._rules.resource is not None and Resource.is_metadata(path)):
             return None
@@ -181,7 +187,15 @@ class Guard:
         if path == _METRICS and "admin" not in principal.rights:
             raise ScopeDenied("metrics are for tokens with the right 'admin'", right="admin")
         scope[PRINCIPAL] = principal
+        scope[STANDS] = partial(self._stands, scope, principal)
         return None
+
+    async def _stands(self, scope: Mapping[str, Any], principal: Principal) -> bool:
+        # Whoever cannot be told now is let go of as well: a client comes back.
+        try:
+            return await self._principal(scope) == principal
+        except HoldfastError:
+            return False
 
     def _is_neighbour(self, scope: Mapping[str, Any]) -> bool:
         # Behind a proxy everybody has the proxy's address.
@@ -194,13 +208,19 @@ class Guard:
         except ValueError as error:
             raise Unauthenticated(str(error)) from None
         if bearer is None:
-            if self._rules.local is None:
-                raise Unauthenticated("send a token: Authorization: Bearer hf_…")
-            return self._rules.local
+            return await self._nobody()
         principal = await self._authenticate(bearer)
         if principal is None:
             raise Unauthenticated("the token does not count; ask whoever runs this server for another")
         return principal
+
+    async def _nobody(self) -> Principal:
+        """Who a request without a token is. A door that was shut stays shut: the first token ends it for good."""
+        if self._local is not None and self._stays_open is not None and not await self._stays_open():
+            self._local = None
+        if self._local is None:
+            raise Unauthenticated("send a token: Authorization: Bearer hf_…")
+        return self._local
 
     def _challenge(self, scope: Mapping[str, Any], problem: Problem) -> Mapping[str, str]:
         """RFC 6750 and RFC 9728: how a client that was refused finds out where to get a token."""

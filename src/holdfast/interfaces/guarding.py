@@ -58,13 +58,15 @@ class Door:
 async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> Guard:
     """The application behind its guard.
 
-    Tokens are looked up in the store at each request: one that is made or revoked later counts at once, or no more.
+    Tokens are looked up in the store at each request: one that is made or revoked later counts at once, or no more,
+    and the first one ends requests without a token. One that has run out still asks for tokens, until it is revoked.
 
     Raises:
         InvalidSetting: it must not be served like this: others could reach it without tokens, or tokens would cross the
             network in the clear; or OAuth is set up without `public_url`.
     """
-    tokens = any(_lives(token, now) for token in await store.admin.tokens.list())
+    given = await store.admin.tokens.list()
+    tokens = any(_lives(token, now) for token in given)
     refused = may_bind(door.host, tokens=tokens or door.oauth is not None, tls=door.tls, behind_proxy=door.behind_proxy)
     if refused is not None:
         raise InvalidSetting(refused, name="host")
@@ -75,7 +77,7 @@ async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> G
         resource = Resource(
             url=door.public_url, authorization_servers=(door.oauth.issuer,), scopes=tuple(door.oauth.rights)
         )
-    open_door = not tokens and door.oauth is None
+    open_door = door.oauth is None and not _asked_for(given)
     rules = GuardRules(
         hosts=allowed_hosts(door.host, _names(door)),
         origins=frozenset(origin.lower().rstrip("/") for origin in door.allow_origins),
@@ -88,7 +90,12 @@ async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> G
         resource=resource,
         local=Principal(scope=door.local, rights=frozenset(RIGHTS)) if open_door else None,
     )
-    return Guard(app, rules=rules, authenticate=_authenticate(store, door.oauth, resource))
+
+    async def stays_open() -> bool:
+        return not _asked_for(await store.admin.tokens.list())
+
+    authenticate = _authenticate(store, door.oauth, resource)
+    return Guard(app, rules=rules, authenticate=authenticate, stays_open=stays_open)
 
 
 def oauth_of_file(folder: Path) -> OAuth | None:
@@ -150,6 +157,11 @@ def _names(door: Door) -> Iterable[str]:
 
     public = urlsplit(door.public_url).hostname if door.public_url else None
     return (*door.allow_hosts, *([public] if public else ()))
+
+
+def _asked_for(tokens: Iterable[AccessToken]) -> bool:
+    """Whether somebody wants tokens: one that ran out by itself must not open the door."""
+    return any(token.revoked_at is None for token in tokens)
 
 
 def _lives(token: AccessToken, now: datetime) -> bool:

@@ -12,6 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from holdfast.interfaces.mcp_server import Context, Whose, build_server
 from holdfast.interfaces.mcp_tools import Caller
 from holdfast.interfaces.principal import Principal, principal_of
+from holdfast.interfaces.problems import Problem, send_problem
 
 if TYPE_CHECKING:
     from holdfast.memory import OpenStore
@@ -53,7 +54,16 @@ class McpApp:
             yield
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request, whatever its path."""
+        """Answer one HTTP request, whatever its path.
+
+        Only a POST: nothing is kept between requests, so a stream of a GET would say nothing and hold a place for ever,
+        and there is no session to delete. The protocol lets a server answer 405 to both.
+        """
+        if scope["method"] != "POST":
+            title = "Method Not Allowed"
+            problem = Problem(type="about:blank", title=title, status=405, detail="MCP is spoken by POST here")
+            await send_problem(send, problem, {"allow": "POST"})
+            return
         await self._manager.handle_request(_trimmed(scope), receive, send)
 
 

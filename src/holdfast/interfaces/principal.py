@@ -6,17 +6,20 @@ namespace, user and rights from there, and from nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast.access import RIGHTS, Right
 from holdfast.model import Scope
 
-__all__ = ["PRINCIPAL", "RIGHTS", "Principal", "Right", "principal_of"]
+__all__ = ["PRINCIPAL", "RIGHTS", "STANDS", "Principal", "Right", "principal_of", "still_stands"]
 
 PRINCIPAL = "holdfast.principal"
 """The key of the ASGI scope under which the guard leaves the principal."""
+
+STANDS = "holdfast.stands"
+"""The key under which the guard leaves a question: whether the principal's token counts now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +45,9 @@ def principal_of(asgi_scope: MutableMapping[str, Any]) -> Principal:
     """
     found: Principal = asgi_scope[PRINCIPAL]
     return found
+
+
+async def still_stands(asgi_scope: MutableMapping[str, Any]) -> bool:
+    """Whether the request's token counts now: an answer that goes on for hours asks before it says more."""
+    ask: Callable[[], Awaitable[bool]] | None = asgi_scope.get(STANDS)
+    return True if ask is None else await ask()

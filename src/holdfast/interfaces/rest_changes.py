@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Body, Header, Query, Request, Response
@@ -11,6 +12,7 @@ from starlette.responses import StreamingResponse
 
 from holdfast.answers import Changes, Receipt
 from holdfast.errors import InvalidInput, RateLimited
+from holdfast.interfaces.principal import still_stands
 from holdfast.interfaces.rest_frame import IdempotencyKey, Routes, example, given_key, json_response, scope_for
 from holdfast.interfaces.schemas import UndoBody
 from holdfast.memory import OpenStore
@@ -88,12 +90,16 @@ def _stream(routes: Routes, holdfast: OpenStore, streams: Streams) -> None:
         after: Annotated[int | None, Query(ge=0, le=2**53, description="Begin behind this `seq`; 0 for all.")] = None,
         last_event_id: Annotated[str | None, Header(description="Where the stream broke off.")] = None,
     ) -> Response:
-        """Server-sent events, one for each change, from now on or from where the last stream broke off: none twice."""
+        """Server-sent events, one for each change, from now on or from where the last stream broke off: none twice.
+
+        It ends when the server stops, and when the token is revoked or runs out.
+        """
         scope = scope_for(holdfast, request, "read")
         begin = _begin(last_event_id, after)
         cursor = await _newest(scope) if begin is None else begin
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return _Stream(streams, _events(scope, cursor, streams), media_type="text/event-stream", headers=headers)
+        going = _events(scope, cursor, streams, partial(still_stands, request.scope))
+        return _Stream(streams, going, media_type="text/event-stream", headers=headers)
 
 
 class _Stream(StreamingResponse):
@@ -131,10 +137,12 @@ async def _newest(scope: AsyncScope) -> int:
             return cursor
 
 
-async def _events(scope: AsyncScope, cursor: int, streams: Streams) -> AsyncIterator[bytes]:
+async def _events(
+    scope: AsyncScope, cursor: int, streams: Streams, stands: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[bytes]:
     yield f"retry: {_RETRY_MS}\n\n".encode()
     silent = 0.0
-    while not streams.ended:
+    while not streams.ended and await stands():
         page = await scope.changes(after=cursor, limit=_PAGE)
         for change in page.items:
             yield f"id: {change.seq}\nevent: change\ndata: {body_json(to_plain(change))}\n\n".encode()

@@ -159,6 +159,6 @@ def _admin(routes: Routes, holdfast: OpenStore) -> None:
 
     @routes.post("/admin/reindex", answer=Rebuilt, summary="Build the words index anew")
     async def reindex(request: Request) -> Response:
-        """Build the words index anew and make due what state implies; nothing is ever missing from an answer."""
-        caller(request, "admin")
-        return json_response(await holdfast.admin.reindex())
+        """Build the words index of the caller's namespace anew, and make due what its state implies."""
+        own = caller(request, "admin").scope.namespace
+        return json_response(await holdfast.admin.reindex(namespace=own))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
-from fastapi import FastAPI, Header, Query, Request, Response
+from fastapi import Depends, FastAPI, Header, Query, Request, Response
+from fastapi.routing import APIRoute
 
 from holdfast.errors import InvalidInput, RevisionConflict, ScopeDenied
 from holdfast.interfaces.principal import Principal, Right, principal_of
@@ -134,13 +135,30 @@ class Routes:
             self.answers[where, method.lower()] = (answer, status)
         responses = {**_PROBLEMS, **said.pop("responses", {})}
 
+        names: set[str] = set()
+
         def added(run: F) -> F:
             self.app.add_api_route(
-                where, run, methods=[method], tags=[self.tag], responses=responses, response_model=None, **said
-            )
+                where, run, methods=[method], tags=[self.tag], responses=responses, response_model=None,
+                dependencies=[Depends(_only(names))], **said
+            )  # fmt: skip
+            route = self.app.routes[-1]
+            assert isinstance(route, APIRoute)  # noqa: S101 - the one just added
+            names.update(one.alias for one in route.dependant.query_params)
             return run
 
         return added
+
+
+def _only(names: set[str]) -> Callable[[Request], Awaitable[None]]:
+    """Refuses what a query says beyond these names: a filter that is passed over widens what is answered or erased."""
+
+    async def check(request: Request) -> None:
+        if unknown := request.query_params.keys() - names:
+            known = ", ".join(sorted(names)) or "none"
+            raise InvalidInput(f"the parameter {min(unknown)!r:.60} is not known here; known are: {known}")
+
+    return check
 
 
 def openapi_of(routes: Routes) -> dict[str, Any]:

@@ -367,17 +367,17 @@ def _renamed(entry: Entry, kind: str, key: str, names: Sequence[str], repairs: l
 
 
 def _closed(spoken: list[Entry], repairs: list[Repair]) -> list[Entry]:
-    """The entries, the final assistant's text without whitespace at its end."""
-    if not spoken or spoken[-1].role != "assistant":
+    """The entries; whitespace goes from the last text of a final assistant, also before a server tool's result."""
+    if not spoken or spoken[-1].role != "assistant" or _has(spoken[-1].message, "tool_use"):
         return spoken
     last = spoken[-1]
     blocks = blocks_of(last.message)
-    text = blocks[-1].get("text") if blocks[-1]["type"] == "text" else None
-    if not isinstance(text, str) or text == text.rstrip():
+    at = next((number for number in range(len(blocks) - 1, -1, -1) if blocks[number]["type"] == "text"), None)
+    if at is None or (text := blocks[at]["text"]) == text.rstrip():
         return spoken
     repairs.append(_repair(last, "cleaned", "whitespace at the end of the final message"))
     if isinstance(last.message["content"], str):
         message: Body = {**last.message, "content": text.rstrip()}
     else:
-        message = with_blocks(last.message, [*blocks[:-1], {**blocks[-1], "text": text.rstrip()}])
+        message = with_blocks(last.message, [*blocks[:at], {**blocks[at], "text": text.rstrip()}, *blocks[at + 1 :]])
     return [*spoken[:-1], replace(last, message=message)]

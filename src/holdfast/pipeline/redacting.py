@@ -29,19 +29,29 @@ def redacted_draft(draft: Draft, redactor: Redactor, *, place: str) -> tuple[Dra
 
 
 def redacted_value(value: Any, redactor: Redactor, *, place: str, name: str = "") -> tuple[Any, int]:
-    """Every string of a JSON value, redacted, and how many secrets there were; names of fields stay."""
+    """Every string of a JSON value, names of fields too, redacted, and how many secrets there were."""
     if isinstance(value, str):
         return _in_json(value, redactor, place) or redactor.redact(value, name=name, place=place)
     if isinstance(value, Mapping):
-        fields = {
-            key: redacted_value(item, redactor, place=place, name=name if key in _PLAIN_NAMES else key)
-            for key, item in value.items()
-        }
-        return {key: item for key, (item, _) in fields.items()}, sum(count for _, count in fields.values())
+        return _fields(value, redactor, place=place, name=name)
     if isinstance(value, list):
         items = [redacted_value(item, redactor, place=place, name=name) for item in value]
         return [item for item, _ in items], sum(count for _, count in items)
     return value, 0
+
+
+def _fields(value: Mapping[str, Any], redactor: Redactor, *, place: str, name: str) -> tuple[dict[str, Any], int]:
+    fields: dict[str, Any] = {}
+    found = 0
+    for key, item in value.items():
+        label, in_name = redactor.redact(key, place=place)
+        # Two names may become one: none may take the other's value away.
+        own, number = label, 2
+        while own in fields:
+            own, number = f"{label} {number}", number + 1
+        fields[own], inside = redacted_value(item, redactor, place=place, name=name if key in _PLAIN_NAMES else key)
+        found += in_name + inside
+    return fields, found
 
 
 _PLAIN_NAMES = frozenset({"content", "text", "role", "type", "id", "name"})

@@ -15,7 +15,8 @@ from holdfast.model import Effect, Evidence, Memory, Suspicion
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.journal import ensure_session
 from holdfast.pipeline.keying import ALIKE, Resolution, aliases, resolve
-from holdfast.pipeline.keys import Decision, cardinality, decide, wording
+from holdfast.pipeline.keys import Decision
+from holdfast.pipeline.operations import doing
 from holdfast.pipeline.remember import Teller, fact_text, memory_digest, mind_expiry, relabelled, revise
 from holdfast.pipeline.stated import Stated, Statement, Told
 from holdfast.pipeline.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
@@ -64,7 +65,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
     where = resolve(said.subject, said.attribute, tx.fact_keys(teller.agent), aliases(tx, suspicions))
     work = _Work(tx=tx, said=said, teller=teller, change_id=change_id, life=life, where=where)
     timeline = tx.facts(subject=where.subject, key=where.key, agent=teller.agent) if where.known else []
-    operation, decision = _operation(said, timeline)
+    operation, decision, ends = doing(said, timeline)
     word = Word(
         value=said.value,
         at=said.at,
@@ -72,6 +73,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
         origin=teller.author.origin,
         trust=said.trust,
         own_words=said.own_words or teller.author.origin == "user",
+        ends=ends,
     )
     told = teller.author.origin == "user"
     digest = memory_digest(teller.secret, _fresh(work, "set", [], []))
@@ -93,29 +95,6 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
         reason=_reason(placement, operation, decision, work),
         suspicions=tuple(raised),
     )
-
-
-def _operation(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decision | None]:
-    """What the statement does, and who decided; what was asked for holds without a decision."""
-    if said.operation is not None:
-        return said.operation, None
-    spoken = wording(said.wording) if said.wording else _value_wording(said.value)
-    decision = decide(said.model, cardinality(said.attribute, said.subject), spoken)
-    held = any(m.state in {"active", "expired"} and same_value(m.value or "", said.value) for m in timeline)
-    match decision.operation:
-        case "add":
-            return "add", decision
-        case "end" if held or said.model == "end":
-            return "remove", decision
-        case _:
-            # A reversal ("none any more", "quit, only tea now") takes the place of what it ends.
-            return "set", decision
-
-
-def _value_wording(value: str) -> Literal["add", "end", "none"]:
-    """What a bare value says of what held before; only what adds or ends is clear without a sentence around it."""
-    found = wording(value)
-    return found if found in {"add", "end"} else "none"
 
 
 def _lapsed(work: _Work, timeline: Sequence[Memory], operation: Told) -> list[Memory]:

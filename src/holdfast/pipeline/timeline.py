@@ -1,9 +1,9 @@
 """Where a statement about one attribute belongs among the others: pure, by time, authority and order of recording.
 
 The statements of one subject and attribute form a timeline. A `set` says what the value is from its time on and ends
-what held before; an `add` puts a value beside the others; a `remove` ends one value. A statement that arrives late
-takes its place in the past and leaves the present alone. A value that was stated again later outlasts what is told
-late of the time between: it ends there, and resumes where it was stated again.
+what held before; an `add` puts a value beside the others and ends those that it names; a `remove` ends one value. A
+statement that arrives late takes its place in the past and leaves the present alone. A value that was stated again
+later outlasts what is told late of the time between: it ends there, and resumes where it was stated again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def same_value(one: str, other: str) -> bool:
 class Word:
     """A statement as the timeline sees it: what, of when, and on whose word.
 
-    `own_words` says that the user said it: by telling, or in a message of theirs that the statement stands on.
+    `own_words` says that the user said it: by telling, or in a message of theirs that the statement stands on. `ends`
+    are the ids of the values that an `add` takes the place of, where it names them.
     """
 
     value: str
@@ -53,6 +54,7 @@ class Word:
     origin: Origin = "user"
     trust: Trust = "user"
     own_words: bool = True
+    ends: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,8 @@ def place(timeline: Sequence[Memory], word: Word, evidence: Mapping[str, Sequenc
     if word.operation == "remove":
         ended = [] if stated is None else [stated]
     else:
-        ended = [] if word.operation == "add" else [memory for memory in holding if memory is not stated]
+        others = [memory for memory in holding if memory is not stated]
+        ended = others if word.operation == "set" else [memory for memory in others if memory.id in word.ends]
     against = tuple(memory for memory in ended if protected(memory, word))
     if against:
         return Placement(against=against)

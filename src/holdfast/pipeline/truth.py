@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from holdfast.model import Memory, Message
+from holdfast.model import Memory, Message, State
 from holdfast.packed import term_key
 from holdfast.pipeline.analysis import analyse_query
 from holdfast.transaction import Listing, ReadTx
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Outdated", "TruthCache", "newer_first", "outdated", "repeats", "rested", "unrepeated"]
 
 _PAGE = 1000
+_PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
 _ANSWERING = frozenset({"assistant", "tool", "function"})
 DEPTH = 30
 """How many of the best hits are compared with each other for a later statement of the same thing."""
@@ -44,33 +45,35 @@ _CHANGE_WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outdated:
-    """A message or summary that rests on a superseded value.
+    """A message or summary that rests on a value that no longer holds: superseded, removed or corrected.
 
-    `by` is the memory that replaced the value; `alone` says that nothing else that is current rests on it.
+    `by` is the memory that took its place; None (and -1) where nothing did, or that memory is gone. `alone` says that
+    nothing else that is current rests on it.
     """
 
     number: int
-    by: str
+    by: str | None
     by_number: int
     alone: bool
 
 
 def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
-    """Every message and summary of the scope that rests on a superseded fact, by document number."""
-    replaced: dict[str, str] = {}
+    """Every message and summary of the scope that rests on a value that no longer holds, by document number."""
+    replaced: dict[str, str | None] = {}
     after = -1
-    while page := tx.list_memories(Listing(kinds=("fact",), states=("superseded",), after=after, limit=_PAGE)):
-        replaced |= {one: memory.superseded_by for memory in page if memory.superseded_by for one in memory.sources}
+    while page := tx.list_memories(Listing(kinds=("fact",), states=_PAST, after=after, limit=_PAGE)):
+        for memory in page:
+            if _gone(memory):
+                replaced |= {one: memory.superseded_by or replaced.get(one) for one in memory.sources}
         after = page[-1].number
     found: dict[int, Outdated] = {}
     gone: set[str] = set()
     for message in tx.find_messages([source for source in replaced if source.startswith("msg_")]):
-        says = [memory for memory in tx.derived([message.id]) if memory.kind in {"fact", "note"}]
-        by = tx.find_memories([replaced[message.id]])
-        if not by or by[0].state == "retracted":
+        alone = _rests_alone(tx, message)
+        by = _standing(tx, replaced[message.id])
+        if by is None and not alone:
             continue
-        alone = all(memory.state == "superseded" for memory in says)
-        found[message.number] = Outdated(number=message.number, by=by[0].id, by_number=by[0].number, alone=alone)
+        found[message.number] = _outdated(message.number, by, alone=alone)
         if alone:
             gone.add(message.id)
     for memory in tx.derived(sorted(gone)):
@@ -79,26 +82,48 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
         messages = tx.find_messages(memory.sources)
         held = next(found[message.number] for message in messages if message.id in gone)
         alone = not _says_more(tx, [message for message in messages if message.id not in gone])
-        found[memory.number] = Outdated(number=memory.number, by=held.by, by_number=held.by_number, alone=alone)
+        found[memory.number] = replace(held, number=memory.number, alone=alone)
     return found
 
 
+def _outdated(number: int, by: Memory | None, *, alone: bool) -> Outdated:
+    if by is None:
+        return Outdated(number=number, by=None, by_number=-1, alone=alone)
+    return Outdated(number=number, by=by.id, by_number=by.number, alone=alone)
+
+
+def _standing(tx: ReadTx, memory_id: str | None) -> Memory | None:
+    """What took the place of a value, where it can be shown."""
+    found = tx.find_memories([] if memory_id is None else [memory_id])
+    return found[0] if found and found[0].state != "retracted" else None
+
+
+def _gone(memory: Memory) -> bool:
+    """Whether a value no longer holds: it was so, or the user corrected it.
+
+    What was only taken back, by `undo` or as a doubted statement, says nothing about the message.
+    """
+    return memory.state == "superseded" or (memory.state == "retracted" and memory.superseded_by is not None)
+
+
 def rested(tx: ReadTx, summaries: Sequence[Memory]) -> frozenset[str]:
-    """Those of a few summaries that rest on superseded values alone, by id; reads nothing but their own messages."""
-    if not summaries or not any(kind == "fact" and state == "superseded" for kind, _, state in tx.counts()):
+    """Those of a few summaries that rest on such values alone, by id; reads nothing but their own messages."""
+    if not summaries or not any(kind == "fact" and state in _PAST for kind, _, state in tx.counts()):
         return frozenset()
     found = set()
     for memory in summaries:
         messages = tx.find_messages(memory.sources)
-        gone = [message for message in messages if _superseded(tx, message)]
+        gone = [message for message in messages if _rests_alone(tx, message)]
         if gone and not _says_more(tx, [message for message in messages if message not in gone]):
             found.add(memory.id)
     return frozenset(found)
 
 
-def _superseded(tx: ReadTx, message: Message) -> bool:
+def _rests_alone(tx: ReadTx, message: Message) -> bool:
+    """Whether a message is evidence of such values and of nothing else."""
     says = [memory for memory in tx.derived([message.id]) if memory.kind in {"fact", "note"}]
-    return bool(says) and all(memory.state == "superseded" for memory in says)
+    held = [memory for memory in says if memory.state != "retracted" or _gone(memory)]
+    return bool(held) and all(_gone(memory) for memory in held)
 
 
 def _says_more(tx: ReadTx, messages: Sequence[Message]) -> bool:

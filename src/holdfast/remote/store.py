@@ -130,8 +130,16 @@ class RemoteAdmin(Admin):
             progress(1, 1)
         return tuple(from_plain(Finding, one) for one in found)
 
-    async def reindex(self, *, progress: Progress | None = None) -> Rebuilt:
-        """See `Admin.reindex`. Without progress."""
+    async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
+        """See `Admin.reindex`; of the token's namespace alone. Without progress.
+
+        Raises:
+            ScopeDenied: another namespace was named.
+        """
+        if namespace is not None:
+            own = (await self._ask("GET", "/v1/scope"))["namespace"]
+            if namespace != own:
+                raise ScopeDenied(f"the token is bound to namespace {own!r}; leave the namespace out", right="admin")
         done = from_plain(Rebuilt, await self._ask("POST", "/v1/admin/reindex"))
         if progress is not None:
             progress(done.scopes, done.scopes)

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias
 
-__all__ = ["Statement", "load", "parse"]
+__all__ = ["Row", "Rows", "Statement", "Statements", "load", "parse"]
+
+Row: TypeAlias = Sequence[Any]
+"""One row of an answer, by column."""
 
 _NAME = re.compile(r"^-- name: (\w+)[ \t]*\n", re.MULTILINE)
 _UPKEEP = re.compile(r"^-- scope: upkeep[ \t]*$", re.MULTILINE)
@@ -49,3 +54,56 @@ def load(package: str, name: str = "queries.sql") -> Mapping[str, Statement]:
     if data is None:
         raise FileNotFoundError(f"{package} was installed without {name}; install Holdfast again")
     return parse(data.decode())
+
+
+class Rows(Protocol):
+    """The answer of a statement."""
+
+    def fetchone(self) -> Row | None:
+        """The next row, or None."""
+        ...
+
+    def fetchall(self) -> Sequence[Row]:
+        """The rows that are left."""
+        ...
+
+    def __iter__(self) -> Iterator[Row]: ...
+
+
+class Statements(Protocol):
+    """The named statements of a store on one connection, in its own dialect."""
+
+    @property
+    def refused(self) -> type[Exception]:
+        """What the connection raises for a row that a constraint refuses."""
+        ...
+
+    @property
+    def touching(self) -> Mapping[str, bool]:
+        """For each statement, whether it meets tables that appended rows may wait for (`storage.gathered`)."""
+        ...
+
+    @property
+    def writing(self) -> Mapping[str, bool]:
+        """For each statement, whether it changes anything."""
+        ...
+
+    def mark(self) -> None:
+        """Begin the savepoint to which a unit of work goes back where it fails."""
+        ...
+
+    def run(self, name: str, params: Mapping[str, Any]) -> Rows:
+        """Run one statement."""
+        ...
+
+    def each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
+        """The rows of one statement for each of these parameters, in their order."""
+        ...
+
+    def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement that gives no rows, once for each of these parameters."""
+        ...
+
+    def together(self) -> AbstractContextManager[object]:
+        """What `many` does inside may travel to the database as one; it is done, or has failed, at the end."""
+        ...

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterable
 from datetime import datetime
+from hashlib import sha256
 from io import BufferedWriter
 from pathlib import Path
 from urllib.parse import quote
@@ -17,6 +18,8 @@ from holdfast.transfer.markdown import history_markdown, memory_markdown
 
 __all__ = ["mirror_folder", "mirrored_rev", "try_lock", "write_mirror"]
 
+LONGEST = 200
+"""Longest name of a folder, in bytes."""
 _AS_OF = re.compile(r"^As of .{1,40} \(revision (\d{1,18})\)")
 
 
@@ -26,9 +29,14 @@ def mirror_folder(folder: Path, scope: Scope) -> Path:
 
 
 def _name(text: str) -> str:
-    """Text as one name of a folder: everything but letters, digits and `_-~` is percent-encoded, dots too."""
+    """Text as one name of a folder, each its own: all but letters, digits and `_-~` percent-encoded, dots too.
+
+    A file system takes 255 bytes: of a longer name the end is a digest, behind a `%~` that no encoded text holds.
+    """
     quoted = quote(text, safe="").replace(".", "%2E")
-    return f"%{ord('_'):02X}" if quoted == "_" else quoted[:200]
+    if len(quoted) > LONGEST:
+        return f"{quoted[: LONGEST - 66]}%~{sha256(text.encode()).hexdigest()}"
+    return f"%{ord('_'):02X}" if quoted == "_" else quoted
 
 
 def write_mirror(

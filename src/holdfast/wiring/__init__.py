@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast._version import __version__
-from holdfast.errors import InvalidInput
 from holdfast.pipeline.limits import Limits
 from holdfast.ports import Clock, Ids, Redactor, Store
 from holdfast.runtime import Runtime, RuntimeSettings
@@ -32,13 +27,14 @@ from holdfast.wiring.models import (
     models_view,
     tokenizer,
 )
+from holdfast.wiring.stores import data_files, examine_file, no_files, open_kept, open_store, restore, sqlite_path
 from holdfast.wiring.upkeep import Chains, mirror_of, when_due, worker_of
 
 if TYPE_CHECKING:
     from holdfast.answers import Residue
     from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel
-    from holdfast.keeping import Finding, Keeper, Lost, Restoration
+    from holdfast.keeping import Keeper
     from holdfast.providers.catalog import Catalog
 
 __all__ = [
@@ -50,112 +46,12 @@ __all__ = [
     "key_embedding",
     "models_of",
     "models_view",
+    "open_store",
     "restore",
     "sqlite_path",
 ]
 
-SQLITE = "sqlite:///"
 _WORKERS = count()
-
-
-def sqlite_path(location: str) -> str:
-    """The file that a location names: a path, or `sqlite:///path`. Links are followed: one file, one name.
-
-    Raises:
-        InvalidInput: the location is empty or of a scheme that is not known.
-    """
-    path = location.removeprefix(SQLITE)
-    if not path or "://" in path or "\0" in path:
-        raise InvalidInput(f"cannot open {location!r:.80}; pass a file path, sqlite:///path or memory://")
-    return str(Path(path).expanduser().resolve())
-
-
-def data_files(path: str) -> list[Path]:
-    """Every file that a SQLite store keeps content in: the file and what stands beside it under its name.
-
-    Not the shared memory of the log: it holds frame numbers, and reading it would let go of SQLite's locks.
-    """
-    target = Path(path)
-    found = (entry for entry in target.parent.iterdir() if entry.name.startswith(target.name) and entry.is_file())
-    return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
-
-
-def _store(
-    location: str, settings: Settings, clock: Clock, ids: Ids
-) -> tuple[Store, Callable[[str], Residue], Keeper | None]:
-    if location == "memory://":
-        from holdfast.storage.inmemory.store import InMemoryStore
-
-        return InMemoryStore(clock, ids), _no_files, None
-    from holdfast.storage.sqlite.keeper import SqliteKeeper
-    from holdfast.storage.sqlite.store import SqliteStore
-
-    path = sqlite_path(location)
-    store = SqliteStore(
-        path,
-        clock=clock,
-        busy_timeout=settings.busy_timeout,
-        read_timeout=settings.read_timeout,
-        close_timeout=settings.close_timeout,
-        key=settings.key,
-    )
-    schema = store.facts.schema
-    keeper = SqliteKeeper(
-        path,
-        clock=clock,
-        schema=schema,
-        release=__version__,
-        busy_timeout=settings.busy_timeout,
-        key=settings.key,
-    )
-    return store, partial(_residue, path), keeper
-
-
-def _residue(path: str, text: str) -> Residue:
-    """Where a text's bytes still are in the files of a SQLite store."""
-    from holdfast.storage.residue import scan
-    from holdfast.storage.sqlite.raw import chunks
-
-    return scan(data_files(path), text, chunks=chunks)
-
-
-def examine_file(location: str) -> tuple[Finding, ...]:
-    """What is wrong with a store's file, without opening it as a store: it may be damaged, or not be there."""
-    from holdfast.storage.sqlite.doctor import examine
-
-    settings = load_settings({})
-    now = SystemClock().now()
-    return examine(sqlite_path(location), now=now, busy_timeout=settings.busy_timeout, key=settings.key)
-
-
-def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
-    """Put a backup in the place of a store; see `Holdfast.restore`."""
-    secret = load_settings({}).key if key is None else key
-    from holdfast.pipeline.reforget import forget_again
-    from holdfast.storage.sqlite.ledger import ledger_path
-    from holdfast.storage.sqlite.restore import restore_backup
-    from holdfast.storage.sqlite.store import SqliteStore
-
-    async def forgotten(copy: str, lost: tuple[Lost, ...]) -> int:
-        store = SqliteStore(copy, clock=SystemClock(), key=secret)
-        try:
-            done = 0
-            for each in lost:
-                work = partial(forget_again, tombstones=each.tombstones, ids=TimeOrderedIds())
-                done += await store.write(each.scope, work)
-            await store.upkeep.scrub()
-            return done
-        finally:
-            await store.close()
-            ledger_path(copy).unlink(missing_ok=True)
-
-    return restore_backup(
-        Path(backup).expanduser().absolute(),
-        sqlite_path(target),
-        force=force,
-        forget_again=lambda copy, lost: asyncio.run(forgotten(copy, lost)),
-        key=secret,
-    )
 
 
 async def build(location: str, given: Mapping[str, Any]) -> Runtime:
@@ -179,7 +75,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     for name in named:
         # A name that is not there is said before the store is opened.
         _catalogued(table, name)
-    store, residue, keeper = _store(location, settings, clock, ids)
+    store, residue, keeper = await open_kept(location, settings, clock, ids)
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
     judges = chain_parts(judge, held, settings, clock, "adjudication")
@@ -250,7 +146,7 @@ def assemble(
         worker=worker,
         asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
-        residue=residue or _no_files,
+        residue=residue or no_files,
         health=dict if parts is None else parts.health,
         mirror=mirror,
         close_models=None if held is None else held.close,
@@ -278,10 +174,4 @@ def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
         context_slot_timeout=settings.context_slot_timeout,
         context_consolidate_share=settings.context_consolidate_share,
         context_model=settings.context_model,
-    )
-
-
-def _no_files(text: str) -> Residue:
-    raise InvalidInput(
-        f"this store keeps no files of its own to look for {len(text)} characters in; open a file for that"
     )

@@ -180,9 +180,14 @@ def models_view(location: str | None) -> ModelsView:
 
 def _usage_kept(location: str, since: date | None) -> list[Tally]:
     from holdfast.storage.sqlite.store import SqliteStore
+    from holdfast.wiring.postgres import is_postgres, open_postgres
 
     async def read() -> list[Tally]:
-        store = SqliteStore(location, clock=SystemClock())
+        store: Store
+        if is_postgres(location):
+            store, _ = await open_postgres(location, Settings(worker=False), SystemClock())
+        else:
+            store = SqliteStore(location, clock=SystemClock())
         try:
             return await store.usage.read(since)
         finally:

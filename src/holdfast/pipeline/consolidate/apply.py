@@ -221,6 +221,7 @@ def _change(
         "nothing": [answer.draft.nothing for answer in answers if answer.draft.nothing is not None],
         "set_aside": sum(len(one.numbers) for one in result.aside),
         "entry": _slips(taken, answers),
+        "why": dict(learner.reasons),
     }
     return Change(
         id=learner.change_id,

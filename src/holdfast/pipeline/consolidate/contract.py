@@ -252,7 +252,8 @@ def _time(value: Any) -> datetime | None:
     if not isinstance(value, str):
         raise Fault("holds_from is no time")
     text = value.strip()
-    for form in (text, f"{text}T00:00:00+00:00", f"{text}+00:00", f"{text}-01T00:00:00+00:00"):
+    day = "T00:00:00+00:00"
+    for form in (text, f"{text}{day}", f"{text}+00:00", f"{text}-01{day}", f"{text}-01-01{day}"):
         try:
             return parse_time(form)
         except InvalidInput:

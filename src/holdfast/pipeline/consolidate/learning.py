@@ -33,7 +33,10 @@ _ENDS = frozenset({"end", "replace", "correct"})
 
 @dataclass(slots=True, kw_only=True)
 class Learner:
-    """What one consolidation did so far: effects, one a memory. `life` is how long a mid-term fact lives unused."""
+    """What one consolidation did so far: effects, one a memory, and why each fact is as it is.
+
+    `life` is how long a mid-term fact lives unused.
+    """
 
     tx: WriteTx
     snapshot: Snapshot
@@ -44,6 +47,7 @@ class Learner:
     life: timedelta
     facts: int = 0
     notes: int = 0
+    reasons: dict[str, str] = field(default_factory=dict)
     _effects: dict[str, Effect] = field(default_factory=dict)
     _silent: frozenset[str] = field(init=False)
     _quoted: tuple[str, ...] = field(init=False)
@@ -78,7 +82,8 @@ class Learner:
     def fresh(self, sources: Sequence[Message], *, text: str, importance: Importance, **fields: Any) -> Memory:
         """A memory as this consolidation would make it from these messages; its number is taken when it is stored."""
         at: datetime = fields.pop("at", None) or max(message.event_time for message in sources)
-        tier: Tier = "long" if importance == "high" else "mid"
+        trust = trust_of(sources)
+        tier: Tier = "long" if importance == "high" and trust != "tool" else "mid"
         return Memory(
             id=self.ids.new("mem"),
             number=-1,
@@ -88,7 +93,7 @@ class Learner:
             session=self.snapshot.session.name,
             importance=importance,
             origin=self.author.origin,
-            trust=trust_of(sources),
+            trust=trust,
             evidence=1,
             sources=tuple(message.id for message in sources),
             event_time=at,
@@ -180,7 +185,7 @@ class Learner:
             topics=given.topics,
             entities=given.entities,
             sources=tuple(message.id for message in sources),
-            trust=trust_of(sources),
+            trust=trust_of(sources, value),
             own_words=found.own_words or ends,
             turn=f"said:{self.snapshot.session.id}:{sources[-1].seq}",
         )
@@ -195,6 +200,8 @@ class Learner:
         for effect in stated.effects:
             self.noted(effect)
         self.facts += bool(stated.effects)
+        if stated.effects and stated.memory is not None:
+            self.reasons[stated.memory.id] = stated.reason
 
     def _planned(self, given: Learned) -> None:
         """A fact of a time to come, as a note of what will hold and from when."""
@@ -217,6 +224,7 @@ class Learner:
         if sources == held.sources:
             return
         importance = max(held.importance, fresh.importance, key=_ORDER.index)
+        trust = fresh.trust if held.trust == "tool" else held.trust
         self.revise(
             held,
             sources=sources,
@@ -224,7 +232,8 @@ class Learner:
             topics=capped(held.topics, fresh.topics, MAX_TOPICS),
             entities=capped(held.entities, fresh.entities, MAX_ENTITIES),
             importance=importance,
-            tier="long" if importance == "high" else held.tier,
+            trust="user" if fresh.trust == "user" else trust,
+            tier="long" if importance == "high" and trust != "tool" else held.tier,
         )
 
     def _messages(self, places: Sequence[int]) -> list[Message]:
@@ -241,8 +250,13 @@ class Learner:
         return current[0] if current and current[0].state == "active" else None
 
 
-def trust_of(sources: Sequence[Message]) -> Trust:
-    """On whose word a memory stands: a person's, where a person said it at all."""
-    if any(message.role == "user" and not is_result(message) for message in sources):
-        return "user"
-    return "tool" if any(is_result(message) for message in sources) else "assistant"
+def trust_of(sources: Sequence[Message], said: str = "") -> Trust:
+    """On whose word a memory stands: a person's, where a person said it at all.
+
+    What a person asked before a tool answered is no word of theirs on its answer, unless it says so itself.
+    """
+    people = [message for message in sources if begins_turn(message)]
+    results = [message for message in sources if is_result(message)]
+    if results and people and people[-1].seq < results[-1].seq and not (said and spoken(people, said).own_words):
+        people = []
+    return "user" if people else "tool" if results else "assistant"

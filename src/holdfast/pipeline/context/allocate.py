@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.pipeline.context.strategies import SlotName
 
-__all__ = ["Item", "Slot", "allocate", "fill"]
+__all__ = ["Item", "Slot", "allocate", "fill", "stepped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,19 @@ def allocate(slots: Sequence[Slot], budget: int) -> Mapping[SlotName, int]:
     return grants
 
 
+def stepped(grant: int, share: float) -> int:
+    """A grant brought down to a step of a slot's own share, each step half as much again as the one below.
+
+    What stands in the prefix then stays the same while other slots want a little more or less from turn to turn.
+    """
+    step = share
+    while step > grant:
+        step /= 2
+    while 0 < step * 1.5 <= grant:
+        step *= 1.5
+    return int(step)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """Something that a slot may show: its id and its cost in tokens."""
@@ -57,12 +70,16 @@ class Item:
 
 
 def fill(
-    ranked: Mapping[SlotName, Sequence[Item]], grants: Mapping[SlotName, int], spare: int = 0
+    ranked: Mapping[SlotName, Sequence[Item]],
+    grants: Mapping[SlotName, int],
+    spare: int = 0,
+    *,
+    steady: Collection[SlotName] = (),
 ) -> Mapping[SlotName, list[Item]]:
     """Which items each slot shows: in the order of their rank, as many as its grant holds.
 
-    What the grants leave, and `spare`, then goes to the best items that were left out, slot by slot. The sum of the
-    costs never exceeds the sum of the grants of these slots and `spare`.
+    What the grants leave, and `spare`, then goes to the best items that were left out, slot by slot, but for those that
+    are to be `steady`. The sum of the costs never exceeds the sum of the grants of these slots and `spare`.
     """
     taken: dict[SlotName, list[Item]] = {}
     left = spare
@@ -75,7 +92,7 @@ def fill(
                 room -= item.cost
         left += room
     for name, items in ranked.items():
-        for item in items:
+        for item in items if name not in steady else ():
             if item not in taken[name] and item.cost <= left:
                 taken[name].append(item)
                 left -= item.cost

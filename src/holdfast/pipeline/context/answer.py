@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from holdfast.model import Shape
@@ -13,15 +14,15 @@ from holdfast.pipeline.shapes import read_message
 from holdfast.pipeline.tool_pairs import repair_window
 from holdfast.pipeline.window import blank
 
-__all__ = ["Context", "LeftOut"]
+__all__ = ["Context", "LeftOut", "one_each"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
     """Something that the context does not show, or not whole.
 
-    `id` is a message's or a memory's (None for a message that the journal does not hold, and for a run of `count`
-    older ones that were not even read). Reasons: `cut` (the strategy wants no more of the window), `budget` (no room
+    `id` is a message's or a memory's (None for `count` messages that the journal does not hold, or that are so old that
+    they were not even read). Reasons: `cut` (the strategy wants no more of the window), `budget` (no room
     for it), `shortened` (its middle is left out; `read_message(id)` gives all of it).
     """
 
@@ -29,6 +30,14 @@ class LeftOut:
     id: str | None
     reason: Literal["cut", "budget", "shortened"]
     count: int = 1
+
+
+def one_each(left: Iterable[LeftOut]) -> tuple[LeftOut, ...]:
+    """Each message once, though it may have become several in the other shape; those without an id are counted."""
+    counts: dict[LeftOut, int] = {}
+    for one in left:
+        counts[one] = counts.get(one, 0) + 1
+    return tuple(replace(one, count=count) if one.id is None else one for one, count in counts.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +93,20 @@ class Context:
         return {"messages": [dict(message) for message in window]} | ({"system": text} if text else {})
 
     def as_text(self) -> str:
-        """Everything as one text, for a model or a person that takes no list of messages: who, then what."""
-        lead = [f"system: {self.system}"] if self.system else []
-        return "\n\n".join([*lead, *(f"{message['role']}: {_words(message)}" for message in self.messages)])
+        """Everything as one text, for a model or a person that takes no list of messages: who, then what.
+
+        A line that looks like the next speaker's is set in: nothing that was said, recalled or returned by a tool can
+        stand for another message.
+        """
+        said = [("system", self.system)] if self.system else []
+        said += [(message["role"], _words(message)) for message in self.messages]
+        return "\n\n".join(f"{role}: {_SPEAKER.sub(_SET_IN, words)}" for role, words in said)
+
+
+_SPEAKER = re.compile(
+    r"(?<=[\n\r\x0b\x0c\x85\u2028\u2029])(?=(?:system|developer|user|assistant|tool|function):)", re.IGNORECASE
+)
+_SET_IN = "    "
 
 
 def _words(message: Mapping[str, Any]) -> str:

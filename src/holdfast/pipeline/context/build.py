@@ -7,10 +7,19 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.errors import TooLarge
 from holdfast.model import Memory, Message, Shape
-from holdfast.pipeline.context.allocate import Item, Slot, allocate, fill
-from holdfast.pipeline.context.answer import Context, LeftOut
+from holdfast.pipeline.context.allocate import Item, Slot, allocate, fill, stepped
+from holdfast.pipeline.context.answer import Context, LeftOut, one_each
 from holdfast.pipeline.context.gather import WindowRead
-from holdfast.pipeline.context.pieces import CONTINUES, Costs, Piece, is_person, joined, newest_person, with_recalled
+from holdfast.pipeline.context.pieces import (
+    CONTINUES,
+    Costs,
+    Piece,
+    is_person,
+    joined,
+    newest_person,
+    text_of,
+    with_recalled,
+)
 from holdfast.pipeline.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line, rendered
 from holdfast.pipeline.context.shorten import shorten_message
 from holdfast.pipeline.context.strategies import SlotName, Strategy, chosen
@@ -18,7 +27,7 @@ from holdfast.pipeline.tokens import Count, estimate_tokens
 from holdfast.pipeline.tool_pairs import cut_window, repair_window
 from holdfast.pipeline.window import Body, Repair, Window, is_system
 
-__all__ = ["Gathered", "Request", "build"]
+__all__ = ["RESERVED", "Gathered", "Request", "build"]
 
 HEAD: tuple[SlotName, ...] = ("corrections", "profile", "summaries")
 """What stands behind the instructions, where it changes seldom: the prefix that a provider's prompt cache keeps."""
@@ -28,6 +37,8 @@ FLOOR = 160
 """Least tokens that the newest user's message keeps when it must be shortened: beginning, mark and end."""
 FENCE_TOKENS = 120
 """What a fence costs beside its lines: two tags, a notice, headings."""
+RESERVED = 8
+"""One of so many parts of the budget is kept back where the caller names no reserve."""
 ROUNDS = 40
 
 
@@ -35,7 +46,8 @@ ROUNDS = 40
 class Request:
     """What the caller asked for: tokens in all and kept back, the strategy and its figures, the provider's shape.
 
-    `count` counts the tokens of a text, and `tokenizer` names it.
+    `count` counts the tokens of a text, and `tokenizer` names it. `by_default` tells that nobody named the reserve, so
+    that it follows the budget.
     """
 
     budget: int
@@ -46,6 +58,11 @@ class Request:
     tail: int | None = None
     count: Count = estimate_tokens
     tokenizer: str = "estimate"
+    by_default: bool = False
+
+    def holding(self, tokens: int) -> int:
+        """The least budget of which so many tokens are available."""
+        return -(-tokens * RESERVED // (RESERVED - 1)) if self.by_default else tokens + self.reserve
 
     @property
     def available(self) -> int:
@@ -116,15 +133,32 @@ def build(gathered: Gathered, request: Request, *, secret: bytes) -> Context:
         want = sum(item.cost for item in items) + (FENCE_TOKENS if items else 0)
         slots.append(Slot(name=name, want=want, share=plan.strategy.shares.get(name, 0.0)))
     grants = dict(allocate(slots, request.available - fixed))
+    freed, steady = _steadied(grants, ranked, plan)
+    grants["window"] += (more := min(freed, whole - grants["window"]))
     if whole > grants["window"]:
         plan = _shortened(plan, newest, grants["window"])
     for name, items in ranked.items():
         grants[name] = max(0, grants[name] - (FENCE_TOKENS if items else 0))
     cut = _cut(plan, grants["window"])
-    spare = max(0, grants["window"] - sum(map(plan.cost, cut.messages)))
-    taken = {name: [item.id for item in items] for name, items in fill(ranked, grants, spare).items()}
+    spare = max(0, grants["window"] - sum(map(plan.cost, cut.messages))) + freed - more
+    taken = {name: [one.id for one in held] for name, held in fill(ranked, grants, spare, steady=steady).items()}
     made, kept = _fitted(plan, taken, grants["window"], cut)
     return _answer(gathered, plan, made, kept)
+
+
+def _steadied(
+    grants: dict[SlotName, int], ranked: Mapping[SlotName, Sequence[Item]], plan: _Plan
+) -> tuple[int, set[SlotName]]:
+    """Bring the grants of the prefix that do not hold all down to steps: what that frees, and which slots they are."""
+    shares = plan.strategy.shares
+    freed, steady = 0, set[SlotName]()
+    for name in HEAD[1:]:
+        if grants[name] < sum(item.cost for item in ranked[name]) + FENCE_TOKENS and ranked[name]:
+            step = stepped(grants[name], plan.request.available * shares.get(name, 0.0) / sum(shares.values()))
+            freed += grants[name] - step
+            grants[name] = step
+            steady.add(name)
+    return freed, steady
 
 
 def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
@@ -240,9 +274,6 @@ def _shortened(plan: _Plan, newest: int | None, grant: int) -> _Plan:
     return _with_bodies(plan, long)
 
 
-# --------------------------------------------------------------------------------------------- fitting
-
-
 def _fitted(
     plan: _Plan, taken: Mapping[SlotName, Sequence[str]], window: int, cut: Window
 ) -> tuple[_Made, Mapping[SlotName, Sequence[str]]]:
@@ -270,7 +301,7 @@ def _fitted(
         plan = _with_bodies(plan, {newest: _short(plan, plan.pieces[newest], max(FLOOR, room))})
         made = _made(plan, kept, _cut(plan, 0))
     if made.used > available:
-        size = made.used + plan.request.reserve
+        size = plan.request.holding(made.used)
         raise TooLarge(
             f"a budget of {plan.request.budget} tokens, {plan.request.reserve} of them reserved, cannot hold the"
             f" instructions, the corrections and the newest message; pass about {size}, or reserve less",
@@ -305,7 +336,7 @@ def _made(plan: _Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> _
     if ends is None or (anthropic and ends["role"] == "assistant" and not prefilled):
         spoken.append({"role": "user", "content": CONTINUES})
     final = repair_window(spoken if anthropic else [*lead, *spoken], shape)
-    said = [text for body in lead if (text := _text(body)).strip()] if anthropic else []
+    said = [text for body in lead if (text := text_of(body)).strip()] if anthropic else []
     system = "\n\n".join(said) or None
     used = sum(plan.cost(body) for body in final.messages) + (plan.cost(_as_system(system)) if system else 0)
     dropped = (
@@ -317,16 +348,9 @@ def _made(plan: _Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> _
         system=system,
         used=used,
         repairs=(*cut.repairs, *final.repairs),
-        dropped=tuple(dict.fromkeys(dropped)),
+        dropped=one_each(dropped),
         here=here,
     )
-
-
-def _text(body: Body) -> str:
-    content = body.get("content")
-    if isinstance(content, str):
-        return content
-    return "\n".join(part["text"] for part in content or () if part.get("type") == "text")
 
 
 def _lines(
@@ -335,9 +359,6 @@ def _lines(
     if name == "corrections":
         return plan.lines[name]
     return [line for line in plan.lines[name] if line.id in kept.get(name, ()) and line.id not in here]
-
-
-# --------------------------------------------------------------------------------------------- the answer
 
 
 def _answer(gathered: Gathered, plan: _Plan, made: _Made, taken: Mapping[SlotName, Sequence[str]]) -> Context:

@@ -23,6 +23,7 @@ __all__ = [
     "joined",
     "newest_person",
     "overlap",
+    "text_of",
     "with_recalled",
     "words_of",
 ]
@@ -167,3 +168,11 @@ def words_of(given: Sequence[Body], secret: bytes) -> str:
             if text.strip():
                 return text
     return ""
+
+
+def text_of(body: Body) -> str:
+    """The words of a message without its images and calls."""
+    content = body.get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] for part in content or () if part.get("type") == "text")

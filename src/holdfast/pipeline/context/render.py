@@ -45,9 +45,9 @@ class Line:
 
 def _line(item: str, number: int, said: str, text: str, tokens: int, count: Count) -> Line:
     handle = item if item.startswith("msg_") else None
-    short = shorten_text(" ".join(text.split(" ")).strip(), tokens, handle=handle, count=count)
+    short = shorten_text(text.strip(), tokens, handle=handle, count=count)
     # Lines of a memory are set in, so that none of them can stand for an entry of its own.
-    whole = f"({said}) " + short.replace("\r", "").replace("\n", "\n    ")
+    whole = "\n    ".join(f"({said}) {short}".splitlines())
     # An id of hexadecimal digits costs about three quarters of its characters; the whole is measured in the end.
     return Line(id=item, number=number, text=whole, cost=count(whole) + len(item) * 3 // 4)
 

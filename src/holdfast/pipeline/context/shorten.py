@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
 from holdfast.pipeline.window import Body
 
-__all__ = ["shorten_message", "shorten_text"]
+__all__ = ["LEAST_KEPT", "shorten_message", "shorten_text"]
 
 HEAD_SHARE = 0.6
 """How much of what is kept stands before the mark: what a message is about comes first."""
 LEAST_PIECE = 100
 """A longer piece is first brought down to so many tokens; images go next, and only then what is shorter."""
+LEAST_KEPT = 40
+"""Characters of a text that stay beside the mark in any case."""
 ROUNDS = 64
 _IMAGES = frozenset({"image", "image_url", "input_image"})
+_FILES: Mapping[str, str] = {
+    "document": "a document",
+    "file": "a file",
+    "input_file": "a file",
+    "input_audio": "a recording",
+}
+Path = tuple[str | int, ...]
 
 
 def mark(gone: int, handle: str | None) -> str:
@@ -29,12 +37,14 @@ def mark(gone: int, handle: str | None) -> str:
 def shorten_text(text: str, limit: int, *, handle: str | None = None, count: Count = estimate_tokens) -> str:
     """The text in at most `limit` tokens of `count`: its beginning, a mark, its end.
 
-    A text that fits comes back as it is. The mark itself is kept whatever the limit, so that nothing vanishes unseen.
+    A text that fits comes back as it is. The mark and the first and last words are kept whatever the limit, so that
+    nothing vanishes unseen and what is left can be recognised.
     """
     # Nothing costs more than its bytes and one, and no character has more than four.
     if len(text) * 4 < limit or (text.isascii() and len(text) < limit) or count(text) <= limit:
         return text
-    low, high = 0, len(text) - 1
+    high = len(text) - 1
+    low = min(LEAST_KEPT, high)
     while low < high:
         middle = (low + high + 1) // 2
         if count(_cut(text, middle, handle)) <= limit:
@@ -64,38 +74,44 @@ def shorten_message(
     none). Calls, results and their ids stay, so the message pairs as before; it may stay over a limit that is smaller
     than its bones. A message that fits comes back as the same object.
     """
-    found = body
+    found, spent = body, set[Path]()
+    rooms: dict[Path, int] = {}
     for _ in range(ROUNDS):
         over = cost(found) - limit
         if over <= 0:
             return found
-        pieces = [(size, path) for path, size in _pieces(found, (), count) if size > 0]
+        pieces = [(size, path) for path, size in _pieces(found, (), count) if path not in spent]
         if not pieces:
             return found
         size, path = max(pieces, key=lambda piece: piece[0])
-        room = max(size - over, LEAST_PIECE if size > LEAST_PIECE else 0)
-        found = _changed(found, path, partial(_less, room=room, handle=handle, count=count))
+        # What is cut twice is cut from the whole both times, so that its mark counts all that is gone.
+        room = rooms.get(path, size)
+        rooms[path] = max(room - over, LEAST_PIECE if room > LEAST_PIECE else 0)
+        less = _with(found, path, _less(_at(body, path), path, rooms[path], handle=handle, count=count))
+        if cost(less) < cost(found):
+            found = less
+        else:  # its mark is no shorter than what it would stand for
+            spent.add(path)
     return found
 
 
-Path = tuple[str | int, ...]
-
-
 def _pieces(value: Any, path: Path, count: Count) -> Sequence[tuple[Path, int]]:
-    """Where a message can be shortened, and what is to be won there; marks are no longer worth anything."""
+    """Where a message can be shortened, and what stands there in tokens."""
     if isinstance(value, Mapping):
         kind = value.get("type")
         if kind in _IMAGES:
             return [(path, LEAST_PIECE + 1)]
+        if kind in _FILES:
+            return [(path, estimate_message({"content": [value]}, count))]
         if kind in {"thinking", "redacted_thinking"}:
             return []
         found: list[tuple[Path, int]] = []
         for key in ("content", "text", "arguments", "input", "tool_calls", "function", "function_call", "refusal"):
             inner = value.get(key)
             if key == "input" and isinstance(inner, Mapping):
-                found.append(((*path, key), _worth(json.dumps(inner, ensure_ascii=False), count)))
+                found.append(((*path, key), count(json.dumps(inner, ensure_ascii=False))))
             elif isinstance(inner, str):
-                found.append(((*path, key), _worth(inner, count)))
+                found.append(((*path, key), count(inner)))
             elif isinstance(inner, Mapping | list | tuple):
                 found += _pieces(inner, (*path, key), count)
         return found
@@ -104,30 +120,29 @@ def _pieces(value: Any, path: Path, count: Count) -> Sequence[tuple[Path, int]]:
     return []
 
 
-def _worth(text: str, count: Count) -> int:
-    size = count(text)
-    return size if "characters left out" not in text or size > 80 else 0
+def _at(value: Any, path: Path) -> Any:
+    """What stands at a place of a message; None where it is text that took an image's place."""
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else value[step]
+    return value
 
 
-def _changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
+def _with(value: Any, path: Path, new: Any) -> Any:
     if not path:
-        return change(value)
+        return new
     step, rest = path[0], path[1:]
     if isinstance(value, Mapping):
-        key = str(step)
-        new = _arguments(value[key], change) if key in {"arguments", "input"} else _changed(value[key], rest, change)
-        return {**value, key: new}
-    return [_changed(inner, rest, change) if at == step else inner for at, inner in enumerate(value)]
+        return {**value, str(step): _with(value[step], rest, new)}
+    return [_with(inner, rest, new) if at == step else inner for at, inner in enumerate(value)]
 
 
-def _arguments(value: Any, change: Callable[[Any], Any]) -> Any:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    said = {"shortened": change(text)}
-    return json.dumps(said, ensure_ascii=False) if isinstance(value, str) else said
-
-
-def _less(value: Any, room: int, handle: str | None, count: Count) -> Any:
-    if isinstance(value, str):
-        return shorten_text(value, max(0, room), handle=handle, count=count)
-    how = f'; read_message("{handle}") tells of it' if handle else ""
-    return {"type": "text", "text": f"[an image is left out for want of room{how}]"}
+def _less(value: Any, path: Path, room: int, *, handle: str | None, count: Count) -> Any:
+    if path[-1] in {"arguments", "input"}:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        said = {"shortened": shorten_text(text, room, handle=handle, count=count)}
+        return json.dumps(said, ensure_ascii=False) if isinstance(value, str) else said
+    if isinstance(value, Mapping):
+        what = _FILES.get(value["type"], "an image")
+        how = f'; read_message("{handle}") tells of it' if handle else ""
+        return {"type": "text", "text": f"[{what} is left out for want of room{how}]"}
+    return shorten_text(value or "", room, handle=handle, count=count)

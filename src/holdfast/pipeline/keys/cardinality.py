@@ -79,7 +79,10 @@ def cardinality(attribute: str, subject: str | None = None) -> Cardinality:
             return "unknown"
         if any(token.id == "favorite" for token in tokens):
             return "single"
-        found = _counts().get(tokens[-1].id) if tokens else None
+        # "home" alone is where one lives; behind what is asked it only says which: "languages (home)".
+        named = [token for token in tokens if token.kind != "qualifier"]
+        asked = named if any(token.kind != "person" for token in named) else tokens
+        found = _counts().get(asked[-1].id) if asked else None
         if found:
             return found
     return "unknown"

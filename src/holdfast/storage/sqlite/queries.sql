@@ -277,7 +277,7 @@ INSERT INTO memory_source (namespace, user_id, memory_id, since, position, sourc
 VALUES (:namespace, :user_id, :memory_id, :since, :position, :source_id)
 
 -- name: delete_memory
-DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+DELETE FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number
 
 -- name: read_change_seq
 SELECT change_seq FROM namespace WHERE namespace = :namespace

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import apsw
 
-from holdfast.access import RIGHTS, AccessToken, StoredToken
+from holdfast.access import StoredToken
 from holdfast.errors import Conflict
-from holdfast.model import Scope, from_micros, micros
+from holdfast.model import Scope, micros
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
+from holdfast.storage.token_rows import to_token, token_params
 
 __all__ = ["SqliteTokens"]
 
@@ -30,7 +31,7 @@ class SqliteTokens:
         def work(tx: SqliteWrite) -> None:
             if tx.connection.execute(QUERIES["find_token"], {"id": stored.token.id}).fetchone() is not None:
                 raise Conflict(f"there is a token {stored.token.id} already; make another")
-            tx.connection.execute(QUERIES["add_token"], _params(stored))
+            tx.connection.execute(QUERIES["add_token"], token_params(stored))
 
         await self._write(_SCOPE, work)
 
@@ -43,7 +44,7 @@ class SqliteTokens:
 
     async def read(self, namespace: str | None = None) -> list[StoredToken]:
         def look(connection: apsw.Connection, _: datetime) -> list[StoredToken]:
-            return [_stored(row) for row in connection.execute(QUERIES["read_tokens"], {"namespace": namespace})]
+            return [to_token(row) for row in connection.execute(QUERIES["read_tokens"], {"namespace": namespace})]
 
         found: list[StoredToken] = await self._read(look)
         return found
@@ -65,39 +66,4 @@ class SqliteTokens:
 
 def _one(connection: apsw.Connection, token_id: str) -> StoredToken | None:
     row = connection.execute(QUERIES["find_token"], {"id": token_id}).fetchone()
-    return None if row is None else _stored(row)
-
-
-def _params(stored: StoredToken) -> dict[str, Any]:
-    token = stored.token
-    return {
-        "id": token.id,
-        "namespace": token.namespace,
-        "user_id": token.user or "",
-        "agent_id": token.agent or "",
-        "rights": ",".join(token.rights),
-        "label": token.label,
-        "digest": stored.digest,
-        "created_at": micros(token.created_at),
-        "expires_at": None if token.expires_at is None else micros(token.expires_at),
-        "revoked_at": None if token.revoked_at is None else micros(token.revoked_at),
-        "used_on": token.last_used,
-    }
-
-
-def _stored(row: Sequence[Any]) -> StoredToken:
-    token_id, namespace, user, agent, rights, label, digest, created, expires, revoked, used = row
-    held = set(rights.split(","))
-    token = AccessToken(
-        id=token_id,
-        namespace=namespace,
-        user=user or None,
-        agent=agent or None,
-        rights=tuple(right for right in RIGHTS if right in held),
-        label=label,
-        created_at=from_micros(created),
-        expires_at=None if expires is None else from_micros(expires),
-        revoked_at=None if revoked is None else from_micros(revoked),
-        last_used=used,
-    )
-    return StoredToken(token=token, digest=digest)
+    return None if row is None else to_token(row)

@@ -12,7 +12,7 @@ import apsw
 from holdfast.answers import Due
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Lease
-from holdfast.storage.sqlite import rows
+from holdfast.storage import rows
 from holdfast.storage.sqlite.raw import has_stale_cells
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite

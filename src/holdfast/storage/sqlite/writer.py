@@ -18,9 +18,9 @@ import apsw
 from holdfast.errors import StoreClosed
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority
+from holdfast.storage.gathered import Gathered
 from holdfast.storage.sqlite.connection import translated
-from holdfast.storage.sqlite.gathered import Gathered
-from holdfast.storage.sqlite.reading import QUERIES
+from holdfast.storage.sqlite.reading import QUERIES, SqliteStatements
 from holdfast.storage.sqlite.writing import SqliteWrite
 from holdfast.transaction import WriteTx
 
@@ -139,7 +139,7 @@ class Writer:
         try:
             with translated(self._path):
                 self._begin()
-                gathered, now = Gathered(self._connection), self._time()
+                gathered, now = Gathered(SqliteStatements(self._connection)), self._time()
                 until = time.monotonic() + GROUP_SECONDS
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
@@ -173,7 +173,7 @@ class Writer:
             apsw.Error: SQLite gave up the whole transaction (no room, an I/O error); nothing of the group stands.
         """
         gathered.begin()
-        tx = SqliteWrite(gathered, scope, now)
+        tx = SqliteWrite(gathered, scope, now, connection=self._connection)
         try:
             with translated(self._path):
                 result = job.work(tx)
@@ -208,7 +208,9 @@ class Writer:
             with translated(self._path):
                 self._begin()
                 now = self._time()
-                gathered, result, error, woke = self._one(job, job.scope, Gathered(self._connection), now)
+                gathered, result, error, woke = self._one(
+                    job, job.scope, Gathered(SqliteStatements(self._connection)), now
+                )
                 gathered.flush()
                 self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
                 self._connection.execute("COMMIT")

@@ -1,4 +1,4 @@
-"""Rows of the SQLite store to values and back."""
+"""Rows of a store with tables to values and back."""
 
 from __future__ import annotations
 

@@ -12,15 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import apsw
-
 from holdfast import packed
 from holdfast.model import Change, Message, Session
 from holdfast.packed import Block, Entry
-from holdfast.storage.sqlite import rows
-from holdfast.storage.sqlite.reading import QUERIES
+from holdfast.storage import rows
+from holdfast.storage.sql import Rows, Statements
 
-__all__ = ["Gathered", "touches", "writes"]
+__all__ = ["Gathered", "touching", "writing"]
 
 Owner = tuple[str, str]
 Bound = Mapping[str, Any]
@@ -30,18 +28,16 @@ _FROM = re.compile(
 )
 
 
-def touches(name: str) -> bool:
-    """Whether a statement reads or writes a table whose rows may be waiting here."""
-    return _TOUCHING[name]
+def touching(queries: Mapping[str, str]) -> Mapping[str, bool]:
+    """Which of the named statements read or write a table whose rows may be waiting here."""
+    return {name: bool(_FROM.search(sql)) for name, sql in queries.items()}
 
 
-def writes(name: str) -> bool:
-    """Whether a statement changes anything."""
-    return _WRITING[name]
+def writing(queries: Mapping[str, str]) -> Mapping[str, bool]:
+    """Which of the named statements change anything."""
+    return {name: not sql.lstrip().upper().startswith(("SELECT", "WITH")) for name, sql in queries.items()}
 
 
-_TOUCHING = {name: bool(_FROM.search(sql)) for name, sql in QUERIES.items()}
-_WRITING = {name: not sql.lstrip().upper().startswith(("SELECT", "WITH")) for name, sql in QUERIES.items()}
 _ABSENT: Any = object()
 
 
@@ -82,7 +78,7 @@ class _Begun:
 class Gathered:
     """The rows that wait, and the rows read to make them; one for each group of writes."""
 
-    connection: apsw.Connection
+    sql: Statements
     owners: dict[Owner, _Counters] = field(default_factory=dict)
     seqs: dict[str, int] = field(default_factory=dict)
     sessions: dict[tuple[str, str, str], Session | None] = field(default_factory=dict)
@@ -127,7 +123,7 @@ class Gathered:
 
     def _copy(self) -> Gathered:
         return Gathered(
-            connection=self.connection,
+            sql=self.sql,
             owners={owner: counters.copy() for owner, counters in self.owners.items()},
             seqs=self.seqs.copy(),
             sessions=self.sessions.copy(),
@@ -238,6 +234,16 @@ class Gathered:
         begun = self.begun
         if begun is not None and begun.whole is None:
             begun.whole = self._copy()._undone(begun)  # noqa: SLF001 - a copy of this
+        with self.sql.together():
+            self._write()
+        for container in (self.owners, self.seqs, self.sessions, self.changed_sessions, self.words, self.dues):
+            container.clear()
+        for made in (self.messages, self.changes, self.effects):
+            made.clear()
+        if begun is not None:
+            begun.owners.clear()
+
+    def _write(self) -> None:
         self._many("put_owner", [self._owner_params(owner) for owner in self.owners])
         self._many("put_session", [self._session_params(key) for key in self.changed_sessions])
         self._many("put_change_seq", [{"namespace": name, "change_seq": seq} for name, seq in self.seqs.items()])
@@ -248,12 +254,6 @@ class Gathered:
             for block, opened in (*words.full, (words.block, words.opened)):
                 self._write_block(owner, block, opened=opened)
         self._many("put_due", [_due_params(key, at, now) for key, (at, now) in self.dues.items()])
-        for container in (self.owners, self.seqs, self.sessions, self.changed_sessions, self.words, self.dues):
-            container.clear()
-        for made in (self.messages, self.changes, self.effects):
-            made.clear()
-        if begun is not None:
-            begun.owners.clear()
 
     def _owner_params(self, owner: Owner) -> dict[str, Any]:
         held = self.owners[owner]
@@ -269,14 +269,14 @@ class Gathered:
         if block.records:
             name = "put_word_block" if opened else "append_word_block"
             params = {"first": block.first, "records": block.records, "entries": block.entries}
-            self._run(name, {**params, "namespace": owner[0], "user_id": owner[1]})
+            self._many(name, [{**params, "namespace": owner[0], "user_id": owner[1]}])
 
     def _many(self, name: str, params: Sequence[Bound]) -> None:
         if params:
-            self.connection.executemany(QUERIES[name], params)
+            self.sql.many(name, params)
 
-    def _run(self, name: str, params: Bound) -> apsw.Cursor:
-        return self.connection.execute(QUERIES[name], params)
+    def _run(self, name: str, params: Bound) -> Rows:
+        return self.sql.run(name, params)
 
 
 def _due_params(key: tuple[str, str, str, str], at: int, now: int) -> dict[str, Any]:

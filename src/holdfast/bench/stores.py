@@ -1,0 +1,208 @@
+"""PostgreSQL beside SQLite: adds, many adders, processes, recall; by turns where a turn is short."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from holdfast.bench.core import fill, sentences, vocabulary
+from holdfast.bench.measure import Row, percentile
+from holdfast.errors import InvalidInput
+from holdfast.open import AsyncHoldfast
+
+__all__ = ["adder", "run"]
+
+ADDERS = 64
+PROCESSES = (1, 2, 4)
+
+
+@contextmanager
+def own_schema(database: str) -> Iterator[str]:
+    """The location of a new schema in a database, which is removed at the end."""
+    try:
+        import psycopg
+    except ImportError as error:
+        raise InvalidInput(
+            "PostgreSQL needs a driver that is not installed: pip install 'holdfast[postgres]'"
+        ) from error
+    name = f"holdfast_bench_{secrets.token_hex(4)}"
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}".encode())
+        try:
+            joint = "&" if "?" in database else "?"
+            yield f"{database}{joint}options=-csearch_path%3D{name}"
+        finally:
+            connection.execute(f"DROP SCHEMA {name} CASCADE".encode())
+
+
+def _message(text: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": text}]
+
+
+async def one_add(places: Sequence[str], rounds: int) -> Row:
+    """One durable add of one message, by turns."""
+    texts = sentences(Random(4), rounds * len(places) + 10)
+    times: list[list[float]] = [[] for _ in places]
+    stores = [await AsyncHoldfast.open(place, worker=False, embedding="none") for place in places]
+    try:
+        for turn in range(rounds + 5):
+            for store, taken in zip(stores, times, strict=True):
+                began = time.perf_counter()
+                await store.scope(user="bench", session="s").add(_message(next(texts)))
+                if turn >= 5:
+                    taken.append(time.perf_counter() - began)
+    finally:
+        for store in stores:
+            await store.close()
+    ours, file = (statistics.median(taken) for taken in times)
+    return Row(
+        name="add, one message, p50",
+        value=f"{ours * 1e3:.2f} ms",
+        against=f"SQLite {file * 1e3:.2f} ms",
+        ratio=ours / file,
+    )
+
+
+async def many_adders(places: Sequence[str], rounds: int, *, apart: bool) -> Row:
+    """64 adders at once: of one namespace, or each of its own."""
+    rates: list[list[float]] = [[] for _ in places]
+    text = next(sentences(Random(5), 1))
+    for place, found in zip(places, rates, strict=True):
+        async with AsyncHoldfast.open(place, worker=False, embedding="none") as store:
+            scopes = [
+                store.scope(namespace=f"n{number}" if apart else "one", user=f"u{number % 8}", session=f"s{number}")
+                for number in range(ADDERS)
+            ]
+            for turn in range(rounds + 1):
+                began = time.perf_counter()
+                await asyncio.gather(*(scope.add(_message(text)) for scope in scopes))
+                if turn:
+                    found.append(ADDERS / (time.perf_counter() - began))
+    ours, file = (statistics.median(found) for found in rates)
+    where = f"{ADDERS} namespaces" if apart else "one namespace"
+    return Row(
+        name=f"{ADDERS} adders at once, {where}",
+        value=f"{ours:,.0f} adds/s",
+        against=f"SQLite {file:,.0f} adds/s",
+        ratio=ours / file,
+        at_most=False,
+    )
+
+
+def adder(place: str, name: str, count: int, *, apart: bool) -> None:
+    """Add in this process: 16 adders, `count` messages each; told when to begin, it says when it has."""
+
+    async def work() -> None:
+        async with AsyncHoldfast.open(place, worker=False, embedding="none") as store:
+            namespace = name if apart else "shared"
+            scopes = [store.scope(namespace=namespace, user=f"{name} {n}", session="s") for n in range(16)]
+            await asyncio.gather(*(scope.add(_message("first")) for scope in scopes))
+            print("ready", flush=True)  # noqa: T201 - told to the process that counts
+            sys.stdin.readline()
+
+            async def one(scope: Any) -> None:
+                for turn in range(count):
+                    await scope.add(_message(f"message {turn} of {name} with some words to find it by"))
+
+            await asyncio.gather(*(one(scope) for scope in scopes))
+
+    asyncio.run(work())
+
+
+def processes(place: str, count: int, each: int, *, apart: bool) -> float:
+    """Adds a second of that many processes on one store."""
+    running = []
+    for number in range(count):
+        code = f"from holdfast.bench.stores import adder; adder({place!r}, 'p{number}', {each}, apart={apart})"
+        running.append(
+            subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        )
+    for one in running:
+        if one.stdout is None or one.stdout.readline().strip() != "ready":
+            raise InvalidInput("a process of the benchmark could not open the store")
+    began = time.perf_counter()
+    for one in running:
+        if one.stdin is not None:
+            one.stdin.write("go\n")
+            one.stdin.flush()
+    for one in running:
+        one.communicate()
+    return count * 16 * each / (time.perf_counter() - began)
+
+
+async def recall(places: Sequence[str], rounds: int, in_scope: int, foreign: int) -> list[Row]:
+    """Recall by words in one scope, beside other users, and the first one of a process, which reads the index."""
+    random = Random(6)
+    texts = list(sentences(random, in_scope))
+    words, weights = vocabulary(Random(1))
+    questions = [" ".join(random.choices(words, weights, k=5)) for _ in range(rounds)]
+    first: list[float] = []
+    times: list[list[float]] = []
+    answers: list[list[tuple[str, float]]] = []
+    for place in places:
+        await fill(place, ["alice"], texts, in_scope)
+        await fill(place, [f"u{number}" for number in range(foreign // 1000)], texts, 1000)
+        async with AsyncHoldfast.open(place, worker=False, embedding="none") as store:
+            scope, taken, said = store.scope(user="alice"), [], []
+            for question in ["warm", *questions]:
+                began = time.perf_counter()
+                found = await scope.recall(question)
+                taken.append(time.perf_counter() - began)
+                said += [(hit.text, hit.score) for hit in found.hits]
+            first.append(taken[0])
+            times.append(taken[1:])
+            answers.append(said)
+    same = "same" if answers[0] == answers[1] else "OTHER"
+    ours, file = (percentile(taken, 0.95) for taken in times)
+    return [
+        Row(
+            name=f"recall by words, {in_scope:,} in scope beside {foreign:,}, p95",
+            value=f"{ours * 1e3:.1f} ms, {same} order and scores",
+            against=f"SQLite {file * 1e3:.1f} ms",
+            ratio=ours / file if same == "same" else float("inf"),
+        ),
+        Row(
+            name="the first of a process, which reads the index",
+            value=f"{first[0] * 1e3:.1f} ms",
+            against=f"SQLite {first[1] * 1e3:.1f} ms",
+            ratio=first[0] / first[1],
+        ),
+    ]
+
+
+def run(database: str, *, quick: bool = False) -> list[Row]:
+    """Every row of the table, in a schema of its own that is removed at the end.
+
+    Args:
+        database: `postgresql://…`, whose role may create a schema.
+        quick: small enough for a test.
+    """
+    rounds, in_scope, foreign, each = (5, 500, 1000, 2) if quick else (200, 10_000, 100_000, 40)
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder, own_schema(database) as place:
+        places = (place, str(Path(folder) / "memory.db"))
+        rows = [asyncio.run(one_add(places, rounds))]
+        rows += [asyncio.run(many_adders(places, max(3, rounds // 15), apart=apart)) for apart in (False, True)]
+        for apart in (False, True):
+            rates = {count: processes(place, count, each, apart=apart) for count in PROCESSES[: 2 if quick else 3]}
+            one = rates[1]
+            rows += [
+                Row(
+                    name=f"{count} processes, {'a namespace each' if apart else 'one namespace'}",
+                    value=f"{rate:,.0f} adds/s",
+                    against=f"one process {one:,.0f} adds/s",
+                    ratio=rate / one,
+                )
+                for count, rate in rates.items()
+            ]
+        rows += asyncio.run(recall(places, max(3, rounds // 4), in_scope, foreign))
+    return rows

@@ -1,0 +1,72 @@
+-- What keeping the store safe reads: counts, sizes and ids, never content; row-level security shows one scope at a time.
+
+-- name: usage
+SELECT 'sessions', count(*), 0 FROM session WHERE namespace = :namespace AND user_id = :user_id
+UNION ALL SELECT 'messages', count(*), coalesce(sum(octet_length(body) + octet_length(text) + octet_length(metadata)), 0)
+  FROM message WHERE namespace = :namespace AND user_id = :user_id
+UNION ALL SELECT 'memories', count(*) FILTER (WHERE unrecorded_at IS NULL),
+  coalesce(sum(octet_length(text) + octet_length(coalesce(value, '')) + octet_length(metadata)), 0)
+  FROM memory WHERE namespace = :namespace AND user_id = :user_id
+UNION ALL SELECT 'changes', count(*), 0 FROM change WHERE namespace = :namespace AND user_id = :user_id
+UNION ALL SELECT 'words', count(*), coalesce(sum(octet_length(records) + octet_length(entries)), 0)
+  FROM word_block WHERE namespace = :namespace AND user_id = :user_id
+
+-- name: lost_sources
+SELECT s.memory_id FROM memory_source AS s
+WHERE s.namespace = :namespace AND s.user_id = :user_id
+  AND s.position >= 0
+  AND NOT EXISTS (SELECT 1 FROM message AS m
+                  WHERE m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.source_id)
+  AND NOT EXISTS (SELECT 1 FROM memory AS m
+                  WHERE m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.source_id)
+
+-- name: sources_of_nothing
+SELECT s.memory_id FROM memory_source AS s
+WHERE s.namespace = :namespace AND s.user_id = :user_id
+  AND NOT EXISTS (SELECT 1 FROM memory AS m
+                  WHERE m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id)
+
+-- name: effects_of_nothing
+SELECT e.change_id FROM change_effect AS e
+WHERE e.namespace = :namespace AND e.user_id = :user_id
+  AND NOT EXISTS (SELECT 1 FROM memory AS m
+                  WHERE m.namespace = e.namespace AND m.user_id = e.user_id AND m.id = e.memory_id)
+  AND NOT EXISTS (SELECT 1 FROM tombstone AS t
+                  WHERE t.namespace = e.namespace AND t.user_id = e.user_id AND t.id = e.memory_id)
+
+-- name: lost_successors
+SELECT s.id FROM memory AS s
+WHERE s.namespace = :namespace AND s.user_id = :user_id
+  AND s.superseded_by IS NOT NULL AND s.unrecorded_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM memory AS m
+                  WHERE m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.superseded_by)
+  AND NOT EXISTS (SELECT 1 FROM tombstone AS t
+                  WHERE t.namespace = s.namespace AND t.user_id = s.user_id AND t.id = s.superseded_by)
+
+-- name: changes_of_messages_lost
+SELECT m.id FROM message AS m
+WHERE m.namespace = :namespace AND m.user_id = :user_id
+  AND NOT EXISTS (SELECT 1 FROM change AS c
+                  WHERE c.namespace = m.namespace AND c.user_id = m.user_id AND c.id = m.change_id)
+
+-- name: session_counters_behind
+SELECT s.id FROM session AS s
+WHERE s.namespace = :namespace AND s.user_id = :user_id
+  AND s.last_seq < (SELECT max(m.seq) FROM message AS m
+                    WHERE m.namespace = s.namespace AND m.user_id = s.user_id AND m.session_id = s.session_id)
+
+-- name: broken_revisions
+SELECT id FROM memory WHERE namespace = :namespace AND user_id = :user_id GROUP BY id
+HAVING count(*) FILTER (WHERE unrecorded_at IS NULL) <> 1 OR max(rev) <> count(*)
+
+-- name: owner_counters_behind
+SELECT o.namespace FROM owner AS o
+WHERE o.namespace = :namespace AND o.user_id = :user_id AND (o.documents <= greatest(
+    (SELECT max(number) FROM message AS m WHERE m.namespace = o.namespace AND m.user_id = o.user_id),
+    (SELECT max(number) FROM memory AS m WHERE m.namespace = o.namespace AND m.user_id = o.user_id))
+  OR o.sessions < (SELECT max(number) FROM session AS s WHERE s.namespace = o.namespace AND s.user_id = o.user_id))
+
+-- name: change_counters_behind
+SELECT n.namespace FROM namespace AS n
+WHERE n.namespace = :namespace
+  AND n.change_seq < (SELECT max(seq) FROM change AS c WHERE c.namespace = :namespace AND c.user_id = :user_id)

@@ -1,0 +1,94 @@
+"""Moving a whole store from one location to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.errors import InvalidInput, NotAStore
+from holdfast.settings import Settings, load_settings
+from holdfast.system import SystemClock, TimeOrderedIds
+from holdfast.wiring.postgres import is_postgres, postgres_is_there, shown
+
+if TYPE_CHECKING:
+    from holdfast.keeping import Migrated
+    from holdfast.storage.copying import Side
+
+__all__ = ["migrate"]
+
+
+async def migrate(source: str, target: str, *, progress: Callable[[int, int], None] | None = None) -> Migrated:
+    """Make the store at `target` the same as the one at `source`; each is a file or a PostgreSQL database.
+
+    The target is made where there is none. Others may write to the source meanwhile: what they change is copied by a
+    further run. Ids, revisions, changes, idempotency keys, tombstones and indexes are the same afterwards.
+
+    Raises:
+        NotAStore: there is nothing at the source.
+        Conflict: the target is another store, or was written to since it was copied.
+        InvalidInput: the two are the same, or one is in memory.
+    """
+    import asyncio
+
+    settings = load_settings({"worker": False})
+    await asyncio.to_thread(_need_source, source, target)
+    for location in (source, target):
+        await _current(location, settings)
+
+    def run() -> Migrated:
+        from holdfast.storage.copying import copy_store
+
+        with ExitStack() as stack:
+            sides = [stack.enter_context(_side(location, settings)) for location in (source, target)]
+            return copy_store(sides[0], sides[1], progress=progress)
+
+    return await asyncio.to_thread(run)
+
+
+def _need_source(source: str, target: str) -> None:
+    from pathlib import Path
+
+    from holdfast.wiring import sqlite_path
+
+    if "memory://" in {source, target}:
+        raise InvalidInput("a store in memory cannot be moved; export from it, or name a file or a database")
+    there = postgres_is_there(source) if is_postgres(source) else Path(sqlite_path(source)).exists()
+    if not there:
+        raise NotAStore(f"there is no store at {shown(source)}; name the one to copy from", path=shown(source))
+    same = (
+        source == target if is_postgres(source) or is_postgres(target) else sqlite_path(source) == sqlite_path(target)
+    )
+    if same:
+        raise InvalidInput("source and target are the same store; name another target")
+
+
+async def _current(location: str, settings: Settings) -> None:
+    """Bring a store to this release's schema; make it where there is none."""
+    from holdfast.wiring import open_store
+
+    store = await open_store(location, settings, SystemClock(), TimeOrderedIds())
+    await store.close()
+
+
+@contextmanager
+def _side(location: str, settings: Settings) -> Iterator[Side]:
+    from holdfast.wiring import sqlite_path
+
+    if is_postgres(location):
+        from holdfast.storage.postgres.connection import parsed
+        from holdfast.storage.postgres.copying import PostgresSide
+
+        database = PostgresSide(parsed(location), busy_timeout=settings.busy_timeout)
+        try:
+            yield database
+        finally:
+            database.close()
+        return
+    from holdfast.storage.sqlite.copying import SqliteSide
+
+    file = SqliteSide(sqlite_path(location), busy_timeout=settings.busy_timeout, key=settings.key)
+    try:
+        yield file
+    finally:
+        file.close()

@@ -1,0 +1,105 @@
+"""What only a value supports that no longer holds is served by no surface, however that value came to its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from holdfast import AsyncHoldfast
+from holdfast.testing import FakeClock, ScriptedChat, SeededIds
+
+pytestmark = pytest.mark.asyncio
+SAID = "I have a desk at Fit4U."
+
+
+@pytest_asyncio.fixture(params=["memory", "sqlite"])
+async def world(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path):
+    location = "memory://" if request.param == "memory" else str(tmp_path / "facts.db")
+    model = ScriptedChat(name="m")
+    async with AsyncHoldfast.open(location, worker=False, clock=clock, ids=SeededIds(3), consolidation=model) as opened:
+        yield opened, model, clock
+
+
+def fact(value: str, attribute: str = "desk", operation: str = "set", **more):
+    given = {"subject": "user", "attribute": attribute, "value": value, "operation": operation}
+    return {**given, "importance": "mid", "sources": ["m1"], **more}
+
+
+async def say(world, session: str, text: str, *facts) -> None:
+    holdfast, model, clock = world
+    scope = holdfast.scope(user="alice", session=session)
+    await scope.add([{"role": "user", "content": text}])
+    model.script([{"history_entry": f"[2026-01-01 00:00] {text}", "facts": list(facts), "notes": []}])
+    await scope.end_session()
+    assert await holdfast.settle()
+    clock.advance(3600)
+
+
+async def served(holdfast: AsyncHoldfast, question: str = "desk Fit4U") -> list[str]:
+    """Each text that recall or context serves as current."""
+    scope = holdfast.scope(user="alice", session="asks")
+    found = [hit.text for text in ("", question) for hit in (await scope.recall(text, limit=100)).hits]
+    context = await scope.context([{"role": "user", "content": question}], budget=4000)
+    return [*found, json.dumps(list(context.messages)[:-1], default=str)]
+
+
+def stale(texts: list[str], said: str = SAID) -> list[str]:
+    return [text for text in texts if said in text]
+
+
+async def current(holdfast: AsyncHoldfast):
+    [memory] = (await holdfast.scope(user="alice").list(kinds=("fact",))).items
+    return memory
+
+
+async def test_a_value_that_was_removed(world) -> None:
+    holdfast = world[0]
+    await say(world, "one", SAID, fact("Fit4U"))
+    assert stale(await served(holdfast))
+    await say(world, "two", "I cancelled that desk.", fact("Fit4U", operation="remove", target="f1"))
+    texts = await served(holdfast)
+    assert not stale(texts)
+    assert any("I cancelled that desk." in text for text in texts)
+    asked = await holdfast.scope(user="alice").recall("desk Fit4U", include_superseded=True)
+    assert stale([hit.text for hit in asked.hits])
+
+
+async def test_a_value_that_was_corrected(world) -> None:
+    holdfast = world[0]
+    await say(world, "one", SAID, fact("Fit4U"))
+    old = await current(holdfast)
+    corrected = await holdfast.scope(user="alice").correct(old.id, "Hub7")
+    assert not stale(await served(holdfast))
+    await holdfast.scope(user="alice").undo(corrected.receipt.change_ids[0])
+    assert stale(await served(holdfast))
+
+
+async def test_a_message_that_says_more_names_what_was_corrected(world) -> None:
+    holdfast = world[0]
+    await say(world, "one", f"{SAID} My locker is 12.", fact("Fit4U"), fact("12", attribute="locker"))
+    alice = holdfast.scope(user="alice")
+    [old] = [one for one in (await alice.list(kinds=("fact",))).items if one.value == "Fit4U"]
+    corrected = await alice.correct(old.id, "Hub7")
+    [hit] = [hit for hit in (await alice.recall("desk Fit4U", kinds=["message"])).hits if SAID in hit.text]
+    assert hit.superseded_by == corrected.memory.id
+
+
+@pytest.mark.parametrize("hard", [True, False])
+async def test_a_value_whose_successor_is_forgotten(world, *, hard: bool) -> None:
+    holdfast = world[0]
+    await say(world, "one", SAID, fact("Fit4U"))
+    await say(world, "two", "My desk is at Hub7.", fact("Hub7"))
+    await holdfast.scope(user="alice").forget((await current(holdfast)).id, hard=hard)
+    await holdfast.settle()
+    assert not stale(await served(holdfast))
+
+
+async def test_an_undone_consolidation_takes_no_message_away(world) -> None:
+    holdfast = world[0]
+    await say(world, "one", SAID, fact("Fit4U"))
+    memory = await current(holdfast)
+    await holdfast.scope(user="alice").undo((await holdfast.scope(user="alice").history(memory.id))[-1].id)
+    assert stale(await served(holdfast))

@@ -1,0 +1,44 @@
+"""The command line on PostgreSQL: the same verbs with `--db postgresql://…`, and the move there and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.interfaces.conftest import CommandLine
+
+
+def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> None:
+    secret = database.replace("holdfast@", "holdfast:geheim@")
+    db = ("--db", secret, "--user", "alice")
+    missing = run("recall", "anything", *db)
+    assert missing.code != 0
+    said = [
+        run("remember", "Prefers window seats", *db),
+        run("add", "I live in Oslo", "--session", "s1", *db),
+        run("settle", "--db", secret),
+        run("usage", "--db", secret),
+        run("status", *db),
+    ]
+    assert [one.code for one in said] == [0] * 5, [one.out + one.err for one in said]
+    found = run("recall", "window", "--json", *db)
+    assert found.json["hits"][0]["text"] == "Prefers window seats"
+    doctor = run("doctor", "--db", secret)
+    assert "fsync is off" in doctor.out, "the server of the tests has it off, and that is wrong"
+    assert doctor.code == 1
+    backup = run("backup", str(tmp_path / "b"), "--db", secret)
+    assert (backup.code, "pg_dump" in backup.err) == (2, True)
+    every = "".join(one.out + one.err for one in (missing, *said, found, doctor, backup))
+    assert "geheim" not in every
+
+
+def test_a_store_moves(run: CommandLine, database: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "m.db")
+    assert run("remember", "Prefers window seats", "--db", path, "--user", "alice").code == 0
+    moved = run("migrate", path, database)
+    assert moved.code == 0
+    assert "1 of 1 scopes copied" in moved.out
+    again = run("migrate", path, database, "--json").json
+    assert (again["copied"], again["behind"]) == (0, 0)
+    found = run("recall", "window", "--json", "--db", database, "--user", "alice")
+    assert found.json["hits"][0]["text"] == "Prefers window seats"
+    assert run("migrate", str(tmp_path / "none.db"), database).code == 1

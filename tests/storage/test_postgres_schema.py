@@ -1,0 +1,156 @@
+"""Making a database ours: empty, somebody else's, an older and a newer one, by many at once, in parts."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from dataclasses import replace
+
+import psycopg
+import pytest
+
+from holdfast import AsyncHoldfast, Holdfast
+from holdfast.errors import InvalidInput, InvalidSetting, NewerStore, NotAStore, StoreUnreachable
+from holdfast.storage.postgres.connection import connect, parsed
+from holdfast.storage.postgres.schema import create_or_migrate, migrations
+
+NOW = 0
+
+
+def _ledger(database: str) -> list[tuple[int, str]]:
+    with psycopg.connect(database) as connection:
+        return connection.execute("SELECT number, stage FROM migration ORDER BY number, stage DESC").fetchall()
+
+
+def _tables(database: str) -> set[str]:
+    with psycopg.connect(database) as connection:
+        found = connection.execute(
+            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
+        )
+        return {name for (name,) in found}
+
+
+def test_the_database_of_another_program_is_left_alone(database: str) -> None:
+    with psycopg.connect(database) as connection:
+        connection.execute("CREATE TABLE message (text TEXT)")
+    with pytest.raises(NotAStore, match="another program"):
+        Holdfast.open(database)
+    assert _tables(database) == {"message"}
+
+
+async def test_many_who_open_an_empty_database_make_one_store(database: str) -> None:
+    async def opened(number: int) -> bytes:
+        async with AsyncHoldfast.open(database, worker=False) as hf:
+            await hf.scope(user="alice").remember(f"note {number}")
+            return hf._runtime.store.facts.secret
+
+    secrets = await asyncio.gather(*(opened(number) for number in range(6)))
+    assert len(set(secrets)) == 1
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        assert len((await hf.scope(user="alice").list()).items) == 6
+    assert _ledger(database) == [(1, "pre")]
+
+
+def _steps(*, serves: int):
+    """This release's steps and those of one that comes after it."""
+    [first] = [step for step in migrations() if step.number == 1]
+    gone = "ALTER TABLE model_usage DROP COLUMN note"
+    return (
+        first,
+        replace(first, number=2, name="notes", sql="ALTER TABLE model_usage ADD COLUMN note TEXT", serves=serves),
+        replace(first, number=2, name="notes", stage="post", sql=gone, serves=2),
+    )
+
+
+def test_the_last_release_works_on_the_schema_of_the_next(database: str) -> None:
+    location = parsed(database)
+    with closing(connect(location, lock_timeout=5)) as connection:
+        create_or_migrate(connection, location, partitions=0, now=NOW)
+        facts = create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=1))
+    assert facts.schema == 2
+    assert _ledger(database) == [(1, "pre"), (2, "pre")], "what the last release needs is not taken away yet"
+    with Holdfast.open(database, worker=False) as hf:
+        hf.scope(user="alice").remember("works")
+    after = (*_steps(serves=1), replace(_steps(serves=1)[1], number=3, name="more", sql="SELECT 1", serves=2))
+    with closing(connect(location, lock_timeout=5)) as connection:
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=after)
+    assert _ledger(database) == [(1, "pre"), (2, "pre"), (2, "post"), (3, "pre")]
+    with pytest.raises(NewerStore) as caught:
+        Holdfast.open(database)
+    assert (caught.value.found, caught.value.supported) == (3, 1)
+
+
+def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
+    location = parsed(database)
+    with closing(connect(location, lock_timeout=5)) as connection:
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=2))
+    before = _tables(database)
+    with pytest.raises(NewerStore, match="schema 2"):
+        Holdfast.open(database)
+    assert _tables(database) == before
+
+
+def test_a_step_that_fails_leaves_nothing(database: str) -> None:
+    location = parsed(database)
+    [first] = [step for step in migrations() if step.number == 1]
+    broken = replace(first, sql=first.sql + "; SELECT 1 / 0")
+    with closing(connect(location, lock_timeout=5)) as connection:
+        with pytest.raises(psycopg.Error):
+            create_or_migrate(connection, location, partitions=0, now=NOW, known=(broken,))
+        assert _tables(database) == set()
+        create_or_migrate(connection, location, partitions=0, now=NOW)
+
+
+async def test_tables_in_parts_hold_the_same(database: str) -> None:
+    async with AsyncHoldfast.open(database, worker=False, postgres_partitions=4) as hf:
+        for tenant in range(8):
+            scope = hf.scope(namespace=f"tenant {tenant}", user="alice", session="s")
+            await scope.add([{"role": "user", "content": f"the blue house of {tenant}"}])
+            await scope.remember(attribute="city", value=f"Oslo {tenant}")
+        await hf.settle()
+        for tenant in range(8):
+            scope = hf.scope(namespace=f"tenant {tenant}", user="alice")
+            found = await scope.recall("blue house")
+            assert [hit.text for hit in found.hits if hit.kind == "message"] == [f"the blue house of {tenant}"]
+    with psycopg.connect(database) as connection:
+        parts = connection.execute("SELECT count(*) FROM pg_inherits WHERE inhparent = 'message'::regclass").fetchone()
+        assert parts == (4,)
+        assert connection.execute("SELECT count(*) FROM message_0").fetchone() == (0,), "no part shows rows by itself"
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        assert (await hf.scope(namespace="tenant 3", user="alice").status()).messages == 1
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "postgresql://alice:geheim@/x?nonsense=geheim",
+        "postgresql://alice:geheim@[::1/x",
+        "mysql://alice:geheim@host/x",
+    ],
+)
+def test_a_location_that_cannot_be_read_is_not_repeated(location: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Holdfast.open(location)
+    seen = f"{caught.value} {caught.value.values} {caught.value.__cause__}"
+    assert "geheim" not in seen
+
+
+def test_a_password_is_shown_nowhere(database: str, caplog: pytest.LogCaptureFixture) -> None:
+    import traceback
+
+    secret = database.replace("holdfast@", "holdfast:geheim@") + "&sslpassword=geheim"
+    with Holdfast.open(secret, worker=False) as hf:
+        assert "geheim" not in repr(hf.admin.doctor())
+    away = "postgresql://alice:geheim@127.0.0.1:1/x"
+    with pytest.raises(StoreUnreachable) as caught:
+        Holdfast.open(away)
+    assert "geheim" not in "".join(traceback.format_exception(caught.value)) + str(caught.value.values)
+    assert "127.0.0.1:1" in str(caught.value)
+    assert "geheim" not in repr(parsed(away)) + caplog.text
+
+
+def test_settings_have_bounds(database: str) -> None:
+    with pytest.raises(InvalidInput, match="partitions"):
+        Holdfast.open(database, postgres_partitions=5000)
+    with pytest.raises(InvalidSetting):
+        Holdfast.open(database, postgres_partitions=-1)

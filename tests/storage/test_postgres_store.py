@@ -1,0 +1,336 @@
+"""What only this store can get wrong: lost answers, races, wakes between processes, threads, locks."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import psycopg
+import pytest
+
+from holdfast import AsyncHoldfast
+from holdfast.errors import (
+    InvalidInput,
+    OutcomeUnknown,
+    ReadTimeout,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnreachable,
+)
+from holdfast.model import Scope
+from holdfast.ports import Priority
+from holdfast.storage.postgres.connection import connect, parsed, translated
+from holdfast.storage.postgres.connection import is_lost as connection_is_lost
+from holdfast.storage.postgres.store import PostgresStore
+from holdfast.storage.postgres.transaction import MARK_BYTES, MARKS_BYTES
+from holdfast.testing import FakeClock
+
+ALICE = Scope(namespace="acme", user="alice")
+BOB = Scope(namespace="acme", user="bob")
+
+
+class Line:
+    """A connection whose COMMIT meets a fault, once; otherwise the connection itself."""
+
+    def __init__(self, connection: psycopg.Connection, faults: list[Callable[[psycopg.Connection], None]]) -> None:
+        self._connection = connection
+        self._faults = faults
+
+    def __getattr__(self, name: str):
+        return getattr(self._connection, name)
+
+    def execute(self, query, params=None, **kwargs):
+        if query == "COMMIT" and self._faults:
+            self._faults.pop()(self._connection)
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+        return self._connection.execute(query, params, **kwargs)
+
+
+def commits_and_is_lost(connection: psycopg.Connection) -> None:
+    connection.execute("COMMIT")
+    connection.close()
+
+
+def is_lost(connection: psycopg.Connection) -> None:
+    connection.close()
+
+
+@asynccontextmanager
+async def faulty(database: str, *faults: Callable[[psycopg.Connection], None]) -> AsyncIterator[PostgresStore]:
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), failover_timeout=5)
+    made = store._pool._connect
+    store._pool._connect = lambda: Line(made(), waiting)
+    waiting = list(faults)
+    try:
+        yield store
+        assert not waiting, "the fault was met"
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("fault", [commits_and_is_lost, is_lost])
+async def test_a_commit_whose_answer_was_lost_takes_effect_once(database: str, fault) -> None:
+    async with faulty(database, fault) as store:
+        runs: list[int] = []
+
+        def work(tx) -> int:
+            runs.append(1)
+            return tx.take_numbers(1)
+
+        assert await store.write(ALICE, work) == 0
+        assert len(runs) == (1 if fault is commits_and_is_lost else 2)
+        assert await store.write(ALICE, lambda tx: tx.take_numbers(1)) == 1
+
+
+async def test_a_group_whose_answer_was_lost_takes_effect_once(database: str) -> None:
+    async with faulty(database, commits_and_is_lost) as store:
+        numbers = await asyncio.gather(*(store.write(ALICE, lambda tx: tx.take_numbers(1)) for _ in range(20)))
+        assert sorted(numbers) == list(range(20))
+        assert await store.write(ALICE, lambda tx: tx.take_numbers(1)) == 20
+
+
+@pytest.mark.parametrize("fault", [commits_and_is_lost, is_lost])
+async def test_what_nothing_tells_any_more_is_said_and_not_tried_again(database: str, fault) -> None:
+    def and_much_is_written(connection: psycopg.Connection) -> None:
+        fault(connection)
+        with psycopg.connect(database) as other:
+            other.execute("SELECT set_config('holdfast.namespace', 'acme', true)")
+            other.execute("UPDATE namespace SET marks = %s", (bytes(MARKS_BYTES),))
+
+    before = await PostgresStore.open(parsed(database), clock=FakeClock())
+    await before.write(ALICE, lambda tx: tx.take_numbers(1))
+    await before.close()
+    async with faulty(database, and_much_is_written) as store:
+        store_runs: list[int] = []
+        with pytest.raises(OutcomeUnknown, match="same idempotency key"):
+            await store.write(ALICE, lambda tx: store_runs.append(tx.take_numbers(1)))
+        assert len(store_runs) == 1
+
+
+async def test_the_marks_of_a_namespace_stay_few(database: str) -> None:
+    store = await PostgresStore.open(parsed(database), clock=FakeClock())
+    for _ in range(MARKS_BYTES // MARK_BYTES + 5):
+        await store.write(ALICE, lambda tx: tx.take_numbers(1))
+    await store.close()
+    with psycopg.connect(database) as connection:
+        connection.execute("SELECT set_config('holdfast.namespace', 'acme', true)")
+        assert connection.execute("SELECT octet_length(marks) FROM namespace").fetchone() == (MARKS_BYTES,)
+
+
+async def test_a_connection_that_is_lost_inside_a_unit_costs_nothing(database: str, databases) -> None:
+    store = await PostgresStore.open(parsed(database), clock=FakeClock())
+    runs: list[int] = []
+
+    def cut() -> None:
+        databases.server.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'holdfast' AND state LIKE 'idle%'"
+        )
+
+    def work(tx) -> int:
+        runs.append(1)
+        number = tx.take_numbers(1)
+        if len(runs) == 1:
+            cut()
+        tx.sessions()
+        return number
+
+    assert await store.write(ALICE, work) == 0
+    assert len(runs) == 2
+    cut()
+    assert await store.read(ALICE, lambda tx: tx.document_count()) == 1
+    cut()
+    assert await store.upkeep.scopes() == [ALICE]
+    cut()
+    assert await store.write(ALICE, lambda tx: tx.take_numbers(1)) == 1
+    await store.close()
+
+
+async def test_a_deadlock_is_run_again(database: str) -> None:
+    stores = [await PostgresStore.open(parsed(database), clock=FakeClock()) for _ in range(2)]
+    scopes = [Scope(namespace="a", user="x"), Scope(namespace="b", user="x")]
+    began = [asyncio.Event(), asyncio.Event()]
+    loop = asyncio.get_running_loop()
+    runs = [0, 0]
+
+    def work(mine: int) -> Callable:
+        def unit(tx) -> None:
+            runs[mine] += 1
+            connection = tx._sql.connection
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (mine,))
+            if runs[mine] == 1:
+                loop.call_soon_threadsafe(began[mine].set)
+                asyncio.run_coroutine_threadsafe(asyncio.wait_for(began[1 - mine].wait(), 10), loop).result()
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (1 - mine,))
+            tx.put_due("effect", "one", tx.now)
+
+        return unit
+
+    await asyncio.gather(
+        *(store.write(scope, work(n)) for n, (store, scope) in enumerate(zip(stores, scopes, strict=True)))
+    )
+    assert sum(runs) == 3, "one of them lost the race and ran again"
+    for store, scope in zip(stores, scopes, strict=True):
+        assert len(await store.read(scope, lambda tx: tx.due())) == 1
+        await store.close()
+
+
+async def test_other_namespaces_do_not_wait(database: str) -> None:
+    store = await PostgresStore.open(parsed(database), clock=FakeClock())
+    loop, held, let = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+
+    def hold(tx) -> int:
+        loop.call_soon_threadsafe(held.set)
+        asyncio.run_coroutine_threadsafe(asyncio.wait_for(let.wait(), 20), loop).result()
+        return tx.take_numbers(1)
+
+    first = asyncio.create_task(store.write(ALICE, hold))
+    await held.wait()
+    assert await store.write(Scope(namespace="other"), lambda tx: tx.take_numbers(1)) == 0
+    same = asyncio.create_task(store.write(BOB, lambda tx: tx.take_numbers(1), priority=Priority.WORKER))
+    assert not first.done()
+    let.set()
+    assert await first == 0
+    assert await same == 0
+    await store.close()
+
+
+async def test_a_lock_that_somebody_holds_for_too_long_is_said(database: str) -> None:
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), busy_timeout=0.2)
+    await store.write(ALICE, lambda tx: tx.take_numbers(1))
+    with psycopg.connect(database) as other:
+        other.execute("SELECT set_config('holdfast.namespace', 'acme', true)")
+        other.execute("SELECT 1 FROM namespace FOR UPDATE")
+        with pytest.raises(StoreBusy):
+            await store.write(ALICE, lambda tx: tx.take_numbers(1))
+    assert await store.write(ALICE, lambda tx: tx.take_numbers(1)) == 1
+    await store.close()
+
+
+async def test_a_read_that_takes_too_long_is_stopped(database: str) -> None:
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=0.1)
+    with pytest.raises(ReadTimeout):
+        await store.read(ALICE, lambda tx: tx._sql.connection.execute("SELECT pg_sleep(20)"))
+    assert await store.read(ALICE, lambda tx: tx.sessions()) == []
+    await store.close()
+
+
+async def test_work_that_another_process_makes_due_wakes_at_once(database: str) -> None:
+    heard = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    here = await PostgresStore.open(parsed(database), clock=FakeClock(), listen=True)
+    there = await PostgresStore.open(parsed(database), clock=FakeClock(), listen=True)
+    # Listening begins with a look; only what is heard after that counts.
+    first = asyncio.Event()
+    here.on_due(lambda: loop.call_soon_threadsafe((heard if first.is_set() else first).set))
+    await asyncio.wait_for(_until(lambda: _listeners(database) == 2), 20)
+    first.set()
+    await there.write(ALICE, lambda tx: tx.put_due("work", "one", tx.now))
+    await asyncio.wait_for(heard.wait(), 20)
+    await asyncio.gather(here.close(), there.close())
+    assert _listeners(database) == 0
+
+
+def _listeners(database: str) -> int:
+    with psycopg.connect(database) as connection:
+        found = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()"
+        )
+        return found.fetchone()[0]
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - what changes is in the database
+        await asyncio.sleep(0)
+
+
+async def test_what_a_reader_still_sees_is_not_called_erased(database: str) -> None:
+    async with AsyncHoldfast.open(database, worker=False, clock=FakeClock()) as hf:
+        alice = hf.scope(user="alice")
+        await alice.add([{"role": "user", "content": "the canary sings"}])
+        told = await alice.remember("gone")
+        with psycopg.connect(database) as reader:
+            reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            reader.execute("SELECT 1 FROM message")
+            report = await alice.forget(told.memory.id, wait=0)
+            assert (report.erased, report.waiting_for) == (False, "reader")
+        assert await hf.settle()
+        assert (await alice.forget((await alice.remember("gone too")).memory.id)).erased
+
+
+async def test_keeping_files_is_refused_with_what_to_do_instead(database: str, tmp_path) -> None:
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        with pytest.raises(InvalidInput, match="pg_dump"):
+            await hf.admin.backup(tmp_path / "b")
+        with pytest.raises(InvalidInput, match="write-ahead log"):
+            await hf.scope(user="alice").residue("canary")
+    with pytest.raises(InvalidInput, match="pg_restore"):
+        await AsyncHoldfast.restore(tmp_path, database)
+
+
+def test_a_missing_driver_is_said(database: str) -> None:
+    code = (
+        "import sys; sys.modules['psycopg'] = None\n"
+        "from holdfast import Holdfast\n"
+        "try: Holdfast.open(sys.argv[1])\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, database], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("InvalidInput")
+    assert "holdfast[postgres]" in done.stdout
+
+
+def test_settings_of_a_connection(database: str) -> None:
+    with connect(parsed(database + "&options=-csynchronous_commit%3Doff"), lock_timeout=4) as connection:
+        shown = {name: connection.execute(f"SHOW {name}".encode()).fetchone()[0] for name in (
+            "synchronous_commit", "lock_timeout", "idle_in_transaction_session_timeout", "application_name",
+        )}  # fmt: skip
+    assert shown == {
+        "synchronous_commit": "on",
+        "lock_timeout": "4s",
+        "idle_in_transaction_session_timeout": "2s",
+        "application_name": "holdfast",
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "lost"),
+    [
+        (psycopg.OperationalError("server closed the connection unexpectedly"), True),
+        (psycopg.InterfaceError("the connection is closed"), True),
+        (psycopg.errors.AdminShutdown(), True),
+        (psycopg.errors.IdleInTransactionSessionTimeout(), True),
+        (psycopg.errors.ReadOnlySqlTransaction(), True),
+        (psycopg.errors.PipelineAborted(), False),
+        (psycopg.errors.UniqueViolation(), False),
+        (psycopg.errors.LockNotAvailable(), False),
+        (psycopg.errors.QueryCanceled(), False),
+        (psycopg.errors.DiskFull(), False),
+        (ValueError(), False),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
+)
+def test_only_a_lost_connection_is_ridden_out(error: Exception, *, lost: bool) -> None:
+    assert connection_is_lost(error) is lost
+
+
+@pytest.mark.parametrize(
+    ("error", "wanted"),
+    [
+        (psycopg.errors.DiskFull("could not extend file: canary"), StoreFull),
+        (psycopg.errors.TooManyConnections("canary"), StoreBusy),
+        (psycopg.errors.InsufficientPrivilege("canary"), StoreReadOnly),
+        (psycopg.errors.NotNullViolation("Failing row contains (canary)"), StoreError),
+        (psycopg.OperationalError("canary"), StoreUnreachable),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
+)
+def test_an_error_says_what_to_do_and_nothing_of_the_row(error: Exception, wanted: type[StoreError]) -> None:
+    with pytest.raises(wanted) as caught, translated("postgresql://db/memory"):
+        raise error
+    assert "canary" not in f"{caught.value} {caught.value.__cause__}"
+    assert "postgresql://db/memory" in str(caught.value)
