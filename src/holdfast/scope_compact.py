@@ -43,7 +43,7 @@ class ScopeCompact(ScopeContext):
         most: int | None = None,
         dry_run: bool = True,
     ) -> tuple[Retained, ...]:
-        """Hide what is past the age, the inactivity or the count that you choose; nothing does so by itself.
+        """Hide what is past the age, the inactivity or the count that you choose.
 
         It lists first: pass `dry_run=False` to hide. Pinned memories stay. What was never used counts as used when it
         was made. Each is hidden by a change of its own, which `undo` takes back; `forget` erases for good.
@@ -51,8 +51,7 @@ class ScopeCompact(ScopeContext):
         Raises:
             InvalidInput: no rule, or one that cannot be meant.
         """
-        from holdfast.pipeline.compact.retention import Retention, past
-        from holdfast.pipeline.forget import Target, forget
+        from holdfast.pipeline.compact.retention import Retention, hide, past
 
         rules = Retention(kinds=tuple(kinds), older_than=older_than, unused_for=unused_for, most=most)
         found = await self._read(lambda tx: past(tx, rules))
@@ -61,22 +60,11 @@ class ScopeCompact(ScopeContext):
         runtime, hidden = self._runtime, []
         for one in found:
 
-            def work(tx: WriteTx, target: Target = Target(id=one.id)) -> str | None:  # noqa: B008 - bound to this one
-                if not tx.find_memories([target.id or ""]):
-                    return None
-                done = forget(
-                    tx,
-                    target,
-                    sources="keep",
-                    hard=False,
-                    agent=None,
-                    secret=runtime.store.facts.secret,
-                    ids=runtime.ids,
-                    author=Author(origin="user"),
-                )
-                return done.change_id
+            def work(tx: WriteTx, one: Retained = one) -> str | None:
+                secret = runtime.store.facts.secret
+                return hide(tx, one, rules, secret=secret, ids=runtime.ids, author=Author(origin="user"))
 
-            change = await runtime.store.write(self._scope, work)
+            change = await runtime.store.write(self._scope, runtime.mirroring(work))
             if change is not None:
                 hidden.append(replace(one, change_id=change))
         return tuple(hidden)

@@ -29,9 +29,13 @@ _MAY_BE_ZERO = {
     "context_consolidate_share",
     "key_threshold",
     "postgres_partitions",
+    "retain_days",
+    "retain_most",
+    "retain_unused_days",
     "unload_retry_count",
     "unload_retry_delay_ms",
 }
+_LONGEST_DAYS = 36_500
 _SHARES = {"compact_distance", "compact_word_distance"}
 
 
@@ -87,6 +91,10 @@ class Settings:
         compact_distance: cosine distance up to which two notes may say the same, for the embedding in use.
         compact_word_distance: the same by words, where there are no vectors.
         compact_calls: most calls of one run of compaction.
+        retain_days: days after which memories of `retain_kinds` are hidden, by event time; 0 for never.
+        retain_unused_days: days without being asked for after which they are; 0 for never.
+        retain_most: how many of each kind stay, those that were used last; 0 for all.
+        retain_kinds: the kinds that these rules are for, `fact` and `note`, separated by commas.
         mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
         mirror_summaries: how many windows `HISTORY.md` shows, the newest.
         redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
@@ -137,6 +145,10 @@ class Settings:
     compact_distance: float = 0.25
     compact_word_distance: float = 0.5
     compact_calls: int = 50
+    retain_days: float = 0.0
+    retain_unused_days: float = 0.0
+    retain_most: int = 0
+    retain_kinds: str = "fact,note"
     mirror: str = ""
     mirror_summaries: int = 100
     redaction: str = "off"
@@ -151,6 +163,10 @@ class Settings:
                 )
             if one.name == "redaction" and value not in {"off", "on", "refuse"}:
                 raise InvalidSetting(f"redaction is {value!r:.40}; it must be off, on or refuse", name=one.name)
+            if one.name == "retain_kinds" and not {kind.strip() for kind in value.split(",")} <= {"fact", "note"}:
+                raise InvalidSetting(f"retain_kinds is {value!r:.40}; name fact, note or both", name=one.name)
+            if one.name in {"retain_days", "retain_unused_days"} and _LONGEST_DAYS < value < math.inf:
+                raise InvalidSetting(f"{one.name} is {value}; pass {_LONGEST_DAYS} at most, or 0", name=one.name)
             if one.name in _SHARES and not 0 < value < 1:
                 raise InvalidSetting(f"{one.name} is {value}; it must lie between 0 and 1", name=one.name)
             if isinstance(value, bool | str) or (one.name in _MAY_BE_ZERO and value == 0):

@@ -221,7 +221,8 @@ async def test_two_workers_merge_once(opened: Opened, clock) -> None:
 
     async def tick() -> None:
         while True:
-            clock.advance(0.01)
+            # Slowly: a lease must not run out while a slow disk writes.
+            clock.advance(0.0002)
             await asyncio.sleep(0)
 
     ticking = asyncio.create_task(tick())

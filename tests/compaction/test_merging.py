@@ -317,6 +317,25 @@ async def test_a_group_that_is_declined_falls_back_to_its_closest_pair(opened: O
     assert {m.text for m in await living(alice)} == {BOTH, texts[2]}
 
 
+async def test_a_declined_group_and_pair_do_not_keep_the_others_from_merging(opened: Opened) -> None:
+    """The closest two may be the two servers: what says the same beside them becomes one all the same."""
+    servers = ("the server alpha listens on port 8080", "the server beta listens on port 9090")
+    texts = (*servers, ONE, TWO)
+    judge = Judge(lambda texts: merged(BOTH) if set(texts) == {ONE, TWO} else APART)
+    vectors = Vectors({servers[0]: around(0), servers[1]: around(1), ONE: around(6), TWO: around(10)})
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    await told(alice, *texts)
+    assert (await alice.compact()).counts["pair"] == 1
+    assert {m.text for m in await living(alice)} == {*servers, BOTH}
+    while (await alice.compact()).groups:
+        assert len(judge.asked) < 20
+    calls = len(judge.asked)
+    assert not (await alice.compact()).groups
+    assert len(judge.asked) == calls
+    assert {m.text for m in await living(alice)} == {*servers, BOTH}
+    assert len({tuple(asked) for asked in judge.asked}) == calls, "nothing was asked twice"
+
+
 # ------------------------------------------------------------------------------------------------ taking back
 
 

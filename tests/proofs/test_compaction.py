@@ -147,7 +147,9 @@ class Run:
             leaves = {source for source in named if source in self.told}
             if memory.state == "active" and leaves:
                 numbers = {detail.key for one in leaves for detail in details(self.told[one])}
-                assert {d.key for d in details(memory.text) if d.kind == "number"} <= numbers, "a forgotten number"
+                assert {d.key for d in details(memory.text) if d.kind == "number" and d.sure} <= numbers, (
+                    "a forgotten number"
+                )
 
     async def recover(self) -> None:
         """The faults stop: everything that is near comes to rest, and asks nothing more."""

@@ -102,7 +102,11 @@ async def test_a_write_whose_answer_was_lost_is_sent_again_under_its_key() -> No
 
 
 async def test_what_has_no_key_is_never_sent_twice() -> None:
-    for verb in (lambda scope: scope.consolidate(),):
+    for verb in (
+        lambda scope: scope.consolidate(),
+        lambda scope: scope.compact(),
+        lambda scope: scope.retain(most=1, dry_run=False),
+    ):
         script = Script(fails(LOST), good)
         with pytest.raises(ServerUnreachable) as caught:
             await verb(script.scope())

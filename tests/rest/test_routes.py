@@ -31,6 +31,8 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("post", "/v1/memories/{memory_id}/pin"): ("write", None),
     ("post", "/v1/memories/{memory_id}/unpin"): ("write", None),
     ("post", "/v1/forget"): ("write", {"item_id": "{id}"}),
+    ("post", "/v1/compact"): ("write", {"dry_run": True}),
+    ("post", "/v1/retain"): ("write", {"most": 1}),
     ("get", "/v1/suspicions"): ("read", None),
     ("post", "/v1/suspicions/{suspicion_id}/settle"): ("write", {"verdict": "same"}),
     ("post", "/v1/recall"): ("read", {"text": "hello"}),

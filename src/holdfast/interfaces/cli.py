@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "end-session": ("cli_write", "Close a session; its window is kept, searchable."),
         "context": ("cli_context", "Show the messages to send, within a budget."),
         "compact": ("cli_work", "Merge notes that say the same, now."),
+        "retain": ("cli_work", "List what is past your rules, or hide it."),
         "consolidate": ("cli_work", "Read what waits with a model, now."),
         "summaries": ("cli_work", "Show what happened, window by window."),
     },
@@ -60,7 +61,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "residue": ("cli_forget", "Look for a text's bytes in the store's files."),
     },
     "Serving": {
-        "serve": ("cli_serve", "Serve REST and MCP over HTTP, on one port."),
+        "serve": ("cli_serve", "Serve the store over HTTP."),
         "mcp": ("cli_mcp", "Serve memory to an agent over MCP, on standard input and output."),
     },
     "Models": {

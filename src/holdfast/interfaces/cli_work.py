@@ -1,4 +1,4 @@
-"""Commands of consolidation and due work: consolidate, summaries, settle, worker."""
+"""Commands of consolidation and due work: consolidate, compact, retain, summaries, settle, worker."""
 
 from __future__ import annotations
 
@@ -15,9 +15,18 @@ import click
 from holdfast.interfaces.cli_frame import Frame, clean, command, moment, opened, table
 
 if TYPE_CHECKING:
-    from holdfast.answers import Compacted, Consolidated, Hit, Recall
+    from datetime import timedelta
 
-__all__ = ["compact_command", "consolidate_command", "settle_command", "summaries_command", "worker_command"]
+    from holdfast.answers import Compacted, Consolidated, Hit, Recall, Retained
+
+__all__ = [
+    "compact_command",
+    "consolidate_command",
+    "retain_command",
+    "settle_command",
+    "summaries_command",
+    "worker_command",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -100,6 +109,55 @@ def _say_compacted(done: Compacted) -> None:
         click.echo("only exact copies are merged: no model is configured to judge", err=True)
     if done.last_error is not None:
         click.echo(f"why: {clean(done.last_error)}", err=True)
+
+
+@command("retain", example="holdfast retain --kind note --unused-for 365 --user alice", resume=_AGAIN)
+@click.option("--older-than", metavar="DAYS", type=float, help="Past this age, by event time.")
+@click.option("--unused-for", metavar="DAYS", type=float, help="Not asked for since; what never was: not made since.")
+@click.option("--most", metavar="N", type=int, help="Past this many of a kind; those used last stay.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(["fact", "note"]), help="Only these. [default: both]")
+@click.option("--dry-run/--hide", default=True, show_default=True, help="List what would go, or hide it.")
+def retain_command(
+    frame: Frame,
+    *,
+    older_than: float | None,
+    unused_for: float | None,
+    most: int | None,
+    kinds: tuple[Any, ...],
+    dry_run: bool,
+) -> None:
+    """List what is past your rules, or hide it.
+
+    Pinned memories stay. What is hidden can be undone, each by its change; 'forget' erases for good. The settings
+    retain_days, retain_unused_days and retain_most have a worker do it once a day.
+    """
+    with opened(frame) as (_, scope):
+        found = scope.retain(
+            kinds=kinds or ("fact", "note"),
+            older_than=_days(older_than),
+            unused_for=_days(unused_for),
+            most=most,
+            dry_run=dry_run,
+        )
+    frame.show(found, lambda: _say_retained(found, dry_run=dry_run))
+
+
+def _days(count: float | None) -> timedelta | None:
+    from datetime import timedelta
+
+    if count is None:
+        return None
+    try:
+        return timedelta(days=count)
+    except (OverflowError, ValueError):
+        raise click.UsageError(f"{count} days are no span of time; pass a number of days") from None
+
+
+def _say_retained(found: tuple[Retained, ...], *, dry_run: bool) -> None:
+    rows = [(one.id, one.kind, one.rule, one.change_id or "") for one in found]
+    table(("id", "kind", "past its", "change"), rows, wide=0)
+    said = "would be hidden; nothing was changed (--hide does it)" if dry_run else "hidden"
+    click.echo(f"{len(found)} memories {said}")
 
 
 @command("summaries", example='holdfast summaries "the move to Lisbon" --user alice')

@@ -21,6 +21,7 @@ from holdfast._version import __version__
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.interfaces.problems import PREFIX, Problem, problem_of, send_problem
 from holdfast.interfaces.rest_changes import Streams, changes_routes
+from holdfast.interfaces.rest_compact import compact_routes
 from holdfast.interfaces.rest_data import data_routes
 from holdfast.interfaces.rest_frame import Routes, openapi_of
 from holdfast.interfaces.rest_memories import memories_routes
@@ -72,6 +73,7 @@ def rest_app(holdfast: OpenStore, options: RestOptions | None = None) -> FastAPI
     routes = Routes(app, "messages")
     messages_routes(routes, holdfast)
     memories_routes(routes.tagged("memories"), holdfast)
+    compact_routes(routes.tagged("memories"), holdfast)
     read_routes(routes.tagged("recall"), holdfast)
     changes_routes(routes.tagged("changes"), holdfast, chosen.streams)
     data_routes(routes.tagged("data"), holdfast, chosen.scratch)

@@ -10,11 +10,13 @@ from holdfast.model import HitKind, Importance, Kind, Shape, State, Tier
 
 __all__ = [
     "AddBody",
+    "CompactBody",
     "ContextBody",
     "CorrectBody",
     "ForgetBody",
     "RecallBody",
     "RememberBody",
+    "RetainBody",
     "SettleBody",
     "UndoBody",
     "VerdictBody",
@@ -28,6 +30,9 @@ _MESSAGE = {
     "required": ["role"],
     "properties": {"role": {"enum": ["system", "developer", "user", "assistant", "tool", "function"]}},
 }
+_LONGEST = 86_399_999_999_999.0
+"""Seconds: the longest time span that there is, near enough (999,999,999 days)."""
+Seconds = Annotated[float, Field(gt=0, le=_LONGEST, allow_inf_nan=False)]
 Messages = Annotated[
     Any,
     WithJsonSchema({"anyOf": [_MESSAGE, {"type": "array", "items": _MESSAGE, "maxItems": 10_000}]}),
@@ -124,6 +129,22 @@ class ForgetBody(_Body):
     sources: Literal["erase", "keep"] = "erase"
     dry_run: bool = False
     wait: float = Field(default=1.0, ge=0, le=30)
+
+
+class CompactBody(_Body):
+    """Whether a run is only shown."""
+
+    dry_run: bool = False
+
+
+class RetainBody(_Body):
+    """What is kept, by age and inactivity in seconds and by count; it is only listed unless `dry_run` is false."""
+
+    kinds: list[Kind] = Field(default=["fact", "note"], max_length=50)
+    older_than: Seconds | None = None
+    unused_for: Seconds | None = None
+    most: int | None = Field(default=None, ge=0, le=2**53)
+    dry_run: bool = True
 
 
 class UndoBody(_Body):

@@ -210,6 +210,7 @@ def forget(
     secret: bytes,
     ids: Ids,
     author: Author,
+    reason: str | None = None,
 ) -> Erasure:
     """Forget in one transaction: rows, revisions, index entries; tombstones and one change without content stay."""
     going = plan(tx, target, sources=sources, hard=hard, agent=agent)
@@ -218,7 +219,7 @@ def forget(
         id=ids.new("chg"),
         seq=0,
         verb="forget" if hard else "hide",
-        reason="forgotten for good" if hard else "hidden until undone",
+        reason=reason or ("forgotten for good" if hard else "hidden until undone"),
         by=author,
         at=tx.now,
         sources=tuple(gone),

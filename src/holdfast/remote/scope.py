@@ -18,9 +18,9 @@ from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.forget import Sources
 from holdfast.pipeline.sight import checked_id
 from holdfast.plain import from_plain, json_copy, to_plain
-from holdfast.remote.transport import Answer, Call, Transport
+from holdfast.remote.scope_compact import CALL_SECONDS, RemoteCompact
+from holdfast.remote.transport import Answer, Call
 from holdfast.remote.wire import key_header, sent_messages, sent_time
-from holdfast.scope import AsyncScope
 from holdfast.scope_reads import as_tuple
 
 if TYPE_CHECKING:
@@ -30,25 +30,16 @@ __all__ = ["RemoteScope"]
 
 T = TypeVar("T")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
-_CONSOLIDATE_SECONDS = 120.0
 _LONGEST_WAIT = 30.0
 
 
-class RemoteScope(AsyncScope):
+class RemoteScope(RemoteCompact):
     """The verbs of one scope over HTTP.
 
     What is written without an idempotency key gets one, so that a call whose answer was lost can be sent again.
     """
 
-    def __init__(self, transport: Transport, scope: Scope) -> None:
-        self._transport = transport
-        self._scope = scope
-
     # ------------------------------------------------------------------------------------------------ calls
-
-    @property
-    def _session(self) -> dict[str, Any]:
-        return {} if self._scope.session is None else {"session": self._scope.session}
 
     async def _ask(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
         answer = await self._transport.send(Call(method="GET", path=path, query=query or {}, again=True))
@@ -189,7 +180,7 @@ class RemoteScope(AsyncScope):
     async def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`; where models take longer than a server waits, it says so in `last_error`."""
         path = "/v1/sessions/consolidate"
-        call = Call(method="POST", path=path, query=self._session, timeout=_CONSOLIDATE_SECONDS)
+        call = Call(method="POST", path=path, query=self._session, timeout=CALL_SECONDS)
         return from_plain(Consolidated, (await self._transport.send(call)).data)
 
     # ------------------------------------------------------------------------------------------------ reading

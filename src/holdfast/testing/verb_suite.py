@@ -27,6 +27,7 @@ from holdfast.testing.verb_suite_once import OnceCases
 from holdfast.testing.verb_suite_recall import RecallCases
 from holdfast.testing.verb_suite_sessions import SessionCases
 from holdfast.testing.verb_suite_telling import TellingCases
+from holdfast.testing.verb_suite_tidying import TidyingCases
 from holdfast.testing.verb_suite_timeline import TimelineCases
 from holdfast.testing.verb_suite_undo import UndoCases
 
@@ -41,6 +42,7 @@ class VerbSuite(
     RecallCases,
     SessionCases,
     TellingCases,
+    TidyingCases,
     TimelineCases,
     UndoCases,
 ):

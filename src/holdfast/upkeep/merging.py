@@ -96,7 +96,10 @@ class Merges:
         self._merger = merger
 
     async def cluster(self, run: Run, cluster: Cluster) -> None:
-        """A cohesive cluster whole, or in parts that a lineage bears; else its closest pair, until one merges."""
+        """A cohesive cluster whole, or in parts that a lineage bears; else its closest pair, until one merges.
+
+        That the judge declines a group says nothing of its pairs: they are asked about then, closest first.
+        """
         if not cluster.cohesive:
             await self._pairs(run, cluster, cluster.pairs(), most=1)
             return
@@ -110,8 +113,11 @@ class Merges:
             elif size(part) > run.bounds.max_chars:
                 self._too_long(run, part)
                 await self._pairs(run, cluster, within, most=len(part))
-            elif await self._ask(run, part, "group", cluster.spread) == "kept_apart":
-                await self._pairs(run, cluster, within[:1], most=1)
+            elif (
+                frozenset(memory.id for memory in part) in cluster.declined
+                or await self._ask(run, part, "group", cluster.spread) == "kept_apart"
+            ):
+                await self._pairs(run, cluster, within, most=1)
 
     async def _pairs(
         self, run: Run, cluster: Cluster, pairs: Sequence[tuple[float, Memory, Memory]], *, most: int

@@ -36,6 +36,7 @@ def steps(
     mirror: Callable[[Scope], Awaitable[None]] | None = None,
     embedding: Embedding | None = None,
     likeness: Callable[[], Likeness] | None = None,
+    retain: Step | None = None,
 ) -> Mapping[str, Step]:
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
@@ -72,7 +73,7 @@ def steps(
         return None if likeness is None else await likeness().step(lease)
 
     found: dict[str, Step] = {"alike": alike, "consolidate": consolidate, "expire": expired}
-    found |= {"index": index, "keys": keys, "scrub": scrub}
+    found |= {"index": index, "keys": keys, "retain": retain or _nothing, "scrub": scrub}
     if consolidation is not None:
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
     if compaction is not None:
@@ -80,6 +81,11 @@ def steps(
     if mirror is not None:
         found["mirror"] = _copying(mirror)
     return MappingProxyType(found)
+
+
+async def _nothing(_: Lease) -> float | None:
+    """What was due by a setting that is off now."""
+    return None
 
 
 def _compacting(made: Callable[[], Compaction]) -> Step:

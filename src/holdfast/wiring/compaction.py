@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
     from holdfast.upkeep.compaction import Compaction
     from holdfast.upkeep.judging import Judge
+    from holdfast.upkeep.retention import Retaining
 
-__all__ = ["Upkeepers", "caches_once", "compaction_once"]
+__all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by"]
 
 
 def caches_once() -> Callable[[], Caches]:
@@ -69,6 +70,24 @@ def compaction_once(
         )
 
     return made
+
+
+def retaining_by(store: Store, by: Upkeepers) -> Retaining | None:
+    """What hides what the settings do not keep; None where they keep everything."""
+    settings = by.settings
+    if not (settings.retain_days or settings.retain_unused_days or settings.retain_most):
+        return None
+    from holdfast.pipeline.compact.retention import KEPT_KINDS, Retention
+    from holdfast.upkeep.retention import Retaining
+
+    named = {kind.strip() for kind in settings.retain_kinds.split(",")}
+    rules = Retention(
+        kinds=tuple(kind for kind in KEPT_KINDS if kind in named),
+        older_than=timedelta(days=settings.retain_days) if settings.retain_days else None,
+        unused_for=timedelta(days=settings.retain_unused_days) if settings.retain_unused_days else None,
+        most=settings.retain_most or None,
+    )
+    return Retaining(store, rules, ids=by.ids, mirror=bool(settings.mirror))
 
 
 def _judge(parts: ChainParts | None) -> Judge | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.upkeep.steps import EMBEDDING, SLOW, steps
 from holdfast.upkeep.worker import Worker
-from holdfast.wiring.compaction import Upkeepers, compaction_once
+from holdfast.wiring.compaction import Upkeepers, compaction_once, retaining_by
 
 if TYPE_CHECKING:
     from holdfast.chains import ChainParts
@@ -62,8 +62,10 @@ def worker_of(
             own_threshold=settings.key_threshold,
         )
 
+    retaining = retaining_by(store, by)
     sweeps: list[Callable[[], Awaitable[None]]] = []
     sweeps += [] if consolidation is None else [consolidation.sweep_all]
+    sweeps += [] if retaining is None else [retaining.sweep_all]
     sweeps += [] if mirror is None else [mirror.sweep_all]
     sweeps += [] if adjudication is None else [lambda: likeness().sweep()]
     worker = Worker(
@@ -77,6 +79,7 @@ def worker_of(
             mirror=mirror,
             embedding=embedding,
             likeness=likeness,
+            retain=None if retaining is None else retaining.step,
         ),
         clock=by.clock,
         owner=by.owner,

@@ -85,12 +85,13 @@ def account(sources: Sequence[Source], text: str, dropped: Sequence[Dropped] = (
         return fault
     held = [_details(source) for source in sources]
     lost: dict[str, Detail] = {}
+    spent: set[tuple[int, str]] = set()
     for place, found in enumerate(held):
         for detail in found.values():
-            if holds(text, detail):
+            if detail.key in lost or holds(text, detail):
                 continue
             holders = [at for at, other in enumerate(held) if detail.key in other or holds(sources[at].text, detail)]
-            if not _superseded(detail, holders, sources, held, text, dropped):
+            if not _superseded(detail, holders, sources, held, text, dropped, spent):
                 return f"a {detail.kind} of s{place + 1} is neither in the text nor superseded"
             lost[detail.key] = detail
     fault = _invented(sources, text) or _blended(sources, held, text) or _vanished(sources, text, dropped)
@@ -131,11 +132,13 @@ def _superseded(
     held: Sequence[dict[str, Detail]],
     text: str,
     dropped: Sequence[Dropped],
+    spent: set[tuple[int, str]],
 ) -> bool:
     """Whether a detail was dropped for a newer source that says otherwise, and the text says what that one says.
 
     The newer source is later than all that hold the detail. It may name the old value itself, where it says that it
-    changed ("switched from X to Z").
+    changed ("switched from X to Z"). One new value takes the place of one old value of a source: `spent` holds which
+    did already, so that a new port does not pay for a lost host.
     """
     for entry in dropped:
         newer = entry.newer - 1
@@ -148,8 +151,11 @@ def _superseded(
             continue
         others = [one for one in held[newer].values() if one.key != detail.key and _alike(one, detail)]
         fresh = [one for one in others if not any(one.key in held[place] for place in older)]
-        if any(holds(text, one) for one in fresh):
-            return True
+        for one in fresh:
+            paid = {(place, one.key) for place in older}
+            if holds(text, one) and spent.isdisjoint(paid):
+                spent |= paid
+                return True
         if not fresh and _NEGATED.search(sources[newer].text) and _NEGATED.search(text):
             return True
     return False

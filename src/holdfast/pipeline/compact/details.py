@@ -34,7 +34,20 @@ _QUOTED = re.compile(
     r"[“”„\"](?P<a>[^“”„\"\n]{1,200})[“”\"]|[«‹](?P<b>[^»›\n]{1,200})[»›]|[「『《〈](?P<c>[^」』》〉\n]{1,200})[」』》〉]"
     r"|(?<!\w)[‘'](?P<d>[^‘’'\n]{2,80})[’'](?!\w)"
 )
-_TOKEN = re.compile(rf"[$€£¥₩₹#]?[{_ALNUM}]+(?:[.,:/_\-+'’@#][{_ALNUM}]+)*(?:%|°[CF]?|[万萬億亿兆千百]+)?")
+_TOKEN = re.compile(
+    rf"(?:(?<![\w.,:/)\]])[+\-−])?[$€£¥₩₹#]?[{_ALNUM}]+(?:[.,:/_\-+'’@#][{_ALNUM}]+)*(?:%|°[CF]?|[万萬億亿兆千百]+)?"
+)
+_UNIT = re.compile(r"(?<!\w)[\d.,:]*\d\s+(?P<unit>[^\W\d_]{1,3})\b")
+_HASH = re.compile(r"\b[0-9a-f]{7,}\b")
+_HYPHENED = re.compile(r"(?<![\w\-])[A-Za-z]+(?:-[A-Za-z0-9]+){2,}(?![\w\-])")
+_SPELLED = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million"
+    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|hundert|tausend"
+    r"|deux|trois|quatre|cinq|huit|neuf|onze|douze|vingt|trente|mille"
+    r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte)\b",
+    re.IGNORECASE,
+)
+"""Numbers in words, but for those that are another word in a neighbouring language."""
 _NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆]{2,}")
 _IDENTIFIER = re.compile(r"(?<![\w\-])--[a-z][\w\-]+|\b[A-Za-z]\w*_\w+|\b\w*[a-z][A-Z]\w*|\b[A-Za-z_]\w*(?=\(\))")
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
@@ -135,6 +148,18 @@ def _scan(text: str) -> Iterator[Detail]:
             yield Detail(kind="number", text=match[0])
     for match in _NUMERALS.finditer(text):
         yield Detail(kind="number", text=match[0])
+    for match in _UNIT.finditer(text):
+        # "5 mg" is not "5 g", nor 9 am 9 pm; that the two stand side by side is no claim of its own.
+        if match["unit"].casefold() in {"am", "pm"} or match["unit"].casefold() not in EVIDENCE:
+            yield Detail(kind="number", text=" ".join(match[0].split()), sure=False)
+    for match in _HASH.finditer(text):
+        yield Detail(kind="code", text=match[0])
+    for match in _SPELLED.finditer(text):
+        yield Detail(kind="number", text=match[0], sure=False)
+    for match in _HYPHENED.finditer(text):
+        # "web-prod-eu" is a name that machines read; "up-to-date" has a function word inside and is none.
+        if EVIDENCE.keys().isdisjoint(match[0].casefold().split("-")[1:-1]):
+            yield Detail(kind="code", text=match[0])
     for match in _IDENTIFIER.finditer(text):
         yield Detail(kind="code", text=match[0])
     yield from _names(_masked(_IDENTIFIER, text))
@@ -185,12 +210,12 @@ def _named(text: str, match: re.Match[str], word: str) -> bool:
     following = _NEXT.match(text, match.end())
     if re.search(rf"[^.!?…:;\n]\s{re.escape(word)}\b", text):
         return True
-    # "Uses Postgres": what looks like a verb is taken for one.
-    if following is None or word.casefold().endswith(("s", "ed", "ing")):
+    if following is None:
         return False
     verb = following[1]
+    # "Uses Postgres": what looks like a verb is taken for one, unless another verb follows ("Kubernetes runs").
     if verb[:1].isupper() and len(verb) > 1:
-        return True
+        return not word.casefold().endswith(("s", "ed", "ing"))
     return verb in _COPULAS or (
         verb.islower() and len(verb) > 3 and verb.endswith(("s", "ed")) and not verb.endswith("ss")
     )
@@ -208,7 +233,10 @@ def holds(text: str, detail: Detail) -> bool:
     before = rf"(?<![{_ALNUM}_])" if wanted[:1].isalnum() and wanted[:1].isascii() else ""
     after = rf"(?![{_ALNUM}_])" if wanted[-1:].isalnum() and wanted[-1:].isascii() else ""
     if detail.kind == "number":
-        before, after = f"{before}(?<!\\d[.,:/])", f"{after}(?![.,:/]\\d)(?!%)" if wanted[-1:].isdigit() else after
+        # A number in a longer one, or with another sign, is another number: 5 in -5, 1.2.3 in 1.2.3-rc1.
+        signed = wanted[:1] in "+-−"
+        before = rf"(?<![{_ALNUM}_])" if signed else rf"{before}(?<!\d[.,:/])(?<![+\-−])"
+        after = rf"{after}(?![.,:/+\-]\d)(?!-[{_ALNUM}])(?!%)" if wanted[-1:].isdigit() else after
     if re.search(before + re.escape(wanted) + after, plain) is not None:
         return True
     if detail.kind != "name":

@@ -48,12 +48,13 @@ class Cluster:
     """Memories that neighbours connect, in order of number.
 
     `far` is the distance of each two of them, by their places; `linked` are the pairs that may be merged: near enough,
-    not declined, within the bounds of a lineage.
+    not declined, within the bounds of a lineage. `declined` are groups of over two that were, as they now are.
     """
 
     members: tuple[Memory, ...]
     far: Mapping[tuple[int, int], float]
     linked: frozenset[tuple[int, int]]
+    declined: frozenset[frozenset[str]] = frozenset()
 
     @property
     def cohesive(self) -> bool:

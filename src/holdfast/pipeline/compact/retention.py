@@ -1,18 +1,20 @@
-"""Which memories are past what the user chose to keep: by age, by inactivity, by count. Pure decisions."""
+"""Which memories are past what the user chose to keep: by age, by inactivity, by count."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from holdfast.answers import Retained
 from holdfast.errors import InvalidInput
-from holdfast.model import Kind, Memory
+from holdfast.model import Author, Change, Kind, Memory
+from holdfast.pipeline.forget import Target, forget, plan
 from holdfast.pipeline.sight import seen
-from holdfast.transaction import Listing, ReadTx
+from holdfast.ports import Ids
+from holdfast.transaction import Listing, ReadTx, WriteTx
 
-__all__ = ["KEPT_KINDS", "Retention", "overdue", "past"]
+__all__ = ["KEPT_KINDS", "Retention", "brought_back", "hide", "overdue", "past"]
 
 KEPT_KINDS: tuple[Kind, ...] = ("fact", "note")
 """Summaries and RAW stand for windows of the journal: without one its window would be consolidated again."""
@@ -47,12 +49,54 @@ class Retention:
 def past(tx: ReadTx, retention: Retention) -> tuple[Retained, ...]:
     """The active memories of the scope that the rules do not keep, with why; pinned ones are always kept."""
     held = seen(tx, tx.list_memories(Listing(kinds=retention.kinds, session=tx.scope.session, limit=2**62)))
-    used = {memory.id: memory.created_at for memory in held}
+    return overdue(held, _used(tx, held), retention, tx.now)
+
+
+def _used(tx: ReadTx, memories: Sequence[Memory]) -> dict[str, datetime]:
+    """When each was used last: its making, or the last time that it was asked for."""
+    used = {memory.id: memory.created_at for memory in memories}
     for one in tx.evidence(list(used)):
         # A statement may be of another time than that of its telling: only what was asked for is a use.
         if one.operation == "asked":
             used[one.memory_id] = max(used[one.memory_id], one.at)
-    return overdue(held, used, retention, tx.now)
+    return used
+
+
+def hide(tx: WriteTx, one: Retained, retention: Retention, *, secret: bytes, ids: Ids, author: Author) -> str | None:
+    """Hide one that was listed, until undone; returns the change. None where it was pinned, used or went since."""
+    held = [memory for memory in seen(tx, tx.find_memories([one.id])) if memory.state == "active"]
+    # Whether it is one too many was decided over all of them; a pin holds at any time.
+    rules = retention if one.rule == "count" else replace(retention, most=None)
+    if one.rule == "count":
+        stays = any(memory.pinned for memory in held)
+    else:
+        stays = not overdue(held, _used(tx, held), rules, tx.now)
+    target = Target(id=one.id)
+    if not held or stays or any(m.pinned for m in plan(tx, target, sources="keep", hard=False, agent=None).memories):
+        return None
+    done = forget(
+        tx,
+        target,
+        sources="keep",
+        hard=False,
+        agent=None,
+        secret=secret,
+        ids=ids,
+        author=author,
+        reason=f"hidden by retention: {one.rule}",
+    )
+    return done.change_id
+
+
+def brought_back(tx: ReadTx, changes: Sequence[Change]) -> set[str]:
+    """What these changes show again that was hidden, and that is not hidden anew since by undoing them."""
+    found: set[str] = set()
+    for change in changes:
+        if change.verb == "undo" and change.undoes is not None and change.undone_by is None:
+            undone = tx.find_change(change.undoes)
+            if undone is not None and undone.verb == "hide":
+                found |= set(change.sources)
+    return found
 
 
 def overdue(

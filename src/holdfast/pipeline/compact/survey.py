@@ -122,7 +122,7 @@ def copies(tx: ReadTx, caches: Caches, changed: Sequence[Memory]) -> list[tuple[
 def _together(tx: ReadTx, memories: Iterable[Memory]) -> tuple[Memory, ...]:
     """Those that may become one: at most one that is pinned, and none that was taken apart from another."""
     ordered = sorted(memories, key=lambda memory: memory.number)
-    apart = _apart(tx, ordered) if len(ordered) > 1 else set()
+    apart = _apart(tx, ordered)[0] if len(ordered) > 1 else set()
     kept: list[Memory] = []
     for memory in ordered:
         if memory.pinned and any(one.pinned for one in kept):
@@ -179,7 +179,7 @@ def _components(edges: dict[tuple[int, int], float]) -> list[list[int]]:
 
 def _cluster(tx: ReadTx, members: Sequence[Memory], near: Nearness, bounds: Bounds) -> Cluster:
     far = {(i, j): near.between(members[i], members[j]) for i, j in combinations(range(len(members)), 2)}
-    apart = _apart(tx, members)
+    apart, declined = _apart(tx, members)
     stands_for = [_leaves(tx, memory) for memory in members]
     linked = set()
     for (i, j), distance in far.items():
@@ -191,7 +191,7 @@ def _cluster(tx: ReadTx, members: Sequence[Memory], near: Nearness, bounds: Boun
         whole = len(stands_for[i]) == len(stands_for[j]) == 1
         if whole or spread(near, stands_for[i], stands_for[j]) <= bounds.distance:
             linked.add((i, j))
-    return Cluster(members=tuple(members), far=far, linked=frozenset(linked))
+    return Cluster(members=tuple(members), far=far, linked=frozenset(linked), declined=declined)
 
 
 def _leaves(tx: ReadTx, memory: Memory) -> list[Memory]:
@@ -202,8 +202,11 @@ def _leaves(tx: ReadTx, memory: Memory) -> list[Memory]:
     return [one for one in found if leaves(one) == 1] or [memory]
 
 
-def _apart(tx: ReadTx, members: Sequence[Memory]) -> set[Pair]:
-    """The pairs that were kept apart, by the judge or by undoing their merge, and did not change since."""
+def _apart(tx: ReadTx, members: Sequence[Memory]) -> tuple[set[Pair], frozenset[frozenset[str]]]:
+    """The pairs that were kept apart, by the judge or by undoing their merge, and did not change since.
+
+    Also the larger groups that the judge declined: that says nothing of any two of them.
+    """
     revs = {memory.id: memory.rev for memory in members}
     order = [memory.id for memory in members]
     found: dict[str, Change] = {}
@@ -213,10 +216,15 @@ def _apart(tx: ReadTx, members: Sequence[Memory]) -> set[Pair]:
             found |= {change.id: change for change in page if _declines(tx, change)}
             after = page[-1].seq
     pairs: set[Pair] = set()
+    groups: set[frozenset[str]] = set()
     for change in found.values():
         same = {effect.memory_id for effect in change.effects if revs.get(effect.memory_id) == effect.rev_after}
+        if change.verb == "keep_apart" and len(change.effects) > 2:
+            if len(same) == len(change.effects):
+                groups.add(frozenset(same))
+            continue
         pairs |= set(combinations([one for one in order if one in same], 2))
-    return pairs
+    return pairs, frozenset(groups)
 
 
 def _declines(tx: ReadTx, change: Change) -> bool:
