@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from holdfast.admin import Admin, Progress
 from holdfast.errors import InvalidInput, InvalidSetting, ScopeDenied
 from holdfast.inference import Tally
-from holdfast.keeping import Finding, Manifest, Readiness, Rebuilt, Usage
+from holdfast.keeping import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
 from holdfast.memory import OpenStore
 from holdfast.model import Scope
 from holdfast.plain import from_plain
@@ -176,6 +176,14 @@ class RemoteAdmin(Admin):
 
     async def reembed(self) -> Generation | None:
         """Not over HTTP: it is of every namespace.
+
+        Raises:
+            InvalidInput: always.
+        """
+        _there("reindex --to")
+
+    async def vectors(self) -> Vectors | None:
+        """Not over HTTP: they are of every namespace.
 
         Raises:
             InvalidInput: always.
