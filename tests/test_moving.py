@@ -145,7 +145,12 @@ def test_ctrl_c_in_an_import_loses_nothing_and_the_next_run_goes_on(tmp_path: Pa
     count = 12_000  # so many that a busy machine is not through before the signal comes
     file, db = chat(tmp_path / "chat.jsonl", count), tmp_path / "memory.db"
     env = {**os.environ, "HOLDFAST_DB": str(db), "HOLDFAST_USER": "alice"}
-    command = [sys.executable, "-m", "holdfast", "import", str(file)]
+    # A shell that starts tests in the background has them ignore the signal, and a child inherits that.
+    program = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from holdfast.interfaces.cli import main; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", program, "import", str(file)]
     with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         while child.poll() is None and _messages(db) < 256:
             pass

@@ -276,12 +276,16 @@ class _Keywords:
     def _means_it(self, value: str) -> bool:
         if len(value) < 4 or _CONSTANT.fullmatch(value) or self._word.fullmatch(value):
             return False
+        if value.casefold() in _NOTHING:
+            return False
         return not any(harmless(value) for harmless in self._harmless)
 
 
 _FOLLOWED = re.compile(r"""\w{0,40}[\]'"]{0,2}(?:\[\d{0,9}\])?\s{0,9}(?::|=|!=)""")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z0-9]+)+")
 """The name of a variable, such as `ACME_KEY`: where a secret is, and none itself."""
+_NOTHING = frozenset({"none", "null", "undefined", "false", "true", "empty", "optional", "required"})
+"""What stands where no secret is."""
 _CALL = re.compile(r"[\w.]*[()\[\]]|[\w-]+(?:\.[\w-]+)+$")
 
 
