@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from holdfast.answers import Due, Receipt
 from holdfast.model import (
     Change,
     Evidence,
@@ -24,6 +23,9 @@ from holdfast.model import (
 )
 from holdfast.packed import Block, Entry
 from holdfast.vectors import VectorReads, VectorWrites
+
+if TYPE_CHECKING:
+    from holdfast.answers import Due, Receipt
 
 __all__ = ["Listing", "ReadTx", "Replay", "Tombstone", "WriteTx"]
 

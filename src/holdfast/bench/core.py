@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import statistics
 import subprocess
 import sys
@@ -289,7 +290,9 @@ async def _settled(path: str) -> None:
 
 
 def _python(program: str) -> None:
-    subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+    # As an installed package starts: from bytecode, which this variable would keep from being written.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, env=environment)
 
 
 def run(*, quick: bool = False) -> list[Row]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from holdfast.answers import Due
 from holdfast.errors import StoreError
 from holdfast.model import (
     Change,
@@ -33,6 +32,9 @@ from holdfast.storage import rows
 from holdfast.storage.sql import Row, Rows, Statements
 from holdfast.transaction import Listing, Replay, Tombstone
 from holdfast.vectors import Generation, VectorBlock
+
+if TYPE_CHECKING:
+    from holdfast.answers import Due
 
 __all__ = ["SqlRead"]
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from holdfast.answers import Due, Receipt, Visibility
 from holdfast.model import (
     Author,
     Change,
@@ -25,6 +24,9 @@ from holdfast.model import (
     micros,
 )
 from holdfast.vectors import Generation
+
+if TYPE_CHECKING:
+    from holdfast.answers import Due, Receipt
 
 __all__ = [
     "change_params",
@@ -277,6 +279,8 @@ def receipt_text(receipt: Receipt) -> str:
 
 def receipt_from(text: str) -> Receipt:
     """The inverse of `receipt_text`."""
+    from holdfast.answers import Receipt, Visibility
+
     plain: Mapping[str, Any] = json.loads(text)
     return Receipt(
         ids=tuple(plain["ids"]),
@@ -290,6 +294,8 @@ def receipt_from(text: str) -> Receipt:
 
 def to_due(row: Row) -> Due:
     """Due work from the columns of `read_due`."""
+    from holdfast.answers import Due
+
     return Due(
         namespace=row[0],
         user=row[1] or None,

@@ -7,13 +7,13 @@ from contextlib import closing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from holdfast.answers import Residue
 from holdfast.errors import InvalidInput
 from holdfast.ports import Clock, Store
 from holdfast.settings import Settings
 from holdfast.system import SystemClock
 
 if TYPE_CHECKING:
+    from holdfast.answers import Residue
     from holdfast.keeping import Finding, Keeper
 
 __all__ = ["examine_postgres", "is_postgres", "no_residue", "open_postgres", "postgres_is_there", "shown"]
