@@ -268,10 +268,7 @@ class WriteTx(ReadTx, VectorWrites, Protocol):
         ...
 
     def rewrite_message(self, message: Message) -> None:
-        """Replace the body, text and quotes of the message of that id: what is erased inside it is gone for good.
-
-        An id that is not in the scope is passed over.
-        """
+        """Replace body, text and quotes of the message of that id, if it is there: what is erased in it is gone."""
         ...
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
