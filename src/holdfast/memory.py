@@ -46,16 +46,21 @@ class OpenStore:
 
         return AsyncScope(self._runtime, Scope(namespace=namespace, user=user, agent=agent, session=session))
 
-    async def settle(self, timeout: float = 30.0) -> bool:  # noqa: ASYNC109 - the contract's name
+    async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
         """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.
 
-        For tests and scripts: an open store does the same in the background.
+        With a `namespace`, only in the scopes of that one. For tests and scripts: an open store does the same in the
+        background.
         """
+        worker, upkeep = self._runtime.worker, self._runtime.store.upkeep
         self._runtime.guard()
         await self._runtime.asked.written()
         try:
             async with asyncio.timeout(timeout):
-                return await self._runtime.worker.settle()
+                if namespace is None:
+                    return await worker.settle()
+                own = [scope for scope in await upkeep.scopes() if scope.namespace == namespace]
+                return all([await worker.settle(scope) for scope in own])
         except TimeoutError:
             return False
 

@@ -276,7 +276,7 @@ class _Keywords:
     def _means_it(self, value: str) -> bool:
         if len(value) < 4 or _CONSTANT.fullmatch(value) or self._word.fullmatch(value):
             return False
-        if value.casefold() in _NOTHING:
+        if value.casefold() in _NOTHING or _ALGORITHM.fullmatch(value):
             return False
         return not any(harmless(value) for harmless in self._harmless)
 
@@ -286,6 +286,10 @@ _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z0-9]+)+")
 """The name of a variable, such as `ACME_KEY`: where a secret is, and none itself."""
 _NOTHING = frozenset({"none", "null", "undefined", "false", "true", "empty", "optional", "required"})
 """What stands where no secret is."""
+_ALGORITHM = re.compile(
+    r"(?:(?:HMAC|PBKDF2)[-_]?)?(?:SHA-?[123]?|BLAKE|MD|AES|RSA|[HREP]S)[-_]?\d{1,4}[bs]?", re.IGNORECASE
+)
+"""What a secret is made with is told openly: the names of digests, ciphers and signatures."""
 _CALL = re.compile(r"[\w.]*[()\[\]]|[\w-]+(?:\.[\w-]+)+$")
 
 

@@ -62,9 +62,9 @@ class SyncStore:
         """See `OpenStore.scope`."""
         return SyncScope(self._core.scope(namespace=namespace, user=user, agent=agent, session=session), self._portal)
 
-    def settle(self, timeout: float = 30.0) -> bool:
+    def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:
         """See `OpenStore.settle`."""
-        return self._portal.run(self._core.settle(timeout))
+        return self._portal.run(self._core.settle(timeout, namespace=namespace))
 
     def close(self) -> None:
         """See `OpenStore.close`."""

@@ -152,3 +152,17 @@ async def test_an_admin_of_one_namespace_rebuilds_and_counts_no_other(server: Wh
     await server.call("POST", "/v1/memories", other.token, {"text": "of another"})
     answer = await server.call("POST", "/v1/admin/reindex", other.token, {})
     assert (answer.json["scopes"], answer.json["documents"]) == (1, 1)
+
+
+async def test_an_admin_of_one_namespace_does_the_work_of_no_other(server: Whole, alice: Tenant) -> None:
+    other = await server.tenant("boss", "other", "boss")
+    for who in (alice, other):
+        await server.call("POST", "/v1/memories", who.token, {"text": "has a vector to come"})
+
+    async def due(who: Tenant) -> int:
+        return sum((await server.call("GET", "/v1/status", who.token)).json["due"].values())
+
+    before = await due(alice)
+    assert min(before, await due(other)) > 0
+    answer = await server.call("POST", "/v1/admin/settle", other.token, {"timeout": 20})
+    assert (answer.json, await due(other), await due(alice)) == ({"settled": True}, 0, before)

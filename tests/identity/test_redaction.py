@@ -72,6 +72,7 @@ SECRETS: dict[str, tuple[str, str]] = {
 
 # What must stay as it is: talk, code, ids and hashes.
 HARMLESS = [
+    "The secret: HMAC-SHA256 with a key", 'token = "HS256"', 'api_key = "none"', '{"password": "undefined"}',
     "The secret: never give up.", "What is the secret of a good ramen? Patience!", "I forgot my password again :(",
     "Password must be at least 8 characters, secret questions too.", "password: ", 'password = ""', "password: ********",
     'api_key = os.environ["API_KEY"]', "password=getpass.getpass()", "PASSWORD=${DB_PASSWORD}", 'secret = "<your secret>"',

@@ -102,8 +102,9 @@ class RemoteHarness:
         self._server.clock.advance(span)
 
     async def settle(self) -> None:
-        admin = await self.scope(user="the one who settles").opened()
-        await admin.settle()
+        for namespace in {"default", *(own.namespace for own in self._clients)}:
+            admin = await self.scope(namespace=namespace, user="the one who settles").opened()
+            await admin.settle()
 
 
 class Later:

@@ -92,9 +92,9 @@ class Traced(OpenStore):
             setattr(made, verb, _spanned(getattr(made, verb), operation, verb, self._tracer))
         return made
 
-    async def settle(self, timeout: float = 30.0) -> bool:  # noqa: ASYNC109 - the contract's name
+    async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
         """See `OpenStore.settle`."""
-        return await self._store.settle(timeout)
+        return await self._store.settle(timeout, namespace=namespace)
 
     async def close(self) -> None:
         """See `OpenStore.close`."""

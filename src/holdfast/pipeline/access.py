@@ -56,7 +56,7 @@ def present(text: str) -> Presented | Literal["malformed", "mistyped"]:
 
 
 def token_digest(secret: bytes, presented: Presented) -> bytes:
-    """What is stored of the secret of a token, which is HMAC-SHA256 with that of the store.
+    """What is stored of a token's secret: HMAC-SHA256 with the store's secret.
 
     A slow hash (argon2, scrypt) buys time against guessing what people choose. Nobody guesses 256 random bits, so it
     would only make every request slow.

@@ -94,8 +94,10 @@ class RemoteStore(OpenStore):
             )
         return RemoteScope(self._transport, wanted)
 
-    async def settle(self, timeout: float = 30.0) -> bool:  # noqa: ASYNC109 - the contract's name
-        """See `OpenStore.settle`; needs the right `admin`."""
+    async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
+        """See `OpenStore.settle`; in the token's namespace alone, and needs the right `admin`."""
+        if namespace not in {None, self._own.namespace}:
+            raise ScopeDenied(f"the token is bound to namespace {self._own.namespace!r}; settle that one")
         end = monotonic() + timeout
         while True:
             left = max(0.0, end - monotonic())

@@ -223,8 +223,16 @@ class Worker:
             clean = clean and not (outcome.failed or outcome.put_off)
             if not outcome.done:
                 if await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
-                    return clean and (not self._again or await self._store.upkeep.next_due(self._again) is None)
+                    return clean and not await self._waits(scope)
                 await self._clock.sleep(HELD_POLL_SECONDS)
+
+    async def _waits(self, scope: Scope | None) -> bool:
+        """Whether work is left for which a model is awaited."""
+        if not self._again:
+            return False
+        if scope is None:
+            return await self._store.upkeep.next_due(self._again) is not None
+        return await self._store.read(scope, lambda tx: any(due.kind in self._again for due in tx.due()))
 
     async def finish(self, kind: str, seconds: float) -> None:
         """Do what is due of one quick kind, for at most that long: before `stop`, where it should not wait."""
