@@ -69,7 +69,9 @@ ALLOWED: dict[str, set[str]] = {
     | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs", "scope_reads"},
 }
 # Stores know nothing of each other.
-SIBLINGS = {"storage": {"copying", "gathered", "reading", "residue", "rows", "sql", "token_rows", "writing"}}
+SIBLINGS = {
+    "storage": {"copying", "gathered", "reading", "residue", "rows", "settling", "sql", "token_rows", "writing"}
+}
 
 MAX_MODULE = 400
 MAX_FUNCTION = 60

@@ -116,18 +116,21 @@ def test_a_stop_finishes_what_it_has_begun(tmp_path: Path) -> None:
     with running(tmp_path, "--user", "alice") as server, Holdfast.open(server.url, timeout=5.0) as hf:
         alice = hf.scope(user="alice", session="s")
 
+        enough = threading.Event()
+
         def write() -> None:
             try:
                 while True:
                     acknowledged.extend(alice.add({"role": "user", "content": "hello"}).ids)
+                    if len(acknowledged) >= 50:
+                        enough.set()
             except ServerUnreachable:
                 return
 
         threads = [threading.Thread(target=write) for _ in range(8)]
         for thread in threads:
             thread.start()
-        while len(acknowledged) < 50:
-            time.sleep(0.01)
+        assert enough.wait(TIMEOUT)
         server.child.send_signal(signal.SIGTERM)
         assert server.ended() == 0
         for thread in threads:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import heapq
 import threading
 import time
@@ -13,8 +12,9 @@ from typing import Any
 
 from holdfast.errors import StoreClosed
 from holdfast.model import Scope
+from holdfast.storage.settling import given_up, settle
 
-__all__ = ["Done", "Job", "Queue", "given_up", "settle"]
+__all__ = ["Done", "Job", "Queue"]
 
 
 @dataclass(order=True, slots=True)
@@ -119,32 +119,3 @@ class Queue:
         if self._gives_up_at is not None and time.monotonic() > self._gives_up_at:
             left, self._waiting = self._waiting, {}
             settle([(job, None, given_up()) for jobs in left.values() for job in jobs])
-
-
-def given_up() -> StoreClosed:
-    """What a job gets that had no turn before the store was closed."""
-    return StoreClosed("the store was closed before this write had its turn; nothing was stored, open it again")
-
-
-def settle(done: list[Done]) -> None:
-    """Hand results to their callers: one wake-up a loop, however many wait on it."""
-    loops: dict[asyncio.AbstractEventLoop, list[Done]] = {}
-    for entry in done:
-        loops.setdefault(entry[0].loop, []).append(entry)
-    for loop, entries in loops.items():
-        # A loop that has closed has nobody left to tell.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(_resolve, entries)
-
-
-def _resolve(entries: list[Done]) -> None:
-    for job, result, error in entries:
-        if job.future.done():
-            continue
-        if isinstance(error, StopIteration):
-            # A future cannot carry it: asyncio would wait for ever.
-            job.future.set_exception(RuntimeError("a unit of work raised StopIteration"))
-        elif error is not None:
-            job.future.set_exception(error)
-        else:
-            job.future.set_result(result)

@@ -22,9 +22,10 @@ from holdfast.errors import HoldfastError, OutcomeUnknown, StoreUnreachable
 from holdfast.model import Scope
 from holdfast.ports import Clock, Priority
 from holdfast.storage.postgres.connection import in_our_words, is_lost, is_race
-from holdfast.storage.postgres.jobs import Done, Job, Queue, given_up, settle
+from holdfast.storage.postgres.jobs import Done, Job, Queue
 from holdfast.storage.postgres.pool import Pool
 from holdfast.storage.postgres.transaction import UnansweredError, WriteTransaction, committed
+from holdfast.storage.settling import given_up, settle
 from holdfast.transaction import WriteTx
 
 __all__ = ["Writer"]

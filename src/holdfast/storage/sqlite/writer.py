@@ -19,6 +19,7 @@ from holdfast.errors import StoreClosed
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority
 from holdfast.storage.gathered import Gathered
+from holdfast.storage.settling import given_up, settle
 from holdfast.storage.sqlite.connection import translated
 from holdfast.storage.sqlite.reading import QUERIES, SqliteStatements
 from holdfast.storage.sqlite.writing import SqliteWrite
@@ -111,7 +112,7 @@ class Writer:
                 self._waiting.wait()
             if time.monotonic() > self._gives_up_at:
                 left, self._jobs = self._jobs, []
-                _settle([(job, None, _given_up()) for job in left])
+                settle([(job, None, given_up()) for job in left])
             return heapq.heappop(self._jobs) if self._jobs else None
 
     def _run(self) -> None:
@@ -129,7 +130,7 @@ class Writer:
                 result, error = job.work(self._connection), None
         except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
             result, error = None, failure
-        _settle([(job, result, error)])
+        settle([(job, result, error)])
 
     def _group(self, job: _Job) -> _Job | None:
         """Run a write and those that wait with it in one transaction; returns a job that must run outside of it."""
@@ -157,7 +158,7 @@ class Writer:
             self._roll_back()
             self._regroup([job, *(entry[0] for entry in done if entry[0] is not job)], error)
         else:
-            _settle(done)
+            settle(done)
             if woke:
                 self._woke()
         return outside
@@ -194,11 +195,11 @@ class Writer:
     def _regroup(self, jobs: list[_Job], error: BaseException) -> None:
         """The transaction failed: try its writes once more, each alone; a lone one fails."""
         if len(jobs) == 1:
-            _settle([(jobs[0], None, error)])
+            settle([(jobs[0], None, error)])
             return
         for job in jobs:
             if time.monotonic() > self._gives_up_at:
-                _settle([(job, None, _given_up())])
+                settle([(job, None, given_up())])
             else:
                 self._group_of_one(job)
 
@@ -216,9 +217,9 @@ class Writer:
                 self._connection.execute("COMMIT")
         except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
             self._roll_back()
-            _settle([(job, None, failure)])
+            settle([(job, None, failure)])
         else:
-            _settle([(job, result, error)])
+            settle([(job, result, error)])
             if woke:
                 self._woke()
 
@@ -242,32 +243,4 @@ class Writer:
             self._connection = self._connect()
 
 
-def _given_up() -> StoreClosed:
-    return StoreClosed("the store was closed before this write had its turn; nothing was stored, open it again")
-
-
 _Done = tuple[_Job, Any, BaseException | None]
-
-
-def _settle(done: list[_Done]) -> None:
-    """Hand results to their callers: one wake-up a loop, however many wait on it."""
-    loops: dict[asyncio.AbstractEventLoop, list[_Done]] = {}
-    for entry in done:
-        loops.setdefault(entry[0].loop, []).append(entry)
-    for loop, entries in loops.items():
-        # A loop that has closed has nobody left to tell.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(_resolve, entries)
-
-
-def _resolve(entries: list[_Done]) -> None:
-    for job, result, error in entries:
-        if job.future.done():
-            continue
-        if isinstance(error, StopIteration):
-            # A future cannot carry it: asyncio would wait for ever.
-            job.future.set_exception(RuntimeError("a unit of work raised StopIteration"))
-        elif error is not None:
-            job.future.set_exception(error)
-        else:
-            job.future.set_result(result)
