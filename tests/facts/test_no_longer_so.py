@@ -103,3 +103,18 @@ async def test_an_undone_consolidation_takes_no_message_away(world) -> None:
     memory = await current(holdfast)
     await holdfast.scope(user="alice").undo((await holdfast.scope(user="alice").history(memory.id))[-1].id)
     assert stale(await served(holdfast))
+
+
+@pytest.mark.parametrize("operation", ["set", "add"])
+async def test_that_there_are_none_ends_every_value_and_ends_with_the_next(world, operation: str) -> None:
+    async def held() -> list[str | None]:
+        return [memory.value for memory in (await world[0].scope(user="alice").list(kinds=("fact",))).items]
+
+    await say(world, "one", "I am allergic to nuts.", fact("nuts", "allergies", "add"))
+    await say(world, "two", "And to cats too.", fact("cats", "allergies", "add"))
+    assert sorted(map(str, await held())) == ["cats", "nuts"]
+    await say(world, "three", "I have no allergies any more.", fact("none", "allergies", operation))
+    assert await held() == ["none"]
+    assert not any("nuts" in text for text in await served(world[0], "allergies"))
+    await say(world, "four", "I am allergic to pollen now.", fact("pollen", "allergies", "add"))
+    assert await held() == ["pollen"]
