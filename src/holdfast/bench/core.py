@@ -19,6 +19,7 @@ import apsw
 from holdfast.bench.measure import Row, percentile, side_by_side
 from holdfast.bench.peers import peer_rows
 from holdfast.open import AsyncHoldfast
+from holdfast.packed import BLOCK_DOCUMENTS, BLOCK_ENTRY_BYTES
 from holdfast.storage.sqlite.connection import connect
 from holdfast.storage.sqlite.reading import QUERIES
 
@@ -47,7 +48,7 @@ Statement = tuple[str, Mapping[str, Any]]
 
 
 def recording(path: str) -> list[Statement]:
-    """The statements and parameters of one add of one message, as SQLite sees them."""
+    """What one add of one message writes, as SQLite sees it: the statements between BEGIN and COMMIT, without reads."""
     made: list[Statement] = []
 
     def trace(_: apsw.Cursor, sql: str, bindings: Any) -> bool:
@@ -71,28 +72,31 @@ def recording(path: str) -> list[Statement]:
         asyncio.run(once())
     finally:
         apsw.connection_hooks.remove(hook)
-    return [entry for entry in made if "SAVEPOINT" not in entry[0] and not entry[0].startswith("RELEASE")]
+    return [entry for entry in made if entry[0].startswith(("BEGIN", "INSERT", "UPDATE", "COMMIT"))]
 
 
 def bare_add(connection: apsw.Connection, made: Sequence[Statement]) -> Callable[[], None]:
     """A transaction on the calling thread that writes the same rows into the same tables, with nothing around it."""
-    turn = 1000
+    turn = first = 1000
+    size = BLOCK_ENTRY_BYTES
 
     def add() -> None:
-        nonlocal turn
+        nonlocal turn, first, size
         turn += 1
+        # A block of words closes as often as in the store.
+        opens = size >= BLOCK_ENTRY_BYTES or turn - first >= BLOCK_DOCUMENTS
+        first, size = (turn, 0) if opens else (first, size)
         fresh = {"number": turn, "seq": turn, "id": f"x{turn:036d}"}
         for sql, params in made:
             if sql.startswith(("INSERT INTO message ", "INSERT INTO change ")):
-                params = {**params, **{name: value for name, value in fresh.items() if name in params}}  # noqa: PLW2901
-            if "first" in params and turn % 128 == 0:
-                # A block closes as often as in the store.
-                block = {**params, "first": turn}
-                connection.execute(QUERIES["put_word_block"], block).fetchall()
-                continue
-            if "first" in params:
-                params = {**params, "first": max(turn // 128 * 128, params["first"])}  # noqa: PLW2901
-            connection.execute(sql, params).fetchall()
+                connection.execute(sql, {**params, **fresh})
+            elif sql.startswith("UPDATE store"):
+                connection.execute(sql, {"now": params["now"] + turn * 1_000_000})
+            elif "entries" in params:
+                size += len(params["entries"])
+                connection.execute(QUERIES["put_word_block"] if opens else sql, {**params, "first": first})
+            else:
+                connection.execute(sql, params)
 
     return add
 
