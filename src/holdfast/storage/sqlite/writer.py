@@ -146,15 +146,15 @@ class Writer:
             result, error = None, failure
         settle([(job, result, error)])
 
-    def _group(self, job: _Job) -> _Job | None:
-        """Run a write and those that wait with it in one transaction; returns a job that must run outside of it."""
+    def _group(self, job: _Job, *, alone: bool = False) -> _Job | None:
+        """Run a write, and unless `alone` those that wait, in one transaction; returns a job that must run outside."""
         done: list[_Done] = []
         outside: _Job | None = None
         woke = False
         try:
             with translated(self._path):
                 gathered, now = self._begin()
-                until = time.monotonic() + GROUP_SECONDS
+                until = time.monotonic() + (0 if alone else GROUP_SECONDS)
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
                     if not current.future.cancelled():
@@ -212,22 +212,7 @@ class Writer:
             if time.monotonic() > self._gives_up_at:
                 settle([(job, None, given_up())])
             else:
-                self._group_of_one(job)
-
-    def _group_of_one(self, job: _Job) -> None:
-        assert job.scope is not None  # noqa: S101 - only units of work are grouped
-        try:
-            with translated(self._path):
-                gathered, now = self._begin()
-                gathered, result, error, woke = self._one(job, job.scope, gathered, now)
-                self._commit(gathered, now)
-        except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
-            self._roll_back()
-            settle([(job, None, failure)])
-        else:
-            settle([(job, result, error)])
-            if woke:
-                self._woke()
+                self._group(job, alone=True)
 
     def _begin(self) -> tuple[Gathered, datetime]:
         """Begin a transaction; its time is never before the last recorded one, whoever wrote that."""
