@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 
 from holdfast import Holdfast
@@ -221,6 +222,28 @@ def test_processes_that_open_a_new_file_at_once_share_it(tmp_path: Path) -> None
         assert {message.id for message in alice.messages()} == {out.strip() for out, _ in answers}
         assert [message.seq for message in alice.messages()] == list(range(1, TWO_OPENERS + 1))
         assert len(alice.list().items) == TWO_OPENERS
+
+
+def test_a_file_that_becomes_ours_while_it_is_looked_at_is_opened(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    looked: list[str] = []
+
+    def trace(_: apsw.Cursor, sql: str, __: object) -> bool:
+        if "application_id" in sql or "sqlite_schema" in sql:
+            looked.append(sql)
+            if len(looked) == 2:
+                Holdfast.open(path, worker=False).close()
+        return True
+
+    def hook(connection: apsw.Connection) -> None:
+        connection.exec_trace = trace
+
+    apsw.connection_hooks.append(hook)
+    try:
+        Holdfast.open(path, worker=False).close()
+    finally:
+        apsw.connection_hooks.remove(hook)
+    assert len(looked) > 2
 
 
 def test_every_refusal_is_ours(tmp_path: Path) -> None:

@@ -282,8 +282,9 @@ def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...
 
 
 def _check_ours(connection: apsw.Connection, path: str, supported: int) -> None:
-    application = int(connection.pragma("application_id"))
+    # In this order: a file that another process makes ours in between has tables only once it has the id too.
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    application = int(connection.pragma("application_id"))
     if application != APPLICATION_ID and (application or tables):
         raise NotAStore(f"{path} is another program's SQLite file; it was left untouched, name another one", path=path)
     _check_version(path, int(connection.pragma("user_version")), supported)
