@@ -91,7 +91,11 @@ class NearCache:
         """
         import numpy as np
 
-        found = tx.nearest(generation.number, query.astype("<f4").tobytes(), NEAREST, lambda: numbers[also()].tolist())
+        def named() -> list[int]:
+            asked: list[int] = numbers[also()].tolist()
+            return asked
+
+        found = tx.nearest(generation.number, query.astype("<f4").tobytes(), NEAREST, named)
         if found is None:
             return None
         held = self._held(tx, generation, found.upto)
