@@ -81,8 +81,8 @@ async def _filled(store: PostgresStore, count: int, clusters: int) -> Generation
 
 async def _indexed(store: PostgresStore, generation: Generation) -> float:
     began = time.perf_counter()
-    while (seconds := await store.upkeep.index_near(SCOPE, generation)) is not None:
-        await asyncio.sleep(seconds)  # noqa: ASYNC110 - another process may be at it
+    while (seconds := await store.upkeep.index_near(SCOPE, generation)) is not None:  # noqa: ASYNC110 - no event tells
+        await asyncio.sleep(seconds)
     return time.perf_counter() - began
 
 
