@@ -181,4 +181,4 @@ def run(database: str, *, vectors: int = 1_000_000, quick: bool = False) -> list
     """
     with own_schema(database) as place:
         # The location ends with the path; pgvector's types are found behind our own schema.
-        return asyncio.run(_measured(f"{place}%2Cpublic", 2_000 if quick else vectors, 5 if quick else 200))
+        return asyncio.run(_measured(f"{place}%2Cpublic", 2_000 if quick else vectors, 5 if quick else 100))

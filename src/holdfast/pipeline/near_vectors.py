@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEAREST", "NearCache", "NearVectors"]
 
-NEAREST = 400
+NEAREST = 1000
 """How many of the nearest are asked for (docs/scaling.md, Large scopes)."""
 SAMPLED_BLOCKS = 64
 """Blocks of 128 vectors whose mean stands for that of the scope: cosines with it are off by less than .01."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -37,6 +38,7 @@ ROWS, ROWS_WITH_INDEX = 512, 16
 SPELL_SECONDS = 10.0
 BUSY_SECONDS = 30.0
 """Another process makes the index: look again after this."""
+NOT_CREATED = "pgvector is not created in this database; an administrator does: CREATE EXTENSION vector"
 
 _INDEXES = (
     "SELECT l.relid::regclass::text, c.relname, i.indisvalid"
@@ -70,25 +72,24 @@ class Calls(Protocol):
 class _Indexes:
     """What there is: the tables that need an index of a generation, and the indexes that nobody needs."""
 
-    usable: bool
     missing: tuple[str, ...]
     useless: tuple[str, ...]
 
 
-def pgvector(connection: Session) -> tuple[bool, str]:
-    """Whether this connection can use pgvector as Holdfast does, made here where it may be; else why not."""
+def pgvector(connection: Session) -> str | None:
+    """Why this connection cannot use pgvector as Holdfast does; None where it can."""
     row = connection.execute(
         "SELECT a.installed_version, a.default_version, to_regtype('halfvec') IS NOT NULL"
         " FROM pg_available_extensions AS a WHERE a.name = 'vector'"
     ).fetchone()
     if row is None:
-        return False, "pgvector is not installed on the server"
+        return "pgvector is not installed on the server"
     version = str(row[0] or row[1])
     if tuple(int(part) for part in version.split(".")[:2]) < PGVECTOR_LEAST:
-        return False, f"pgvector is {version}; {'.'.join(map(str, PGVECTOR_LEAST))} or newer is needed"
-    if row[0] is not None and not row[2]:
-        return False, "pgvector is in a schema that is not on the search_path of our role"
-    return True, version
+        return f"pgvector is {version}; {'.'.join(map(str, PGVECTOR_LEAST))} or newer is needed"
+    if row[0] is None:
+        return NOT_CREATED
+    return None if row[2] else "pgvector is in a schema that is not on the search_path of our role"
 
 
 class NearUpkeep:
@@ -109,7 +110,7 @@ class NearUpkeep:
         if ready is None:
             return None
         found = await self._call(lambda connection: _indexes(connection, generation))
-        if not found.usable:
+        if found is None:
             return None
         until = time.monotonic() + SPELL_SECONDS
         most = ROWS if found.missing else ROWS_WITH_INDEX
@@ -154,16 +155,17 @@ class NearUpkeep:
         return True
 
 
-def _indexes(connection: Session, generation: Generation) -> _Indexes:
-    usable, why = pgvector(connection)
-    if usable:
-        try:
+def _indexes(connection: Session, generation: Generation) -> _Indexes | None:
+    """What there is of indexes; None where pgvector cannot be used."""
+    why = pgvector(connection)
+    if why == NOT_CREATED:
+        # Where our role may do it; in most databases only an administrator may.
+        with suppress(pg.InsufficientPrivilege, pg.UniqueViolation):
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        except (pg.InsufficientPrivilege, pg.UniqueViolation) as error:
-            usable, why = False, f"CREATE EXTENSION vector failed ({error.sqlstate})"
-    if not usable:
+            why = None
+    if why is not None:
         log.warning("no index of nearest neighbours: %s", why)
-        return _Indexes(usable=False, missing=(), useless=())
+        return None
     retired = [int(row[0]) for row in connection.execute("SELECT number FROM generation WHERE state = 'retired'")]
     rows: Sequence[tuple[str, str | None, bool | None]] = connection.execute(_INDEXES).fetchall()
     mine = f"hnsw_{generation.number}_"
@@ -172,9 +174,7 @@ def _indexes(connection: Session, generation: Generation) -> _Indexes:
     # One that is not valid is what a build left that did not come to its end.
     left = {name for _, name, valid in rows if name is not None and name.startswith(mine) and not valid}
     useless = left | {name for _, name, _ in rows if name is not None and name.startswith(old)}
-    return _Indexes(
-        usable=True, missing=tuple(sorted({table for table, _, _ in rows} - served)), useless=tuple(sorted(useless))
-    )
+    return _Indexes(missing=tuple(sorted({table for table, _, _ in rows} - served)), useless=tuple(sorted(useless)))
 
 
 def _make(connection: Session, generation: Generation, table: str, name: str) -> None:
