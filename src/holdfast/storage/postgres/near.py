@@ -7,17 +7,17 @@ transaction that changes their vector changes it too; those from there on are sc
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from holdfast.storage.postgres.connection import Reals
 from holdfast.vectors import FLOAT_BYTES, HELD, VECTOR_DOCUMENTS, Nearest, VectorBlock
 
 if TYPE_CHECKING:
     from holdfast.storage.postgres.reading import PostgresStatements
     from holdfast.storage.sql import Row
 
-__all__ = ["covered", "nearest", "row_changes", "row_text"]
+__all__ = ["covered", "nearest", "row_changes"]
 
 MOST_SCANNED = 200_000
 """Rows of other scopes that a question passes over in the index before it is answered from all rows instead."""
@@ -38,7 +38,7 @@ def nearest(
     if near is None or not near[1]:
         return None
     numbers = {"dimension": len(vector) // FLOAT_BYTES, "generation": generation}
-    asked = {"asked": row_text(vector), "limit": limit, **bound}
+    asked = {"asked": Reals(vector), "limit": limit, **bound}
     sql.run("seek_near", {"breadth": str(min(limit, WIDEST)), "most": str(MOST_SCANNED)})
     found = sql.composed("nearest", numbers, asked).fetchall()
     if len(found) < limit:
@@ -54,12 +54,6 @@ def nearest(
 def covered(row: Row | None) -> tuple[int, bool] | None:
     """A row of `read_near`: up to which document there are rows, and whether an index serves them."""
     return None if row is None else (int(row[0]), bool(row[1]))
-
-
-def row_text(vector: bytes) -> str:
-    """A vector as PostgreSQL reads an array of `real`; it comes back as the same numbers."""
-    values = struct.unpack(f"<{len(vector) // FLOAT_BYTES}f", vector)
-    return "{" + ",".join(map("%.9g".__mod__, values)) + "}"
 
 
 def row_changes(before: VectorBlock | None, after: VectorBlock, upto: int) -> dict[int, bytes | None]:

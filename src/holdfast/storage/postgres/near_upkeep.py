@@ -41,10 +41,11 @@ BUSY_SECONDS = 30.0
 NOT_CREATED = "pgvector is not created in this database; an administrator does: CREATE EXTENSION vector"
 
 _INDEXES = (
-    "SELECT l.relid::regclass::text, c.relname, i.indisvalid"
-    " FROM pg_partition_tree('near_vector') AS l"
+    "SELECT t.oid::regclass::text, c.relname, i.indisvalid"
+    " FROM pg_class AS t LEFT JOIN pg_inherits AS h ON h.inhrelid = t.oid"
     " LEFT JOIN (pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid AND c.relname LIKE 'hnsw%')"
-    " ON i.indrelid = l.relid WHERE l.isleaf"
+    " ON i.indrelid = t.oid"
+    " WHERE t.relkind = 'r' AND to_regclass('near_vector') IN (t.oid, h.inhparent)"
 )
 
 

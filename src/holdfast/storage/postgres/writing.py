@@ -9,7 +9,8 @@ from holdfast.answers import Due
 from holdfast.model import Scope
 from holdfast.storage import rows
 from holdfast.storage.gathered import Gathered
-from holdfast.storage.postgres.near import covered, row_changes, row_text
+from holdfast.storage.postgres.connection import Reals
+from holdfast.storage.postgres.near import covered, row_changes
 from holdfast.storage.writing import SqlWrite
 from holdfast.vectors import UNSEEN, VECTOR_DOCUMENTS, VectorBlock, block_of
 
@@ -72,5 +73,5 @@ class PostgresWrite(SqlWrite):
         gone = [number for number, value in values.items() if value is None]
         self._many("delete_near_vector", [{"generation": generation, "number": number} for number in gone])
         new = [(number, value) for number, value in values.items() if value is not None]
-        made = [{"generation": generation, "number": number, "vector": row_text(value)} for number, value in new]
+        made = [{"generation": generation, "number": number, "vector": Reals(value)} for number, value in new]
         self._many("put_near_vector", made)
