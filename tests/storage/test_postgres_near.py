@@ -178,9 +178,7 @@ async def test_what_comes_later_is_taken_up_by_whole_blocks(database: str) -> No
         await store.close()
 
 
-async def test_a_filter_loses_nothing_where_another_scope_holds_nearly_all(
-    database: str, databases: Databases
-) -> None:
+async def test_a_filter_loses_nothing_where_another_scope_holds_nearly_all(database: str, databases: Databases) -> None:
     """Bob's vectors lie around the question, Alice's far from it: the index alone would give Bob's and no other."""
     # So few rows would be sorted, not looked up in the index.
     databases.server.sql(f"ALTER DATABASE {_name(database)} SET enable_sort = off")
@@ -254,6 +252,37 @@ async def test_an_index_whose_making_was_cut_short_is_made_again(database: str, 
         await indexed(store, ALICE)
         found = "SELECT indisvalid FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%'"
         assert databases.server.sql(found, _name(database)) == [(True,)]
+    finally:
+        await store.close()
+
+
+async def test_where_pgvector_goes_away_nobody_asks_for_it(database: str, databases: Databases) -> None:
+    """As where a dump is restored on a server without it."""
+    store = await opened(database)
+    try:
+        await filled(store, ALICE, vectors(300))
+        await indexed(store, ALICE)
+        databases.server.sql("DROP EXTENSION vector CASCADE", _name(database))
+        assert await asked(store, ALICE, vectors(1)[0]) is None
+        assert await store.upkeep.index_near(ALICE, ONE) is None
+        await store.write(ALICE, lambda tx: tx.unindex([7]))
+        databases.server.sql("CREATE EXTENSION vector", _name(database))
+        await indexed(store, ALICE)
+        found = await asked(store, ALICE, vectors(300)[7], 300)
+        assert found is not None
+        assert found.cosines.keys() == set(range(256)) - {7}
+    finally:
+        await store.close()
+
+
+async def test_a_damaged_block_has_no_vectors_and_no_error(database: str, databases: Databases) -> None:
+    store = await opened(database)
+    try:
+        await filled(store, ALICE, vectors(300))
+        held = await store.read(ALICE, lambda tx: near_vectors.NearVectors(tx, ONE).vector(5))
+        assert held is not None
+        databases.server.sql("UPDATE vector_block SET vectors = substring(vectors FROM 2)", _name(database))
+        assert await store.read(ALICE, lambda tx: near_vectors.NearVectors(tx, ONE).vector(5)) is None
     finally:
         await store.close()
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.pipeline.vector_cache import DecodedVectors
-from holdfast.vectors import HELD, UNSEEN, VECTOR_DOCUMENTS, block_of
+from holdfast.vectors import HELD, UNSEEN, VECTOR_DOCUMENTS, CorruptVectors, block_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,15 +60,14 @@ class NearVectors:
         self._read: dict[int, DecodedVectors] = {}
 
     def vector(self, number: int) -> Floats | None:
-        """The vector of one document, or None.
-
-        Raises:
-            CorruptVectors: its block does not have the shape of its generation.
-        """
+        """The vector of one document; None where it has none, or its block is damaged (which `doctor` finds)."""
         first = block_of(number)
         if first not in self._read:
             blocks = self._tx.vector_blocks(self._generation.number, [first])
-            self._read[first] = DecodedVectors.of(blocks, self._generation.dimension)
+            try:
+                self._read[first] = DecodedVectors.of(blocks, self._generation.dimension)
+            except CorruptVectors:
+                self._read[first] = DecodedVectors.of([], self._generation.dimension)
         return self._read[first].vector(number)
 
 

@@ -662,7 +662,8 @@ SELECT set_config('holdfast.upkeep', 'on', true)
 -- nearest neighbours is found by the planner only where they stand in the text.
 
 -- name: read_near
-SELECT upto, ready FROM near_scope WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
+SELECT upto, ready = 1 AND to_regtype('halfvec') IS NOT NULL
+FROM near_scope WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
 
 -- name: read_nears
 SELECT generation, upto FROM near_scope WHERE namespace = :namespace AND user_id = :user_id
