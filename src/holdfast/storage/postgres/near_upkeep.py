@@ -33,7 +33,7 @@ PGVECTOR_LEAST = (0, 8)
 """From this version on a filter does not make the index return too few (`hnsw.iterative_scan`)."""
 MOST_DIMENSIONS = 4000
 """What pgvector's HNSW takes of `halfvec`."""
-ROWS, ROWS_WITH_INDEX = 512, 16
+ROWS, ROWS_WITH_INDEX = 128, 16
 """Rows a transaction; where there is an index each takes some 2 ms, and the namespace is locked meanwhile."""
 SPELL_SECONDS = 10.0
 BUSY_SECONDS = 30.0
