@@ -11,6 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.pipeline.turns import SCORING
 from holdfast.pipeline.vector_cache import DecodedVectors
 from holdfast.vectors import HELD, UNSEEN, VECTOR_DOCUMENTS, CorruptVectors, block_of
 
@@ -32,6 +33,8 @@ __all__ = ["NEAREST", "NearCache", "NearVectors"]
 
 NEAREST = 1000
 """How many of the nearest are asked for (docs/scaling.md, Large scopes)."""
+WITH_TURNS = 100
+"""How many of the best by words have the turns around them scored too."""
 SAMPLED_BLOCKS = 64
 """Blocks of 128 vectors whose mean stands for that of the scope: cosines with it are off by less than .01."""
 _SCOPES = 16
@@ -83,7 +86,8 @@ class NearCache:
     ) -> tuple[Floats, Mask, Mask] | None:
         """As `DecodedVectors.cosines`; None where the store has no index of nearest neighbours for the scope.
 
-        `also` gives rows, as places in `numbers`, whose cosine is to be exact whatever the index gives.
+        `also` gives rows, as places in `numbers`, whose cosine is to be exact whatever the index gives, the most
+        important first.
 
         Raises:
             CorruptVectors: a block does not have the shape of its generation.
@@ -91,7 +95,7 @@ class NearCache:
         import numpy as np
 
         def named() -> list[int]:
-            asked: list[int] = numbers[also()].tolist()
+            asked: list[int] = numbers[_with_turns(also(), len(numbers))].tolist()
             return asked
 
         found = tx.nearest(generation.number, query.astype("<f4").tobytes(), NEAREST, named)
@@ -144,6 +148,14 @@ def _made(tx: ReadTx, generation: Generation, rev: int, upto: int, before: _Held
     tail = [block for block in blocks if block.first + VECTOR_DOCUMENTS > upto]
     newest = newest.renewed(tx, generation.number, rev, tail)
     return _Held(rev=rev, upto=upto, marks=marks, sampled=sampled, middle=middle, newest=newest)
+
+
+def _with_turns(rows: Numbers, count: int) -> Numbers:
+    """The rows, and the turns around the first of them: a message counts by the nearness of its window too."""
+    import numpy as np
+
+    around = rows[:WITH_TURNS, None] + np.arange(-SCORING.before, SCORING.after + 1)
+    return np.union1d(rows, around[(around >= 0) & (around < count)])
 
 
 def _sample(upto: int) -> range:
