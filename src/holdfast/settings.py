@@ -139,7 +139,7 @@ class Settings:
     consolidate_skip: str = "holdfast:*,script:*,cron:*"
     failover_timeout: float = 30.0
     postgres_connections: int = 4
-    postgres_hnsw_from: int = 100_000
+    postgres_hnsw_from: int = 250_000
     postgres_partitions: int = 0
     compaction: str = ""
     compact_memories: int = 20

@@ -20,8 +20,8 @@ KEEPING: Mapping[str, bytes] = {
     name: driver_text(sql) for name, sql in load("holdfast.storage.postgres", "keeping.sql").items()
 }
 CLOCK_SLACK = timedelta(minutes=5)
-LARGE = 100_000
-"""Documents from which on a scope gains from an index of nearest neighbours: beyond, a scan here only estimates."""
+LARGE = 250_000
+"""Documents from which on a scope gains from an index of nearest neighbours: see docs/scaling.md."""
 _SHOWN = 5
 _RESTORE = "restore the database from a backup (pg_dump or a base backup with its log)"
 
