@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import psycopg
 
+from holdfast.bench import large
 from holdfast.bench.stores import run
+from tests.postgres_server import Databases
 
 
 def test_the_table_is_made_and_nothing_stays_behind(database: str) -> None:
@@ -15,3 +17,10 @@ def test_the_table_is_made_and_nothing_stays_behind(database: str) -> None:
     assert "same order and scores" in words.value
     with psycopg.connect(database) as connection:
         assert connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'holdfast%'").fetchall() == []
+
+
+def test_the_table_of_a_large_scope_is_made(database: str, databases: Databases) -> None:
+    databases.server.sql("CREATE EXTENSION vector", database.partition("@/")[2].partition("?")[0])
+    exact, _, near, *_ = large.run(database, quick=True)
+    assert "0.0% of the nearest ten lost" in exact.value
+    assert "0.0% of the nearest ten lost" in near.value

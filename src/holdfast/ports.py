@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.inference import UsageBook
     from holdfast.model import Scope
     from holdfast.transaction import ReadTx, WriteTx
+    from holdfast.vectors import Generation
 
 __all__ = [
     "Clock",
@@ -151,6 +152,13 @@ class Upkeep(Protocol):
 
     async def scopes(self) -> list[Scope]:
         """Every (namespace, user) that the store holds anything of."""
+        ...
+
+    async def index_near(self, scope: Scope, generation: Generation) -> float | None:
+        """Bring the store's index of nearest neighbours up to date with a scope's vectors, where it keeps one.
+
+        None when there is nothing left to do, else after how many seconds to go on. It may take minutes.
+        """
         ...
 
     async def scrub(self, *, briefly: bool = False) -> str | None:

@@ -28,6 +28,7 @@ _FALSE = {"0", "false", "no", "off"}
 _MAY_BE_ZERO = {
     "context_consolidate_share",
     "key_threshold",
+    "postgres_hnsw_from",
     "postgres_partitions",
     "retain_days",
     "retain_most",
@@ -83,6 +84,7 @@ class Settings:
         consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
         failover_timeout: seconds to ride out a lost connection to PostgreSQL before `StoreUnreachable`.
         postgres_connections: most connections that a process uses for reading, and as many for writing.
+        postgres_hnsw_from: documents from which on PostgreSQL keeps an HNSW index of a scope's vectors; 0 for never.
         postgres_partitions: parts by hash of the namespace that a new store's tables are made in; 0 for one piece.
         compaction: the chain or model that judges near-duplicates; empty for that of `consolidation`, `none` for none.
         compact_memories: how many new or changed notes make a compaction due at once.
@@ -137,6 +139,7 @@ class Settings:
     consolidate_skip: str = "holdfast:*,script:*,cron:*"
     failover_timeout: float = 30.0
     postgres_connections: int = 4
+    postgres_hnsw_from: int = 250_000
     postgres_partitions: int = 0
     compaction: str = ""
     compact_memories: int = 20

@@ -7,7 +7,7 @@ a document has none, zeros stand. Nothing here needs NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -22,6 +22,7 @@ __all__ = [
     "CorruptVectors",
     "Generation",
     "GenerationState",
+    "Nearest",
     "VectorBlock",
     "VectorReads",
     "VectorWrites",
@@ -84,6 +85,14 @@ class VectorBlock:
     rev: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nearest:
+    """What a store's index of nearest neighbours gives: exact cosines by number, of documents before `upto`."""
+
+    upto: int
+    cosines: Mapping[int, float]
+
+
 class VectorReads(Protocol):
     """What a transaction reads of vectors."""
 
@@ -105,6 +114,17 @@ class VectorReads(Protocol):
 
     def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
         """The blocks that begin with these numbers, whole, in their order; one that is not there is left out."""
+        ...
+
+    def nearest(
+        self, generation: int, vector: bytes, limit: int, also: Callable[[], Sequence[int]] = tuple
+    ) -> Nearest | None:
+        """The `limit` documents of the scope whose vectors are nearest to one, and those that `also` names.
+
+        None where the store keeps no index of nearest neighbours for the scope; then nothing was asked of `also`. The
+        nearest may miss some, never because of what other scopes hold; the cosines are exact. A document without a
+        vector is left out.
+        """
         ...
 
 

@@ -17,6 +17,22 @@ ONLY_POSTGRES = {
     "lock_due": "a lease that was looked at stays; with one writer to a file it does by itself",
     "enter": "row-level security",
     "enter_upkeep": "row-level security",
+    **dict.fromkeys(
+        (
+            "clear_near_vectors",
+            "cosines_of",
+            "delete_near",
+            "delete_near_vector",
+            "nearest",
+            "nearest_exact",
+            "put_near",
+            "put_near_vector",
+            "read_near",
+            "read_nears",
+            "seek_near",
+        ),
+        "an index of nearest neighbours, which SQLite has not",
+    ),
 }
 OTHER_PARAMETERS = {
     "lease_due": {"now"},  # the item is looked at again when it is locked

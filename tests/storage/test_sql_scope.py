@@ -18,7 +18,7 @@ ONE_NAMESPACE = {"read_change_seq", "put_change_seq", "lock_namespace", "add_nam
 SCOPED = {
     "owner", "agent", "session", "message", "memory", "memory_source", "change", "change_effect",
     "idempotency", "tombstone", "due", "word_block", "evidence", "suspicion", "vector_block",
-    "key_vector", "message_quote", "progress",
+    "key_vector", "message_quote", "progress", "near_scope", "near_vector",
 }  # fmt: skip
 OPEN_TO_UPKEEP = {"store", "clock", "due", "owner", "model_usage", "generation", "token"}
 TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b|SKIP\b)(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)

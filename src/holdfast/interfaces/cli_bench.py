@@ -147,6 +147,18 @@ def stores(db: str, *, quick: bool, as_json: bool) -> None:
     _rows(lambda: run(db, quick=quick), as_json=as_json)
 
 
+@bench_command.command("large")
+@click.option("--db", required=True, metavar="URL", help="postgresql://…; its role must be allowed to create a schema.")
+@click.option("--vectors", default=1_000_000, show_default=True, help="How many in one scope.")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def large(db: str, vectors: int, *, quick: bool, as_json: bool) -> None:
+    """Measure one scope of a million vectors on PostgreSQL: HNSW beside the exact scan."""
+    from holdfast.bench.large import run
+
+    _rows(lambda: run(db, vectors=vectors, quick=quick), as_json=as_json)
+
+
 def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
     from holdfast.bench.recall import table
 

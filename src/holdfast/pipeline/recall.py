@@ -26,13 +26,14 @@ from holdfast.pipeline.documents import KIND_OF, ROLE_OF
 from holdfast.pipeline.fusion import ARMS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
+from holdfast.pipeline.near_vectors import NearCache, NearVectors
 from holdfast.pipeline.sight import checked_session
 from holdfast.pipeline.truth import DEPTH, Outdated, TruthCache, leading, newer_first, repeats_of
-from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
+from holdfast.pipeline.vector_cache import VectorCache, VectorOf
 from holdfast.pipeline.words import WordScores, best_first
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
-from holdfast.vectors import CorruptVectors
+from holdfast.vectors import CorruptVectors, Generation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +65,7 @@ class Caches:
 
     indexes: IndexCache = field(default_factory=IndexCache)
     vectors: VectorCache = field(default_factory=VectorCache)
+    near: NearCache = field(default_factory=NearCache)
     truth: TruthCache = field(default_factory=TruthCache)
 
 
@@ -192,7 +194,7 @@ def recall(
 
 def _nearness(
     tx: ReadTx, index: DecodedIndex, caches: Caches, meaning: Meaning, also: Callable[[], Rows]
-) -> tuple[tuple[Floats, Mask] | None, DecodedVectors | None, Gaps]:
+) -> tuple[tuple[Floats, Mask] | None, VectorOf | None, Gaps]:
     """Cosines by row, and whether each row has a vector; what is missing."""
     if meaning.off:
         return None, None, Gaps(off=("meaning",))
@@ -207,16 +209,27 @@ def _nearness(
         lag = int(index.active.sum())
         return None, None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
     try:
-        vectors = caches.vectors.vectors(tx, current)
+        if meaning.vector is None:
+            return None, caches.vectors.vectors(tx, current), Gaps(building=building)
+        vectors, found = _cosines(tx, index, caches, current, meaning.vector, also)
     except CorruptVectors as error:
         return None, None, Gaps(degraded=("meaning",), why=str(error))
-    if meaning.vector is None:
-        return None, vectors, Gaps(building=building)
-    cosines, held, seen = vectors.cosines(meaning.vector, index.numbers, also=also)
+    cosines, held, seen = found
     missing = index.active & ~seen
     gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing), building=building)
     held &= index.living
     return (cosines, held), vectors, gaps
+
+
+def _cosines(
+    tx: ReadTx, index: DecodedIndex, caches: Caches, current: Generation, query: Floats, also: Callable[[], Rows]
+) -> tuple[VectorOf, tuple[Floats, Mask, Mask]]:
+    """As `DecodedVectors.cosines`: by the store's index of nearest neighbours where it has one for the scope."""
+    near = caches.near.cosines(tx, current, query, index.numbers, also)
+    if near is not None:
+        return NearVectors(tx, current), near
+    vectors = caches.vectors.vectors(tx, current)
+    return vectors, vectors.cosines(query, index.numbers, also=also)
 
 
 def _behind(tx: ReadTx, index: DecodedIndex, missing: Mask) -> tuple[str, ...]:
@@ -279,7 +292,7 @@ def _ranked(
     by_words: tuple[Arm, WordScores],
     allowed: Mask,
     cosines: tuple[Floats, Mask] | None,
-    vectors: DecodedVectors | None,
+    vectors: VectorOf | None,
     past: Mapping[int, Outdated],
     now: datetime,
     only: tuple[str, ...] | None,

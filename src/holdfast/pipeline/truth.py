@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.pipeline.vector_cache import DecodedVectors
+    from holdfast.pipeline.vector_cache import VectorOf
     from holdfast.pipeline.words import WordScores
     from holdfast.unpacked import DecodedIndex
 
@@ -163,7 +163,7 @@ class TruthCache:
 
 
 def newer_first(
-    order: Rows, score: Floats, index: DecodedIndex, words: WordScores, vectors: DecodedVectors | None, aside: Mask
+    order: Rows, score: Floats, index: DecodedIndex, words: WordScores, vectors: VectorOf | None, aside: Mask
 ) -> tuple[Rows, Mapping[int, int]]:
     """The order with later statements before earlier ones of the same thing, and which row each earlier one yields to.
 
@@ -205,7 +205,7 @@ def newer_first(
     return np.concatenate([np.array(placed, dtype=order.dtype), order[DEPTH:]]), yields
 
 
-def _cosine(vectors: DecodedVectors, index: DecodedIndex, row: int, other: int) -> float:
+def _cosine(vectors: VectorOf, index: DecodedIndex, row: int, other: int) -> float:
     one, two = vectors.vector(int(index.numbers[row])), vectors.vector(int(index.numbers[other]))
     return -1.0 if one is None or two is None else float(one @ two)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.pipeline.index import due_index, look_again
 from holdfast.pipeline.sign_bits import estimated, signs
@@ -21,7 +21,7 @@ from holdfast.vectors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.pipeline.sign_bits import Words
     from holdfast.transaction import ReadTx, WriteTx
 
-__all__ = ["EXACT_TO", "DecodedVectors", "VectorCache", "mend_vectors"]
+__all__ = ["EXACT_TO", "DecodedVectors", "VectorCache", "VectorOf", "mend_vectors"]
 
 EXACT_TO = 100_000
 """Documents of a scope up to which every vector is multiplied; beyond, sign bits choose (docs/recall.md, Size)."""
@@ -139,13 +139,33 @@ class DecodedVectors:
         vector: Floats = block.matrix[number - first]
         return vector
 
-    def renewed(self, tx: ReadTx, generation: int, rev: int) -> DecodedVectors:
-        """The same as the transaction sees them; unchanged blocks are not read again.
+    @classmethod
+    def of(cls, blocks: Sequence[VectorBlock], dimension: int) -> DecodedVectors:
+        """The vectors of these blocks alone.
 
         Raises:
             CorruptVectors: a block does not have the shape of its generation.
         """
-        marks = tx.vector_marks(generation)
+        return cls({block.first: _Decoded(block, dimension) for block in blocks}, dimension, -1)
+
+    def summed(self) -> tuple[NDArray[np.float64], int]:
+        """The sum of the vectors, and how many they are."""
+        import numpy as np
+
+        total = np.zeros(self.dimension, dtype=np.float64)
+        for block in self._blocks.values():
+            total += block.matrix.sum(axis=0, dtype=np.float64)
+        return total, sum(int((block.marks == HELD).sum()) for block in self._blocks.values())
+
+    def renewed(
+        self, tx: ReadTx, generation: int, rev: int, marks: Sequence[VectorBlock] | None = None
+    ) -> DecodedVectors:
+        """The same as the transaction sees them, all or the blocks of `marks`; unchanged ones are not read again.
+
+        Raises:
+            CorruptVectors: a block does not have the shape of its generation.
+        """
+        marks = tx.vector_marks(generation) if marks is None else marks
         kept = {
             b.first: self._blocks[b.first]
             for b in marks
@@ -154,6 +174,14 @@ class DecodedVectors:
         fresh = tx.vector_blocks(generation, [block.first for block in marks if block.first not in kept])
         kept.update((block.first, _Decoded(block, self.dimension)) for block in fresh)
         return DecodedVectors(dict(sorted(kept.items())), self.dimension, rev)
+
+
+class VectorOf(Protocol):
+    """Where the vector of a document is looked up."""
+
+    def vector(self, number: int) -> Floats | None:
+        """The vector of one document, or None."""
+        ...
 
 
 class _Decoded:

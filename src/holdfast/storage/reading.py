@@ -5,7 +5,7 @@ The statements are named; each store says them in its own dialect (`holdfast.sto
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from holdfast.packed import Block
 from holdfast.storage import rows
 from holdfast.storage.sql import Row, Rows, Statements
 from holdfast.transaction import Listing, Replay, Tombstone
-from holdfast.vectors import Generation, VectorBlock
+from holdfast.vectors import Generation, Nearest, VectorBlock
 
 if TYPE_CHECKING:
     from holdfast.answers import Due
@@ -296,6 +296,14 @@ class SqlRead:
     def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
         read = self._each("read_vector_block", [{"generation": generation, "first": first} for first in firsts])
         return [VectorBlock(first=r[0], rev=r[1], marks=r[2], vectors=r[3]) for one in read for r in one]
+
+    def nearest(
+        self, generation: int, vector: bytes, limit: int, also: Callable[[], Sequence[int]] = tuple
+    ) -> Nearest | None:
+        """None: a file keeps no such index, and a writer asks none."""
+        del generation, vector, limit, also
+        self._check_open()
+        return None
 
     def due(self) -> list[Due]:
         return [rows.to_due(row) for row in self._run("read_due")]

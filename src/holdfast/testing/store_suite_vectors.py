@@ -97,6 +97,25 @@ class VectorsCases:
             await store.write(ALICE, fail)
         assert await store.read(ALICE, lambda tx: (tx.generations(), tx.vector_marks(1))) == ([], [])
 
+    async def test_the_nearest_come_from_an_index_of_this_scope_or_nobody_is_asked(self, store: Store) -> None:
+        def put(tx: WriteTx) -> None:
+            if not tx.generations():
+                tx.put_generation(_ONE)
+            tx.put_vectors(1, [_block()])
+
+        for scope in (ALICE, BOB):
+            await store.write(scope, put)
+            assert await store.upkeep.index_near(scope, _ONE) is None
+        named: list[int] = []
+
+        def also() -> list[int]:
+            named.append(2)
+            return named
+
+        found = await store.read(ALICE, lambda tx: tx.nearest(1, _VECTOR, 1, also))
+        assert (found is None) == (not named)
+        assert found is None or set(found.cosines) <= {0, 2}
+
     async def test_document_count_is_of_the_numbers_that_were_taken(
         self, store: Store, ids: Ids, clock: FakeClock
     ) -> None:

@@ -49,13 +49,24 @@ def index_step(store: Store, embedding: Embedding | None) -> Callable[[Lease], A
         mine = targets(generations, fingerprint)
         for generation in mine:
             await fill(store, embedding, scope, generation, lease)
+        again = [await _near(store, scope, generation, lease) for generation in mine]
         await store.write(scope, drop_retired, priority=Priority.WORKER)
         building = next((one for one in generations if one.state == "building"), None)
         if building is not None and building in mine:
             await _switch_when_complete(store, building)
-        return None if mine and (building is None or building in mine) else OTHERS_SECONDS
+        if not mine or (building is not None and building not in mine):
+            return OTHERS_SECONDS
+        return max((seconds for seconds in again if seconds is not None), default=None)
 
     return step
+
+
+async def _near(store: Store, scope: Scope, generation: Generation, lease: Lease) -> float | None:
+    """Bring the store's index of nearest neighbours up to date; after how many seconds to look again, or None."""
+    while (seconds := await store.upkeep.index_near(scope, generation)) == 0:
+        if not await store.upkeep.renew(lease, LEASE_SECONDS):
+            return None
+    return seconds
 
 
 async def start_generation(store: Store, embedding: Embedding, scope: Scope) -> Generation | None:

@@ -14,6 +14,7 @@ from holdfast.wiring.postgres import is_postgres, postgres_is_there, shown
 if TYPE_CHECKING:
     from holdfast.keeping import Migrated
     from holdfast.storage.copying import Side
+    from holdfast.transaction import ReadTx
 
 __all__ = ["migrate"]
 
@@ -43,7 +44,10 @@ async def migrate(source: str, target: str, *, progress: Callable[[int, int], No
             sides = [stack.enter_context(_side(location, settings)) for location in (source, target)]
             return copy_store(sides[0], sides[1], progress=progress)
 
-    return await asyncio.to_thread(run)
+    moved = await asyncio.to_thread(run)
+    if is_postgres(target):
+        await _near_due(target, settings)
+    return moved
 
 
 def _need_source(source: str, target: str) -> None:
@@ -69,6 +73,24 @@ async def _current(location: str, settings: Settings) -> None:
 
     store = await open_store(location, settings, SystemClock(), TimeOrderedIds())
     await store.close()
+
+
+async def _near_due(target: str, settings: Settings) -> None:
+    """Have the index of nearest neighbours made for large scopes: it is not moved."""
+    from holdfast.pipeline.index import due_index
+    from holdfast.wiring import open_store
+
+    def large(tx: ReadTx) -> bool:
+        least = settings.postgres_hnsw_from
+        return bool(least and tx.generations()) and tx.document_count() >= least
+
+    store = await open_store(target, settings, SystemClock(), TimeOrderedIds())
+    try:
+        for scope in await store.upkeep.scopes():
+            if await store.read(scope, large):
+                await store.write(scope, due_index)
+    finally:
+        await store.close()
 
 
 @contextmanager

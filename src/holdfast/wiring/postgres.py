@@ -64,6 +64,7 @@ async def open_postgres(location: str, settings: Settings, clock: Clock) -> tupl
         threads=settings.postgres_connections,
         partitions=settings.postgres_partitions,
         listen=settings.worker,
+        hnsw_from=settings.postgres_hnsw_from,
     )
     return store, PostgresKeeper(place, clock=clock, busy_timeout=settings.busy_timeout)
 

@@ -28,7 +28,7 @@ from holdfast.model import (
 from holdfast.packed import Block
 from holdfast.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
 from holdfast.transaction import Listing, Replay, Tombstone
-from holdfast.vectors import Generation, VectorBlock
+from holdfast.vectors import Generation, Nearest, VectorBlock
 
 __all__ = ["InMemoryReadTx"]
 
@@ -322,6 +322,13 @@ class InMemoryReadTx:
         """The blocks that begin with these numbers, whole, in their order."""
         found = (self._rows.vectors.get((generation, first)) for first in firsts)
         return [block for block in found if block is not None]
+
+    def nearest(
+        self, generation: int, vector: bytes, limit: int, also: Callable[[], Sequence[int]] = tuple
+    ) -> Nearest | None:
+        """None: it keeps no such index."""
+        del generation, vector, limit, also
+        return None
 
     def due(self) -> list[Due]:
         """The scope's due work, by time, kind and ref."""

@@ -13,6 +13,7 @@ from holdfast.answers import Due
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Lease
 from holdfast.storage.inmemory.rows import Claim, DueKey, Owner, Rows
+from holdfast.vectors import Generation
 
 __all__ = ["InMemoryUpkeep"]
 
@@ -100,6 +101,10 @@ class InMemoryUpkeep:
         await asyncio.sleep(0)
         with self._unit():
             return [Scope(namespace=namespace, user=user) for namespace, user in self._rows.owners()]
+
+    async def index_near(self, scope: Scope, generation: Generation) -> float | None:  # noqa: ARG002 - the port's
+        """Nothing to do: it keeps no such index."""
+        return None
 
     async def scrub(self, *, briefly: bool = False) -> str | None:  # noqa: ARG002 - the port's
         """Nothing to do: what was forgotten is in no file."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from struct import pack, unpack
 from typing import Any
 from urllib.parse import quote
 
 import psycopg
 from psycopg import errors as pg
-from psycopg.adapt import Buffer
+from psycopg.adapt import Buffer, Dumper
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import Format
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
@@ -26,7 +28,7 @@ from holdfast.errors import (
     StoreUnreachable,
 )
 
-__all__ = ["Location", "Session", "connect", "in_our_words", "is_lost", "is_race", "parsed", "translated"]
+__all__ = ["Location", "Reals", "Session", "connect", "in_our_words", "is_lost", "is_race", "parsed", "translated"]
 
 Session = psycopg.Connection[tuple[Any, ...]]
 """A connection of ours: in autocommit, with the settings of `connect`."""
@@ -98,6 +100,23 @@ class _Int(Int8Dumper):
     """Every integer as bigint: one prepared statement serves all sizes."""
 
 
+class Reals(bytes):
+    """Little-endian float32, as a vector is kept, that goes to the server as an array of `real`."""
+
+
+class _Reals(Dumper):
+    """The header of an array of one dimension, then each number with its length before it, all big-endian."""
+
+    format = Format.BINARY
+    oid = 1021
+
+    def dump(self, obj: Reals) -> Buffer | None:
+        count = len(obj) // 4
+        lengths = [4] * (2 * count)
+        lengths[1::2] = unpack(f"<{count}I", obj)
+        return pack(f">iiIii{2 * count}I", 1, 0, 700, count, 1, *lengths)
+
+
 class _Text(StrDumperUnknown):
     """Text as UTF-8; what no column of PostgreSQL can hold (NUL, half a surrogate) goes in as an escape."""
 
@@ -148,6 +167,7 @@ def _configure(connection: Session, *, lock_timeout: float) -> None:
     connection.prepare_threshold = 2
     connection.adapters.register_dumper(int, _Int)
     connection.adapters.register_dumper(str, _Text)
+    connection.adapters.register_dumper(Reals, _Reals)
     connection.adapters.register_loader("text", _Read)
     # A process that is frozen inside a transaction holds the lock of its namespace half as long as others wait for it.
     connection.execute(

@@ -15,6 +15,8 @@ from holdfast.storage.sql import Row
 
 __all__ = ["PostgresScoped", "PostgresSide"]
 
+_OWN = ("near_vector", "near_scope")
+"""Derived from what is copied; upkeep makes them anew."""
 _GENERATION = "number, fingerprint, dimension, state, made_at"
 
 
@@ -161,11 +163,9 @@ class PostgresScoped:
         return None if row is None else (int(row[0]), str(row[1]))
 
     def replace(self, tables: Sequence[Table], rows: Callable[[Table], Iterable[Row]], change_seq: int) -> int:
-        for table in reversed(tables):
+        for name in (*(table.name for table in reversed(tables)), *_OWN):
             self._connection.execute(
-                quoted.SQL("DELETE FROM {} WHERE namespace = %s AND user_id = %s").format(
-                    quoted.Identifier(table.name)
-                ),
+                quoted.SQL("DELETE FROM {} WHERE namespace = %s AND user_id = %s").format(quoted.Identifier(name)),
                 self._whose,
             )
         count = 0

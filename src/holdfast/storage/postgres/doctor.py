@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.keeping import Finding
 from holdfast.model import Scope, from_micros
 from holdfast.storage.postgres.connection import Location, Session
+from holdfast.storage.postgres.near_upkeep import pgvector
 from holdfast.storage.postgres.reading import QUERIES, driver_text
 from holdfast.storage.postgres.schema import migrations
 from holdfast.storage.sql import load
@@ -19,6 +20,8 @@ KEEPING: Mapping[str, bytes] = {
     name: driver_text(sql) for name, sql in load("holdfast.storage.postgres", "keeping.sql").items()
 }
 CLOCK_SLACK = timedelta(minutes=5)
+LARGE = 250_000
+"""Documents from which on a scope gains from an index of nearest neighbours: see docs/scaling.md."""
 _SHOWN = 5
 _RESTORE = "restore the database from a backup (pg_dump or a base backup with its log)"
 
@@ -58,6 +61,12 @@ def examine_scope(connection: Session, scope: Scope, where: str) -> Iterator[Fin
     if left:
         what = f"{len(left)} replaced memories name a successor that is not here"
         yield _note("orphans", what, "nothing, where they came from an export; it had been forgotten there", where)
+    row = connection.execute(KEEPING["large_without_index"], {**bound, "least": LARGE}).fetchone()
+    why = None if row is None else pgvector(connection)
+    if row is not None and why is not None:
+        what = f"{row[0]:,} documents and no index of nearest neighbours: {why}"
+        advice = "nothing is missing from answers; for less memory and time see docs/scaling.md, Large scopes"
+        yield _note("nearest", what, advice, where)
 
 
 def _role(connection: Session, where: str) -> Iterator[Finding]:

@@ -70,3 +70,9 @@ WHERE o.namespace = :namespace AND o.user_id = :user_id AND (o.documents <= grea
 SELECT n.namespace FROM namespace AS n
 WHERE n.namespace = :namespace
   AND n.change_seq < (SELECT max(seq) FROM change AS c WHERE c.namespace = :namespace AND c.user_id = :user_id)
+
+-- name: large_without_index
+SELECT o.documents FROM owner AS o
+WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.documents >= :least
+  AND NOT EXISTS (SELECT 1 FROM near_scope AS n
+                  WHERE n.namespace = o.namespace AND n.user_id = o.user_id AND n.ready = 1)

@@ -657,3 +657,54 @@ SELECT set_config('holdfast.namespace', :namespace, true), set_config('holdfast.
 -- name: enter_upkeep
 -- scope: upkeep
 SELECT set_config('holdfast.upkeep', 'on', true)
+
+-- The vectors of large scopes by row. {dimension} and {generation} are whole numbers that the store puts in: an index of
+-- nearest neighbours is found by the planner only where they stand in the text.
+
+-- name: read_near
+SELECT upto, ready = 1 AND to_regtype('halfvec') IS NOT NULL
+FROM near_scope WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
+
+-- name: read_nears
+SELECT generation, upto FROM near_scope WHERE namespace = :namespace AND user_id = :user_id
+
+-- name: put_near
+INSERT INTO near_scope (namespace, user_id, generation, upto, ready)
+VALUES (:namespace, :user_id, :generation, :upto, :ready)
+ON CONFLICT (namespace, user_id, generation) DO UPDATE SET upto = excluded.upto, ready = excluded.ready
+
+-- name: delete_near
+DELETE FROM near_scope WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
+
+-- name: put_near_vector
+INSERT INTO near_vector (namespace, user_id, generation, number, vector)
+VALUES (:namespace, :user_id, :generation, :number, :vector::real[])
+ON CONFLICT (namespace, user_id, generation, number) DO UPDATE SET vector = excluded.vector
+
+-- name: delete_near_vector
+DELETE FROM near_vector
+WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation AND number = :number
+
+-- name: clear_near_vectors
+DELETE FROM near_vector WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
+
+-- name: seek_near
+-- scope: upkeep
+SELECT set_config('hnsw.ef_search', :breadth, true), set_config('hnsw.iterative_scan', 'strict_order', true),
+  set_config('hnsw.max_scan_tuples', :most, true)
+
+-- name: nearest
+SELECT number, -(vector::vector({dimension}) <#> :asked::real[]::vector({dimension}))
+FROM (SELECT number, vector FROM near_vector
+  WHERE namespace = :namespace AND user_id = :user_id AND generation = {generation}
+  ORDER BY vector::halfvec({dimension}) <#> :asked::real[]::halfvec({dimension}) LIMIT :limit) AS near
+
+-- name: nearest_exact
+SELECT number, -(vector::vector({dimension}) <#> :asked::real[]::vector({dimension})) AS cosine
+FROM near_vector WHERE namespace = :namespace AND user_id = :user_id AND generation = {generation}
+ORDER BY cosine DESC LIMIT :limit
+
+-- name: cosines_of
+SELECT number, -(vector::vector({dimension}) <#> :asked::real[]::vector({dimension}))
+FROM near_vector
+WHERE namespace = :namespace AND user_id = :user_id AND generation = {generation} AND number = ANY(:numbers::bigint[])

@@ -17,8 +17,10 @@ from holdfast.errors import ReadTimeout
 from holdfast.model import Scope
 from holdfast.storage.gathered import touching, writing
 from holdfast.storage.postgres.connection import Session
+from holdfast.storage.postgres.near import covered, nearest
 from holdfast.storage.reading import SqlRead
 from holdfast.storage.sql import Row, Rows, load
+from holdfast.vectors import Nearest
 
 __all__ = ["QUERIES", "PostgresRead", "PostgresStatements", "driver_text"]
 
@@ -95,6 +97,14 @@ class PostgresStatements:
                 return Answer(self._ready.pop(name)[1])
         return self.connection.execute(QUERIES[name], params)
 
+    def composed(self, name: str, numbers: Mapping[str, int], params: Mapping[str, Any]) -> Rows:
+        """Run a statement that holds `{name}` of these whole numbers."""
+        self._check_time()
+        text = QUERIES[name]
+        for place, number in numbers.items():
+            text = text.replace(f"{{{place}}}".encode(), str(int(number)).encode())
+        return self.connection.execute(text, params)
+
     def each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
         if len(params) < 2:
             return [list(self.run(name, one)) for one in params]
@@ -147,4 +157,15 @@ class PostgresRead(SqlRead):
     """`ReadTx` over one connection that is inside a transaction which has entered the scope."""
 
     def __init__(self, connection: Session, scope: Scope, now: datetime, *, until: float | None = None) -> None:
-        super().__init__(PostgresStatements(connection, until=until), scope, now)
+        self._statements = PostgresStatements(connection, until=until)
+        super().__init__(self._statements, scope, now)
+
+    def near(self, generation: int) -> tuple[int, bool] | None:
+        """Up to which document the scope's vectors stand in rows, and whether an index serves them."""
+        return covered(self._first("read_near", generation=generation))
+
+    def nearest(
+        self, generation: int, vector: bytes, limit: int, also: Callable[[], Sequence[int]] = tuple
+    ) -> Nearest | None:
+        self._check_open()
+        return nearest(self._statements, self._bound, generation, vector, limit, also)

@@ -19,6 +19,7 @@ from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
 from holdfast.storage.postgres.connection import Location, Session, connect, is_lost, is_race, translated
 from holdfast.storage.postgres.listening import Bell
+from holdfast.storage.postgres.near_upkeep import NearUpkeep
 from holdfast.storage.postgres.pool import Pool
 from holdfast.storage.postgres.reading import QUERIES, PostgresRead
 from holdfast.storage.postgres.schema import Facts, create_or_migrate
@@ -56,6 +57,7 @@ class PostgresStore:
         failover_timeout: float,
         threads: int,
         listen: bool,
+        hnsw_from: int,
     ) -> None:
         self._location = location
         self._clock = clock
@@ -80,7 +82,8 @@ class PostgresStore:
             threads=threads,
             ride_out=failover_timeout,
         )
-        self._upkeep = PostgresUpkeep(change=self._change, look=self._look, call=self._call)
+        self._near = NearUpkeep(read=self.read, write=self.write, call=self._call, least=hnsw_from)
+        self._upkeep = PostgresUpkeep(change=self._change, look=self._look, call=self._call, near=self._near)
         self._usage = PostgresUsageBook(change=self._change, look=self._look)
         self._tokens = PostgresTokens(change=self._change, look=self._look)
         self._bell = Bell(self._connect, heard=self._wake) if listen else None
@@ -98,11 +101,13 @@ class PostgresStore:
         threads: int = 4,
         partitions: int = 0,
         listen: bool = False,
+        hnsw_from: int = 0,
     ) -> PostgresStore:
         """Connect, and make the database a store or bring its schema up to date.
 
         `threads` bounds the connections for reading, and those for writing; with `listen` one more hears what other
-        processes make due. `partitions` counts only where the store is made.
+        processes make due. `partitions` counts only where the store is made. A scope gets an index of nearest
+        neighbours once it has `hnsw_from` documents; 0 for never.
 
         Raises:
             StoreUnreachable, NotAStore, NewerStore: it cannot be used; it was left untouched.
@@ -127,6 +132,7 @@ class PostgresStore:
             failover_timeout=failover_timeout,
             threads=threads,
             listen=listen,
+            hnsw_from=hnsw_from,
         )
 
     @property
@@ -247,6 +253,7 @@ class PostgresStore:
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _close(self) -> None:
+        self._near.close()
         self._readers.shutdown(wait=True)
         self._writer.close(self._close_timeout)
         if self._bell is not None:

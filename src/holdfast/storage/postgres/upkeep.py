@@ -15,7 +15,9 @@ from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Lease
 from holdfast.storage import rows
 from holdfast.storage.postgres.connection import Session
+from holdfast.storage.postgres.near_upkeep import NearUpkeep
 from holdfast.storage.postgres.reading import QUERIES
+from holdfast.vectors import Generation
 
 __all__ = ["Looks", "PostgresUpkeep"]
 
@@ -45,8 +47,14 @@ class PostgresUpkeep:
     """`Upkeep` over transactions that have entered no scope: row-level security shows them due work and scope names."""
 
     def __init__(
-        self, *, change: Looks, look: Looks, call: Callable[[Callable[[Session], str | None]], Awaitable[str | None]]
+        self,
+        *,
+        change: Looks,
+        look: Looks,
+        call: Callable[[Callable[[Session], str | None]], Awaitable[str | None]],
+        near: NearUpkeep,
     ) -> None:
+        self._near = near
         self._change = change
         self._look = look
         self._call = call
@@ -143,6 +151,9 @@ class PostgresUpkeep:
 
         return await self._look(look)
 
+    async def index_near(self, scope: Scope, generation: Generation) -> float | None:
+        return await self._near.index_near(scope, generation)
+
     async def scrub(self, *, briefly: bool = False) -> str | None:
         """Vacuum the tables that hold content: afterwards no query of any session can reach what was forgotten.
 
@@ -183,6 +194,7 @@ CONTENT = (
     "memory_source",
     "message",
     "message_quote",
+    "near_vector",
     "session",
     "vector_block",
     "word_block",

@@ -18,6 +18,7 @@ from holdfast.storage.sqlite.writing import SqliteWrite
 
 if TYPE_CHECKING:
     from holdfast.answers import Due
+    from holdfast.vectors import Generation
 
 __all__ = ["SqliteUpkeep"]
 
@@ -156,6 +157,10 @@ class SqliteUpkeep:
 
         found: list[Scope] = await self._read(look)
         return found
+
+    async def index_near(self, scope: Scope, generation: Generation) -> float | None:  # noqa: ARG002 - the port's
+        """Nothing to do: it keeps no such index."""
+        return None
 
     async def scrub(self, *, briefly: bool = False) -> str | None:
         """Copy the log into the file and empty it: freed pages are zeroed, old log frames are gone.

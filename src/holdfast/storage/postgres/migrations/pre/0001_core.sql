@@ -327,6 +327,25 @@ CREATE TABLE vector_block (
   PRIMARY KEY (namespace, user_id, generation, first)
 ) /* partition */;
 
+-- Vectors of large scopes a second time, a row each, for an index of nearest neighbours (HNSW of pgvector), which upkeep
+-- makes a generation at a time. Documents before `upto` have their row; `ready` once the index serves the scope.
+CREATE TABLE near_scope (
+  namespace  TEXT COLLATE "C" NOT NULL,
+  user_id    TEXT COLLATE "C" NOT NULL,
+  generation BIGINT NOT NULL,
+  upto       BIGINT NOT NULL,
+  ready      BIGINT NOT NULL CHECK (ready IN (0, 1)),
+  PRIMARY KEY (namespace, user_id, generation)
+) /* partition */;
+CREATE TABLE near_vector (
+  namespace  TEXT COLLATE "C" NOT NULL,
+  user_id    TEXT COLLATE "C" NOT NULL,
+  generation BIGINT NOT NULL,
+  number     BIGINT NOT NULL,
+  vector     REAL[] NOT NULL,
+  PRIMARY KEY (namespace, user_id, generation, number)
+) /* partition */;
+
 -- Who may ask a server. A token is found by its id, before it is known whose it is; of its secret only a keyed hash.
 CREATE TABLE token (
   id          TEXT COLLATE "C" PRIMARY KEY,
@@ -368,6 +387,7 @@ CREATE TABLE model_usage (
 -- Packed bytes do not compress; trying costs more than the insert.
 ALTER TABLE word_block ALTER COLUMN records SET STORAGE EXTERNAL, ALTER COLUMN entries SET STORAGE EXTERNAL;
 ALTER TABLE vector_block ALTER COLUMN vectors SET STORAGE EXTERNAL;
+ALTER TABLE near_vector ALTER COLUMN vector SET STORAGE EXTERNAL;
 
 -- The second wall: whatever a statement forgets, a transaction reaches the rows of the scope that it entered, and no
 -- others. FORCE binds the owner of the tables too; only a superuser or a role with BYPASSRLS is not bound (doctor says so).
@@ -375,7 +395,8 @@ DO $$
 DECLARE name TEXT;
 BEGIN
   FOREACH name IN ARRAY ARRAY['owner', 'agent', 'session', 'message', 'message_quote', 'memory', 'memory_source', 'evidence',
-    'suspicion', 'change', 'change_effect', 'idempotency', 'tombstone', 'due', 'word_block', 'vector_block', 'key_vector', 'progress'] LOOP
+    'suspicion', 'change', 'change_effect', 'idempotency', 'tombstone', 'due', 'word_block', 'vector_block', 'key_vector', 'progress',
+    'near_scope', 'near_vector'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY entered ON %I USING ('

@@ -1,0 +1,385 @@
+"""The HNSW index of a large scope: it gives what the exact scan gives, follows every change, and stays inside its scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import psycopg
+import pytest
+
+from holdfast import AsyncHoldfast
+from holdfast.model import Scope
+from holdfast.pipeline import near_vectors, recall
+from holdfast.scope import AsyncScope
+from holdfast.storage.postgres import doctor
+from holdfast.storage.postgres.connection import parsed
+from holdfast.storage.postgres.reading import QUERIES
+from holdfast.storage.postgres.store import PostgresStore
+from holdfast.testing.clock import FakeClock
+from holdfast.testing.store_suite_rows import EPOCH
+from holdfast.vectors import Generation, VectorBlock, written
+from holdfast.wiring.migrate import migrate
+from tests.postgres_server import Databases
+from tests.recall.changed_facts import CHANGES, FILLER
+
+
+def _name(database: str) -> str:
+    return database.partition("@/")[2].partition("?")[0]
+
+
+@pytest.fixture
+def plain(databases: Databases) -> Iterator[str]:
+    """An empty database."""
+    url = databases.take()
+    yield url
+    databases.give_back(url)
+
+
+@pytest.fixture
+def database(plain: str, databases: Databases) -> str:
+    """An empty database with pgvector, which only an administrator can make."""
+    databases.server.sql("CREATE EXTENSION vector", _name(plain))
+    return plain
+
+
+D, LEAST = 16, 256
+ONE = Generation(number=1, fingerprint="one", dimension=D, state="current", made_at=EPOCH)
+ALICE, BOB = Scope(namespace="acme", user="alice"), Scope(namespace="acme", user="bob")
+
+
+def vectors(count: int, seed: int = 1) -> np.ndarray:
+    drawn = np.random.default_rng(seed).standard_normal((count, D)).astype("<f4")
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype("<f4")
+
+
+def blocks(rows: np.ndarray, first: int = 0) -> list[VectorBlock]:
+    made = []
+    for start in range(0, len(rows), 128):
+        part = {first + start + at: row.tobytes() for at, row in enumerate(rows[start : start + 128])}
+        made.append(written(None, part, first=first + start, dimension=D))
+    return made
+
+
+async def opened(database: str, least: int = LEAST, partitions: int = 0) -> PostgresStore:
+    return await PostgresStore.open(parsed(database), clock=FakeClock(), hnsw_from=least, partitions=partitions)
+
+
+async def filled(store: PostgresStore, scope: Scope, rows: np.ndarray) -> None:
+    def put(tx):
+        tx.take_numbers(len(rows))
+        if not tx.generations():
+            tx.put_generation(ONE)
+        tx.put_vectors(1, blocks(rows))
+
+    await store.write(scope, put)
+
+
+async def indexed(store: PostgresStore, scope: Scope) -> None:
+    while (seconds := await store.upkeep.index_near(scope, ONE)) is not None:
+        assert seconds == 0
+
+
+async def asked(store: PostgresStore, scope: Scope, query: np.ndarray, limit: int = 10, also=tuple):
+    return await store.read(scope, lambda tx: tx.nearest(1, query.tobytes(), limit, also))
+
+
+def best(rows: np.ndarray, query: np.ndarray, limit: int = 10) -> list[int]:
+    return np.argsort(-(rows @ query), kind="stable")[:limit].tolist()
+
+
+@pytest.mark.parametrize("partitions", [0, 3])
+async def test_the_nearest_are_those_of_the_exact_scan_with_their_cosines(database: str, partitions: int) -> None:
+    store = await opened(database, partitions=partitions)
+    rows, query = vectors(700), vectors(1, seed=2)[0]
+    try:
+        await filled(store, ALICE, rows)
+        assert await asked(store, ALICE, query) is None, "no index yet"
+        await indexed(store, ALICE)
+        found = await asked(store, ALICE, query, also=lambda: [3, 639, 640, 699])
+        assert found is not None
+        assert found.upto == 640, "blocks that still fill are scored from their bytes"
+        covered = best(rows[:640], query)
+        assert set(found.cosines) == {*covered, 3, 639}
+        assert all(abs(found.cosines[number] - float(rows[number] @ query)) < 1e-6 for number in found.cosines)
+    finally:
+        await store.close()
+
+
+async def test_a_small_scope_has_none_and_a_large_one_elsewhere_does_not_change_it(database: str) -> None:
+    store = await opened(database)
+    try:
+        await filled(store, ALICE, vectors(300))
+        await filled(store, BOB, vectors(100, seed=5))
+        for scope in (ALICE, BOB):
+            await indexed(store, scope)
+        assert await asked(store, ALICE, vectors(1)[0]) is not None
+        assert await asked(store, BOB, vectors(1)[0]) is None
+    finally:
+        await store.close()
+
+
+async def test_every_change_of_a_vector_changes_its_row_in_the_same_transaction(database: str) -> None:
+    store = await opened(database)
+    rows = vectors(300)
+    try:
+        await filled(store, ALICE, rows)
+        await indexed(store, ALICE)
+        nearest = best(rows[:256], rows[7], 1)
+        assert nearest == [7]
+        await store.write(ALICE, lambda tx: tx.unindex([7]))
+        found = await asked(store, ALICE, rows[7], also=lambda: [7])
+        assert found is not None
+        assert 7 not in found.cosines
+        again = vectors(1, seed=9)[0]
+
+        def put(tx):
+            [block] = tx.vector_blocks(1, [0])
+            tx.put_vectors(1, [written(block, {7: again.tobytes()}, first=0, dimension=D)])
+
+        with pytest.raises(KeyError):
+            await store.write(ALICE, lambda tx: (put(tx), {}["x"]))
+        assert 7 not in (await asked(store, ALICE, again)).cosines, "a unit that failed leaves no row"
+        await store.write(ALICE, put)
+        assert (await asked(store, ALICE, again, 1)).cosines == pytest.approx({7: 1.0}, abs=1e-6)
+        await store.write(ALICE, lambda tx: tx.clear_vectors(1))
+        assert await asked(store, ALICE, again) is None
+        with psycopg.connect(database) as connection:
+            connection.execute(
+                "SELECT set_config('holdfast.namespace', 'acme', true), set_config('holdfast.user_id', 'alice', true)"
+            )
+            assert connection.execute("SELECT count(*) FROM near_vector").fetchone() == (0,)
+    finally:
+        await store.close()
+
+
+async def test_what_comes_later_is_taken_up_by_whole_blocks(database: str) -> None:
+    store = await opened(database)
+    rows = vectors(600)
+    try:
+        await filled(store, ALICE, rows[:300])
+        await indexed(store, ALICE)
+
+        def more(tx):
+            tx.take_numbers(300)
+            tx.put_vectors(1, blocks(rows[256:], 256))
+
+        await store.write(ALICE, more)
+        found = await asked(store, ALICE, rows[500], 1, lambda: [500])
+        assert found is not None
+        assert (found.upto, 500 in found.cosines) == (256, False)
+        await indexed(store, ALICE)
+        found = await asked(store, ALICE, rows[500], 1)
+        assert found is not None
+        assert (found.upto, list(found.cosines)) == (512, [500])
+    finally:
+        await store.close()
+
+
+async def test_a_filter_loses_nothing_where_another_scope_holds_nearly_all(database: str, databases: Databases) -> None:
+    """Bob's vectors lie around the question, Alice's far from it: the index alone would give Bob's and no other."""
+    # So few rows would be sorted, not looked up in the index.
+    databases.server.sql(f"ALTER DATABASE {_name(database)} SET enable_sort = off")
+    store = await opened(database)
+    query = vectors(1, seed=3)[0]
+    crowd = vectors(3000, seed=4) * np.float32(0.2) + query
+    crowd = (crowd / np.linalg.norm(crowd, axis=1, keepdims=True)).astype("<f4")
+    rows = vectors(256)
+    try:
+        for scope, held in ((BOB, crowd), (ALICE, rows)):
+            await filled(store, scope, held)
+            await indexed(store, scope)
+        found = await asked(store, ALICE, query)
+        assert found is not None
+        assert set(found.cosines) == set(best(rows, query))
+        with psycopg.connect(database) as connection:
+            connection.execute(
+                "SELECT set_config('holdfast.namespace', 'acme', true), set_config('holdfast.user_id', 'alice', true)"
+            )
+            assert connection.execute("SELECT DISTINCT user_id FROM near_vector").fetchall() == [("alice",)]
+    finally:
+        await store.close()
+        databases.server.sql(f"ALTER DATABASE {_name(database)} RESET ALL")
+
+
+async def test_a_new_generation_gets_an_index_and_that_of_a_retired_one_goes(database: str) -> None:
+    store = await opened(database)
+    two = Generation(number=2, fingerprint="two", dimension=D, state="building", made_at=EPOCH)
+    rows, other = vectors(300), vectors(300, seed=6)
+    try:
+        await filled(store, ALICE, rows)
+        await indexed(store, ALICE)
+
+        def build(tx):
+            tx.put_generation(two)
+            tx.put_vectors(2, blocks(other))
+
+        await store.write(ALICE, build)
+        assert await store.upkeep.index_near(ALICE, two) is None
+        assert set((await asked(store, ALICE, rows[5], 1)).cosines) == {5}, "the old one answers until it is retired"
+        assert [name[:7] for name in _indexes(database)] == ["hnsw_1_", "hnsw_2_"]
+
+        def switch(tx):
+            tx.put_generation(replace(ONE, state="retired"))
+            tx.put_generation(replace(two, state="current"))
+            tx.clear_vectors(1)
+
+        await store.write(ALICE, switch)
+        assert await store.upkeep.index_near(ALICE, two) is None
+        assert [name[:7] for name in _indexes(database)] == ["hnsw_2_"]
+        found = await store.read(ALICE, lambda tx: tx.nearest(2, other[9].tobytes(), 1))
+        assert found is not None
+        assert set(found.cosines) == {9}
+    finally:
+        await store.close()
+
+
+def _indexes(database: str) -> list[str]:
+    with psycopg.connect(database) as connection:
+        rows = connection.execute("SELECT relname FROM pg_class WHERE relname LIKE 'hnsw%' ORDER BY relname").fetchall()
+    return [name for (name,) in rows]
+
+
+async def test_an_index_whose_making_was_cut_short_is_made_again(database: str, databases: Databases) -> None:
+    store = await opened(database)
+    try:
+        await filled(store, ALICE, vectors(300))
+        await indexed(store, ALICE)
+        broken = "UPDATE pg_index SET indisvalid = false WHERE indexrelid::regclass::text LIKE 'hnsw%'"
+        databases.server.sql(broken, _name(database))
+        await indexed(store, ALICE)
+        found = "SELECT indisvalid FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%'"
+        assert databases.server.sql(found, _name(database)) == [(True,)]
+    finally:
+        await store.close()
+
+
+async def test_where_pgvector_goes_away_nobody_asks_for_it(database: str, databases: Databases) -> None:
+    """As where a dump is restored on a server without it."""
+    store = await opened(database)
+    try:
+        await filled(store, ALICE, vectors(300))
+        await indexed(store, ALICE)
+        databases.server.sql("DROP EXTENSION vector CASCADE", _name(database))
+        assert await asked(store, ALICE, vectors(1)[0]) is None
+        assert await store.upkeep.index_near(ALICE, ONE) is None
+        await store.write(ALICE, lambda tx: tx.unindex([7]))
+        databases.server.sql("CREATE EXTENSION vector", _name(database))
+        await indexed(store, ALICE)
+        found = await asked(store, ALICE, vectors(300)[7], 300)
+        assert found is not None
+        assert found.cosines.keys() == set(range(256)) - {7}
+    finally:
+        await store.close()
+
+
+async def test_a_damaged_block_has_no_vectors_and_no_error(database: str, databases: Databases) -> None:
+    store = await opened(database)
+    try:
+        await filled(store, ALICE, vectors(300))
+        held = await store.read(ALICE, lambda tx: near_vectors.NearVectors(tx, ONE).vector(5))
+        assert held is not None
+        databases.server.sql("UPDATE vector_block SET vectors = substring(vectors FROM 2)", _name(database))
+        assert await store.read(ALICE, lambda tx: near_vectors.NearVectors(tx, ONE).vector(5)) is None
+    finally:
+        await store.close()
+
+
+async def test_the_planner_uses_the_index_behind_row_level_security(database: str) -> None:
+    store = await opened(database)
+    rows = vectors(3000)
+    try:
+        await filled(store, ALICE, rows)
+        await indexed(store, ALICE)
+    finally:
+        await store.close()
+    text = QUERIES["nearest"].replace(b"{dimension}", b"16").replace(b"{generation}", b"1")
+    with psycopg.connect(database) as connection:
+        connection.execute("ANALYZE near_vector")
+        connection.execute(QUERIES["enter"], {"namespace": "acme", "user_id": "alice"})
+        bound = {"namespace": "acme", "user_id": "alice", "asked": rows[0].tolist(), "limit": 10}
+        plan = "\n".join(line for (line,) in connection.execute(b"EXPLAIN " + text, bound))
+    assert "Index Scan using hnsw_1_0_near_vector" in plan
+
+
+@pytest.mark.parametrize("fault", ["missing", "elsewhere"])
+async def test_without_pgvector_everything_is_answered_and_doctor_tells(
+    plain: str, databases: Databases, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fault == "elsewhere":
+        databases.server.sql("CREATE SCHEMA apart; CREATE EXTENSION vector SCHEMA apart", _name(plain))
+    monkeypatch.setattr(doctor, "LARGE", 4)
+    try:
+        async with AsyncHoldfast.open(plain, clock=FakeClock(), worker=False, postgres_hnsw_from=4) as hf:
+            scope = hf.scope(user="alice", session="s")
+            await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(8)])
+            assert await hf.settle()
+            found = await scope.recall("rivers")
+            assert found.degraded == ()
+            assert len(found.hits) == 8
+            [note] = [finding for finding in await hf.admin.doctor() if finding.check == "nearest"]
+            assert note.severity == "note"
+            assert ("not created" if fault == "missing" else "search_path") in note.what
+    finally:
+        databases.server.sql("DROP SCHEMA IF EXISTS apart CASCADE", _name(plain))
+
+
+async def test_recall_finds_the_same_by_the_index(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few are asked of the index, so that most count as far as the middle; the best are the same all the same."""
+    monkeypatch.setattr(near_vectors, "NEAREST", 40)
+    monkeypatch.setattr(recall, "EXACT_BY_WORDS", 40)
+    texts = [*FILLER, *(text for pair in CHANGES for text in pair[:2])]
+    texts += [f"{text} That was on day {day}." for day in range(6) for text in texts]
+    answers = []
+    for place in (str(tmp_path / "exact.db"), database):
+        clock = FakeClock()
+        async with AsyncHoldfast.open(place, clock=clock, worker=False, postgres_hnsw_from=128) as hf:
+            scope = hf.scope(user="alice", session="s")
+            for start in range(0, len(texts), 20):
+                clock.advance(60)
+                await scope.add([{"role": "user", "content": text} for text in texts[start : start + 20]])
+            assert await hf.settle()
+            answers.append([await scope.recall(question) for *_, question in CHANGES])
+            if place == database:
+                await _follows_a_forget(scope, answers[-1][0].hits[0].id)
+    assert [name[:7] for name in _indexes(database)] == ["hnsw_1_"]
+    same = 0
+    for exact, near in zip(*answers, strict=True):
+        assert near.degraded == ()
+        same += near.hits[0].text == exact.hits[0].text
+    assert same >= 0.9 * len(CHANGES)
+
+
+async def _follows_a_forget(scope: AsyncScope, message: str) -> None:
+    text = (await scope.get(message)).text
+    await scope.forget(message)
+    assert text not in [hit.text for hit in (await scope.recall(text)).hits]
+
+
+async def test_a_store_with_an_index_moves_to_a_file_and_back(
+    database: str, databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, other = str(tmp_path / "a.db"), databases.take()
+    databases.server.sql("CREATE EXTENSION vector", _name(other))
+    monkeypatch.setenv("HOLDFAST_POSTGRES_HNSW_FROM", "128")
+    settings = {"clock": FakeClock(), "worker": False, "postgres_hnsw_from": 128}
+    try:
+        async with AsyncHoldfast.open(database, **settings) as hf:
+            scope = hf.scope(user="alice", session="s")
+            await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(200)])
+            assert await hf.settle()
+        assert _indexes(database)
+        for source, target in ((database, file), (file, other)):
+            moved = await migrate(source, target)
+            assert moved.behind == 0
+        assert _indexes(other) == []
+        async with AsyncHoldfast.open(other, **settings) as hf:
+            assert await hf.settle()
+            assert len((await hf.scope(user="alice").recall("message 7 about rivers")).hits) > 1
+        assert _indexes(other)
+    finally:
+        databases.give_back(other)
