@@ -16,6 +16,7 @@ from holdfast.pipeline.arms import (
     key_arm,
     meaning_arms,
     recency_arm,
+    reply_arm,
     speaker_arm,
     time_arm,
     understood,
@@ -173,7 +174,8 @@ def recall(
         hidden = index.rows_of(sorted(number for number, one in past.items() if one.alone))
         allowed[hidden] = False
     question = understood(query.text, now)
-    words, scores = words_arm(question, index)
+    speaker, aside = speaker_arm(question, index)
+    words, scores = words_arm(question, index, aside)
     # Where cosines are estimated, those of the best by words are exact all the same.
     also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
     meaning = meaning or Meaning(off=True)
@@ -183,7 +185,7 @@ def recall(
     if question.words:
         whole = None if whole_order(query) else query.offset + query.limit
         past = past if now_only else {}
-        by, rest = (words, scores), Rest(gaps=gaps, in_time=in_time)
+        by, rest = (words, scores, speaker, aside), Rest(gaps=gaps, in_time=in_time)
         ranking = _ranked(tx, index, question, by, allowed, cosines, vectors, past, now, query.arms, whole, rest)
     else:
         ranking = _recent(index, allowed, past if now_only else {})
@@ -276,7 +278,7 @@ def _ranked(
     tx: ReadTx,
     index: DecodedIndex,
     question: Question,
-    by_words: tuple[Arm, WordScores],
+    by_words: tuple[Arm, WordScores, Arm | None, Mask],
     allowed: Mask,
     cosines: tuple[Floats, Mask] | None,
     vectors: DecodedVectors | None,
@@ -286,13 +288,12 @@ def _ranked(
     most: int | None,
     rest: Rest,
 ) -> Ranking:
-    words, scores = by_words
-    speaker, aside = speaker_arm(question, index)
+    words, scores, speaker, aside = by_words
     near = meaning_arms(*cosines, index) if cosines is not None else []
     facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
     named = bool(question.times or question.anchors)
     given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
-    arms = [words, *near, *given, recency_arm(question, index, micros(now))]
+    arms = [words, *near, *given, reply_arm(index), recency_arm(question, index, micros(now))]
     asked = [arm for arm in arms if arm is not None and (only is None or arm.name in only)] or [words]
     fused = fuse(asked)
     hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed

@@ -189,18 +189,18 @@ def newer_first(
     placed: list[int] = []
     for row in best:
         at = len(placed)
-        for place, earlier in enumerate(placed):
-            later = (when[row], row) > (when[earlier], earlier)
-            alike = role[row] == role[earlier] and kind[row] == kind[earlier]
-            if not (later and alike and said[earlier] and said[earlier] <= said[row]):
+        for place, other in enumerate(placed):
+            later, earlier = (row, other) if (when[row], row) > (when[other], other) else (other, row)
+            alike = role[row] == role[other] and kind[row] == kind[other]
+            if not (alike and said[earlier] and said[earlier] <= said[later]):
                 continue
-            near = _cosine(vectors, index, row, earlier)
-            brief = max(length[row], length[earlier]) <= BRIEF
+            near = _cosine(vectors, index, later, earlier)
+            brief = max(length[later], length[earlier]) <= BRIEF
             covers = brief and len(said[earlier]) / most >= MOST_WORDS
-            needed = SAME_THING if not covers else CHANGED if row in changes else ANSWERS
-            if near >= needed and score[row] >= score[earlier] / 2:
-                at = min(at, place)
-                yields.setdefault(earlier, row)
+            needed = SAME_THING if not covers else CHANGED if later in changes else ANSWERS
+            if near >= needed and score[row] >= score[other] / 2:
+                at = min(at, place) if later == row else at
+                yields.setdefault(earlier, later)
         placed.insert(at, row)
     return np.concatenate([np.array(placed, dtype=order.dtype), order[DEPTH:]]), yields
 
