@@ -22,9 +22,9 @@ from holdfast.pipeline.arms import (
     understood,
     words_arm,
 )
-from holdfast.pipeline.confidence import confidence
+from holdfast.pipeline.confidence import confidence, shortfall
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
-from holdfast.pipeline.fusion import ARMS, Arm, fuse
+from holdfast.pipeline.fusion import ARMS, WEIGHTS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.sight import checked_session
@@ -307,6 +307,7 @@ def _ranked(
         coverage=max((scores.coverage(row) for row in best), default=0.0),
         # The best hit may be too fresh to have a vector: then its words are believed.
         cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
+        short=_short(index, speaker, asked, fused.score, hit),
     )
     return Ranking(
         index=index,
@@ -323,6 +324,21 @@ def _ranked(
         confidence=sure if best else 0.0,
         question=question,
     )
+
+
+def _short(index: DecodedIndex, speaker: Arm | None, asked: Sequence[Arm], score: Floats, hit: Mask) -> float:
+    """How far the best hit of those whom the question names stays behind; that they are preferred does not count.
+
+    A memory is nobody's: what was learnt counts for whoever is asked about.
+    """
+    import numpy as np
+
+    if speaker is None or not hit.any():
+        return 0.0
+    preferred = any(arm is speaker for arm in asked)
+    plain = score - speaker.score * np.float32(WEIGHTS["speaker"]) if preferred else score
+    theirs = plain[hit & ((speaker.score > 0) | (index.columns["kind"] != KIND_OF["message"]))]
+    return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
 
 
 def _fact_rows(index: DecodedIndex) -> Rows:
