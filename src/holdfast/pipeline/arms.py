@@ -56,6 +56,8 @@ ASIDE = 1 / 3
 """What a time counts in a text that goes on with a conversation: there it seldom says when something was said."""
 STATES, REPLIES, ASKS = 0.4, 0.6, 0.4
 """The reply arm: what each message has, what it gains behind a question, and what it loses where it ends with one."""
+BRIEF_QUESTION = 20
+"""Words up to which a message that ends with a question loses all of that; a longer one has also said something."""
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
 ASKING = "\x02asks"
@@ -185,7 +187,9 @@ def reply_arm(index: DecodedIndex) -> Arm:
         asking[found.row] = 1
         score = np.full(len(index), STATES, dtype=np.float32)
         score[turns.pick] += turns.before(asking[turns.pick]) * np.float32(REPLIES)
-        score[found.row[found.frequency > 1]] -= np.float32(ASKS)
+        ends = found.row[found.frequency > 1]
+        length = np.maximum(index.columns["length"][ends], BRIEF_QUESTION)
+        score[ends] -= (ASKS * BRIEF_QUESTION / length).astype(np.float32)
         index.memo["reply"] = score
     return Arm(name="reply", score=score, found=_nothing(index))
 

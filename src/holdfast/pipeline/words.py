@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.packed import DocumentKind, term_key
+from holdfast.pipeline.analysis import unspaced
 from holdfast.pipeline.turns import SCORING, Scoring, turns_of
 
 if TYPE_CHECKING:
@@ -115,6 +116,10 @@ class WordScores:
         """Which words of the question, but function words and those set aside, stand in a row itself (their places)."""
         chosen = (place for place, weight in enumerate(self._weights) if weight == 1 and not aside[place])
         return frozenset(place for place in chosen if self._present[place, row])
+
+    def grams(self) -> frozenset[int]:
+        """Which words of the question are grams of a script without spaces (their places)."""
+        return frozenset(place for place, word in enumerate(self._words) if unspaced(word))
 
     def strong(self, aside: Mask) -> int:
         """How many words of the question are neither function words nor set aside."""
