@@ -173,7 +173,7 @@ def newer_first(
     earlier one has, and half of its grams where it is written without spaces (`aside` marks words that name speakers;
     they do not count), and their vectors are near: very near, or less so where they have most of the question's words,
     and least where the later one says that something changed. Only the best hits are compared; a later one moves to the
-    place of the earlier, nothing else changes its order. Where the later stands first already, the earlier names it too.
+    place of the earlier, nothing else changes its order. Where it stands first already, the earlier names it too.
     """
     import numpy as np
 
