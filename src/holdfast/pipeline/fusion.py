@@ -34,8 +34,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "recency": 0.3,
     }
 )
-"""What each arm counts. Speaker, time and reply were set on the first half of LoCoMo's and RealMem's conversations and
-reported on the second; the others while looking at all of them (docs/recall.md).
+"""What each arm counts. Speaker, time and reply were set on the first half of LoCoMo's and RealMem's conversations, and
+the second stood beside; the others while looking at all of them (docs/recall.md).
 
 words: the question's words in the message, its window and its session. meaning: nearness of its vector. surroundings:
 the same of its window. speaker: said by somebody whom the question names. key: a fact whose subject and attribute the
