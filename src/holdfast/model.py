@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -71,19 +71,18 @@ def micros(moment: datetime) -> int:
     Raises:
         NaiveTime: the time has no zone.
     """
-    if moment.tzinfo is None or moment.utcoffset() is None:
+    if moment.tzinfo is not UTC and moment.utcoffset() is None:
         raise NaiveTime(f"{moment!r} has no time zone; pass an aware datetime, for example datetime.now(UTC)")
-    delta = moment - _EPOCH
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+    return (moment - _EPOCH) // _MICROSECOND
 
 
 def from_micros(value: int) -> datetime:
     """The aware UTC time of a count of microseconds since 1970; the inverse of `micros`."""
-    seconds, rest = divmod(value, 1_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+    return _EPOCH + timedelta(microseconds=value)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -168,11 +168,14 @@ class Place:
     opens: bool
 
 
-@lru_cache(maxsize=1 << 16)
 def term_key(term: str) -> int:
     """Give the 48-bit key that stands for a term in the index; the same for ever and on every machine."""
-    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
-    return int.from_bytes(digest, "little")
+    return int.from_bytes(_digest(term), "little")
+
+
+@lru_cache(maxsize=1 << 16)
+def _digest(term: str) -> bytes:
+    return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
 
 
 def place(tail: tuple[int, int, int] | None, number: int) -> Place:
@@ -211,14 +214,25 @@ def encode(where: Place, entry: Entry) -> tuple[bytes, bytes]:
     offset = where.number - where.first
     if where.number != entry.number or not 0 <= offset < BLOCK_DOCUMENTS:
         raise ValueError(f"document {entry.number} does not belong into the block of {where.first}")
-    keys: dict[int, int] = {}
-    for term, count in entry.terms.items():
-        key = term_key(term)
-        keys[key] = keys.get(key, 0) + count
-    low = offset << 8
-    values = [key << 16 | low | min(max(count, 1), _MAX_FREQUENCY) for key, count in keys.items()]
-    entries = struct.pack(f"<{len(values)}Q", *values)
-    return _pack(entry.record, terms=len(values), checksum=zlib.crc32(entries)), entries
+    counts = dict(zip(map(_digest, entry.terms), entry.terms.values(), strict=True))
+    frequencies = counts.values()
+    if len(counts) < len(entry.terms) or max(frequencies, default=1) > _MAX_FREQUENCY:
+        counts = _bounded(entry.terms)
+        frequencies = counts.values()
+    # Little-endian, an entry is one byte of frequency, one of place and six of key.
+    low = bytes((0, offset))
+    entries = bytearray(low + low.join(counts) if counts else b"")
+    entries[::ENTRY_BYTES] = bytes(frequencies)
+    return _pack(entry.record, terms=len(counts), checksum=zlib.crc32(entries)), bytes(entries)
+
+
+def _bounded(terms: Mapping[str, int]) -> dict[bytes, int]:
+    """The frequency of each key, where one is over its bound or two terms share a key."""
+    counts: dict[bytes, int] = {}
+    for term, count in terms.items():
+        digest = _digest(term)
+        counts[digest] = min(counts.get(digest, 0) + count, _MAX_FREQUENCY)
+    return counts
 
 
 def append(tail: Block | None, entry: Entry) -> Block:

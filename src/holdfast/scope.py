@@ -80,12 +80,14 @@ class AsyncScope(ScopeFiles):
             IdempotencyConflict: the key came before with other messages.
         """
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
-        when = runtime.settings.when
+        when, meaning = runtime.settings.when, runtime.embedding is not None
         prepared = await self._prepare(messages)
         once = self._once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
-            return append(tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when)
+            return append(
+                tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
+            )
 
         return counted(runtime, self._scope, await self._write_once(once, work, memories=False))
 

@@ -19,12 +19,15 @@ import apsw
 from holdfast.bench.measure import Row, percentile, side_by_side
 from holdfast.bench.peers import peer_rows
 from holdfast.open import AsyncHoldfast
+from holdfast.packed import BLOCK_DOCUMENTS, BLOCK_ENTRY_BYTES
 from holdfast.storage.sqlite.connection import connect
 from holdfast.storage.sqlite.reading import QUERIES
 
 __all__ = ["run"]
 
 ADDERS = 64
+WARM_UP = 100
+"""Turns before those that count: statements are prepared by then, and most words have been met."""
 IN_SCOPE = 10_000
 WORDS = 4000
 
@@ -47,7 +50,7 @@ Statement = tuple[str, Mapping[str, Any]]
 
 
 def recording(path: str) -> list[Statement]:
-    """The statements and parameters of one add of one message, as SQLite sees them."""
+    """What one add of one message writes, as SQLite sees it: the statements between BEGIN and COMMIT, without reads."""
     made: list[Statement] = []
 
     def trace(_: apsw.Cursor, sql: str, bindings: Any) -> bool:
@@ -71,28 +74,31 @@ def recording(path: str) -> list[Statement]:
         asyncio.run(once())
     finally:
         apsw.connection_hooks.remove(hook)
-    return [entry for entry in made if "SAVEPOINT" not in entry[0] and not entry[0].startswith("RELEASE")]
+    return [entry for entry in made if entry[0].startswith(("BEGIN", "INSERT", "UPDATE", "COMMIT"))]
 
 
 def bare_add(connection: apsw.Connection, made: Sequence[Statement]) -> Callable[[], None]:
     """A transaction on the calling thread that writes the same rows into the same tables, with nothing around it."""
-    turn = 1000
+    turn = first = 1000
+    size = BLOCK_ENTRY_BYTES
 
     def add() -> None:
-        nonlocal turn
+        nonlocal turn, first, size
         turn += 1
+        # A block of words closes as often as in the store.
+        opens = size >= BLOCK_ENTRY_BYTES or turn - first >= BLOCK_DOCUMENTS
+        first, size = (turn, 0) if opens else (first, size)
         fresh = {"number": turn, "seq": turn, "id": f"x{turn:036d}"}
         for sql, params in made:
             if sql.startswith(("INSERT INTO message ", "INSERT INTO change ")):
-                params = {**params, **{name: value for name, value in fresh.items() if name in params}}  # noqa: PLW2901
-            if "first" in params and turn % 128 == 0:
-                # A block closes as often as in the store.
-                block = {**params, "first": turn}
-                connection.execute(QUERIES["put_word_block"], block).fetchall()
-                continue
-            if "first" in params:
-                params = {**params, "first": max(turn // 128 * 128, params["first"])}  # noqa: PLW2901
-            connection.execute(sql, params).fetchall()
+                connection.execute(sql, {**params, **fresh})
+            elif sql.startswith("UPDATE store"):
+                connection.execute(sql, {"now": params["now"] + turn * 1_000_000})
+            elif "entries" in params:
+                size += len(params["entries"])
+                connection.execute(QUERIES["put_word_block"] if opens else sql, {**params, "first": first})
+            else:
+                connection.execute(sql, params)
 
     return add
 
@@ -103,7 +109,7 @@ async def durable_add(folder: Path, rounds: int) -> list[Row]:
     bare_path = folder / "bare.db"
     async with AsyncHoldfast.open(str(bare_path), worker=False, embedding="none") as holdfast:
         await holdfast.scope(user="bench", session="s").add([{"role": "user", "content": "first"}])
-    texts = sentences(Random(4), rounds * 2 + 10)
+    texts = sentences(Random(4), WARM_UP + rounds)
     async with AsyncHoldfast.open(str(folder / "ours.db"), worker=False, embedding="none") as holdfast:
         scope = holdfast.scope(user="bench", session="s")
         await scope.add([{"role": "user", "content": "first"}])
@@ -113,8 +119,7 @@ async def durable_add(folder: Path, rounds: int) -> list[Row]:
         ours: list[float] = []
         bare: list[float] = []
         alone: list[float] = []
-        for _ in range(rounds):
-            text = next(texts)
+        for text in texts:
             for times, call in ((ours, None), (bare, add), (alone, single)):
                 began = time.perf_counter()
                 if call is None:
@@ -123,7 +128,10 @@ async def durable_add(folder: Path, rounds: int) -> list[Row]:
                     call()
                 times.append(time.perf_counter() - began)
         connection.close()
-    middle = statistics.median
+
+    def middle(times: Sequence[float]) -> float:
+        return statistics.median(times[WARM_UP:])
+
     return [
         Row(
             name="add, one message, p50",

@@ -327,7 +327,7 @@ def _stem(word: str, language: str) -> str:
     known = _stems.setdefault(language, {})
     stem = known.get(word)
     if stem is None:
-        if len(word) > _LONGEST_STEM or any(char.isdecimal() for char in word):
+        if len(word) > _LONGEST_STEM or (not word.isalpha() and any(char.isdecimal() for char in word)):
             return word
         # Stemmer objects keep state while they work, so threads take turns; the cache makes that rare.
         with _lock:

@@ -104,7 +104,7 @@ def stated(
 
     def told(tx: WriteTx) -> Receipt:
         receipt = run(tx)
-        if meaning:
+        if meaning or receipt.visibility.meaning is False:
             return receipt
         return replace(receipt, visibility=replace(receipt.visibility, meaning=False))
 

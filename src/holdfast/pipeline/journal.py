@@ -20,6 +20,9 @@ from holdfast.transaction import WriteTx
 
 __all__ = ["Prepared", "append", "ensure_session", "prepare"]
 
+_SEEN_LATER = Visibility(meaning=None, consolidated=False)
+_NOT_SEEN = Visibility(meaning=False, consolidated=False)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
@@ -63,11 +66,13 @@ def append(
     ids: Ids,
     given: Sequence[str | None] = (),
     when: When | None = None,
+    meaning: bool = True,
 ) -> Receipt:
     """Append messages to a session: the journal, the words index and the audit trail in one transaction.
 
     Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one.
-    With `when`, the session's window becomes due work. An empty batch writes nothing.
+    With `when`, the session's window becomes due work; `meaning` says whether there is an embedding. An empty batch
+    writes nothing.
     """
     if not prepared.drafts:
         return Receipt(ids=())
@@ -104,16 +109,15 @@ def append(
         tx.put_due("consolidate", moved.id, due)
     tx.add_messages(messages)
     tx.index(entries)
-    if any(message.embed for message in messages):
+    embedded = any(message.embed for message in messages)
+    if embedded:
         due_index(tx)
     tx.add_change(_appended(change_id, author, tx.now, Span(session=held.id, first=held.last_seq + 1, last=last)))
     return Receipt(
         ids=tuple(message.id for message in messages),
         change_ids=(change_id,),
         redacted=prepared.redacted,
-        visibility=Visibility(
-            meaning=None if any(message.embed for message in messages) else False, consolidated=False
-        ),
+        visibility=_SEEN_LATER if embedded and meaning else _NOT_SEEN,
     )
 
 

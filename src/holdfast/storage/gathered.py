@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from holdfast import packed
@@ -39,6 +40,8 @@ def writing(queries: Mapping[str, str]) -> Mapping[str, bool]:
 
 
 _ABSENT: Any = object()
+_MOST_KNOWN = 10_000
+"""With more sessions than this, what is known is dropped: a few megabytes."""
 
 
 @dataclass(slots=True)
@@ -64,6 +67,38 @@ class _Words:
 
 
 @dataclass(slots=True)
+class Known:
+    """Rows as they stand in the database: what a group need not read that comes after another, with no other writer.
+
+    Whoever keeps one from group to group clears it when a group fails, and when anybody else may have written.
+    """
+
+    owners: dict[Owner, _Counters] = field(default_factory=dict)
+    seqs: dict[str, int] = field(default_factory=dict)
+    sessions: dict[tuple[str, str, str], Session] = field(default_factory=dict)
+    tails: dict[Owner, tuple[int, int, int]] = field(default_factory=dict)
+    clock: datetime | None = None
+
+    def clear(self) -> None:
+        """Know nothing any more."""
+        self.clock = None
+        for known in (self.owners, self.seqs, self.sessions, self.tails):
+            known.clear()
+
+    def learn(self, gathered: Gathered, now: datetime) -> None:
+        """Take over what a group has committed, and when."""
+        if len(self.sessions) > _MOST_KNOWN:
+            self.clear()
+        self.clock = now
+        if not gathered.apart:
+            return
+        self.owners.update(gathered.owners)
+        self.seqs.update(gathered.seqs)
+        self.sessions.update((key, held) for key, held in gathered.sessions.items() if held is not None)
+        self.tails.update((owner, words.tail) for owner, words in gathered.words.items() if words.tail is not None)
+
+
+@dataclass(slots=True)
 class _Begun:
     """What a write found here when it began: enough to take back what it made."""
 
@@ -79,6 +114,7 @@ class Gathered:
     """The rows that wait, and the rows read to make them; one for each group of writes."""
 
     sql: Statements
+    known: Known = field(default_factory=Known)
     owners: dict[Owner, _Counters] = field(default_factory=dict)
     seqs: dict[str, int] = field(default_factory=dict)
     sessions: dict[tuple[str, str, str], Session | None] = field(default_factory=dict)
@@ -89,6 +125,8 @@ class Gathered:
     changes: list[dict[str, Any]] = field(default_factory=list)
     effects: list[dict[str, Any]] = field(default_factory=list)
     begun: _Begun | None = None
+    apart: bool = True
+    """Whether nobody but this has written to its tables."""
 
     def begin(self) -> None:
         """A write of the group begins: from here on what it makes can be taken back."""
@@ -124,6 +162,7 @@ class Gathered:
     def _copy(self) -> Gathered:
         return Gathered(
             sql=self.sql,
+            known=self.known,
             owners={owner: counters.copy() for owner, counters in self.owners.items()},
             seqs=self.seqs.copy(),
             sessions=self.sessions.copy(),
@@ -146,8 +185,9 @@ class Gathered:
         owner = (bound["namespace"], bound["user_id"])
         held = self.owners.get(owner)
         if held is None:
-            row = self._run("read_owner", bound).fetchone()
-            held = _Counters(*row) if row else _Counters(0, 0, 0)
+            known = self.known.owners.get(owner)
+            row = None if known is not None else self._run("read_owner", bound).fetchone()
+            held = known.copy() if known is not None else _Counters(*row) if row else _Counters(0, 0, 0)
         elif self.begun is None or owner in self.begun.owners:
             return held
         else:
@@ -161,8 +201,11 @@ class Gathered:
         """A session as it stands in this group."""
         key = (bound["namespace"], bound["user_id"], name)
         if key not in self.sessions:
-            row = self._run("read_session", {**bound, "session_id": name}).fetchone()
-            self.sessions[key] = None if row is None else rows.to_session(row)
+            held = self.known.sessions.get(key)
+            if held is None:
+                row = self._run("read_session", {**bound, "session_id": name}).fetchone()
+                held = None if row is None else rows.to_session(row)
+            self.sessions[key] = held
         return self.sessions[key]
 
     def put_session(self, bound: Bound, session: Session) -> None:
@@ -189,6 +232,8 @@ class Gathered:
         self.counters(bound)
         seq = self.seqs.get(namespace)
         if seq is None:
+            seq = self.known.seqs.get(namespace)
+        if seq is None:
             row = self._run("read_change_seq", bound).fetchone()
             seq = int(row[0]) if row else 0
         self._put("seqs", namespace, seq + 1)
@@ -208,8 +253,9 @@ class Gathered:
         owner = (bound["namespace"], bound["user_id"])
         words = self.words.get(owner)
         if words is None:
-            row = self._run("read_word_tail", bound).fetchone()
-            tail = None if row is None else (int(row[0]), int(row[1]), int(row[2]))
+            tail = self.known.tails.get(owner)
+            if tail is None and (row := self._run("read_word_tail", bound).fetchone()) is not None:
+                tail = (int(row[0]), int(row[1]), int(row[2]))
             words = _Words(tail, Block(first=tail[0] if tail else 0))
         tail, block, opened, full = words.tail, words.block, words.opened, words.full
         for entry in entries:
@@ -230,18 +276,24 @@ class Gathered:
         counters.index_rev += 1
 
     def flush(self) -> None:
-        """Write everything that waits; what was read is read again when it is needed."""
+        """Write everything that waits, before others read or write its tables; what was read is read again."""
         begun = self.begun
+        self.apart = False
+        self.known.clear()
         if begun is not None and begun.whole is None:
             begun.whole = self._copy()._undone(begun)  # noqa: SLF001 - a copy of this
-        with self.sql.together():
-            self._write()
+        self.write()
         for container in (self.owners, self.seqs, self.sessions, self.changed_sessions, self.words, self.dues):
             container.clear()
         for made in (self.messages, self.changes, self.effects):
             made.clear()
         if begun is not None:
             begun.owners.clear()
+
+    def write(self) -> None:
+        """Write everything that waits, for good: the group ends."""
+        with self.sql.together():
+            self._write()
 
     def _write(self) -> None:
         self._many("put_owner", [self._owner_params(owner) for owner in self.owners])

@@ -20,11 +20,6 @@ class Awaited(Protocol):
         """What the caller awaits."""
         ...
 
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """Where the caller runs."""
-        ...
-
 
 Settled = tuple[Awaited, Any, BaseException | None]
 """A write with its result, or its error."""
@@ -39,7 +34,7 @@ def settle(done: Sequence[Settled]) -> None:
     """Hand results to their callers: one wake-up a loop, however many wait on it."""
     loops: dict[asyncio.AbstractEventLoop, list[Settled]] = {}
     for entry in done:
-        loops.setdefault(entry[0].loop, []).append(entry)
+        loops.setdefault(entry[0].future.get_loop(), []).append(entry)
     for loop, entries in loops.items():
         # A loop that has closed has nobody left to tell.
         with contextlib.suppress(RuntimeError):

@@ -125,6 +125,8 @@ class Worker:
 
     def wake(self) -> None:
         """Look for work now; callable from any thread."""
+        if all(woken.is_set() for woken in self._woken.values()):
+            return  # every lane looks again anyway, and a wake-up of the loop costs more than a small write
         with contextlib.suppress(RuntimeError):  # the loop has closed: nobody is left to wake
             self._loop.call_soon_threadsafe(self._wake)
 

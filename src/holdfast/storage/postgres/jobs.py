@@ -26,7 +26,6 @@ class Job:
     scope: Scope = field(compare=False)
     work: Callable[[Any], Any] = field(compare=False)
     future: asyncio.Future[Any] = field(compare=False)
-    loop: asyncio.AbstractEventLoop = field(compare=False)
 
 
 Done = tuple[Job, Any, BaseException | None]
@@ -44,9 +43,7 @@ class Queue:
         self._gives_up_at: float | None = None
         self._changed = threading.Condition()
 
-    def put(
-        self, scope: Scope, work: Callable[[Any], Any], priority: int, future: Any, loop: asyncio.AbstractEventLoop
-    ) -> bool:
+    def put(self, scope: Scope, work: Callable[[Any], Any], priority: int, future: asyncio.Future[Any]) -> bool:
         """Add a job; whether one more thread would find something to do.
 
         Raises:
@@ -56,7 +53,7 @@ class Queue:
             if self._closed:
                 raise StoreClosed("the store is closed; open it again")
             self._places += 1
-            job = Job(priority, self._places, scope, work, future, loop)
+            job = Job(priority, self._places, scope, work, future)
             heapq.heappush(self._waiting.setdefault(scope.namespace, []), job)
             self._changed.notify()
             free = sum(namespace not in self._held for namespace in self._waiting)

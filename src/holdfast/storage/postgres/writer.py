@@ -72,9 +72,8 @@ class Writer:
 
     def submit(self, scope: Scope, work: Callable[[WriteTx], T], priority: Priority) -> asyncio.Future[T]:
         """Queue a unit of work; the future is done once it is durable or has failed."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        waiting = self._queue.put(scope, work, int(priority), future, loop)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        waiting = self._queue.put(scope, work, int(priority), future)
         # A thread is made when it is needed: most processes write to one namespace.
         if waiting and len(self._threads) < self._limit:
             thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import heapq
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import apsw
@@ -18,7 +19,7 @@ import apsw
 from holdfast.errors import StoreClosed
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority
-from holdfast.storage.gathered import Gathered
+from holdfast.storage.gathered import Gathered, Known
 from holdfast.storage.settling import given_up, settle
 from holdfast.storage.sqlite.connection import translated
 from holdfast.storage.sqlite.reading import QUERIES, SqliteStatements
@@ -33,14 +34,12 @@ GROUP_SECONDS = 0.02
 """A group takes no further write after this long, so that nothing holds the write lock over 50 ms."""
 
 
-@dataclass(order=True, slots=True)
+@dataclass(slots=True)
 class _Job:
-    priority: int
-    place: int
-    work: Callable[[Any], Any] = field(compare=False)
-    future: asyncio.Future[Any] = field(compare=False)
-    loop: asyncio.AbstractEventLoop = field(compare=False)
-    scope: Scope | None = field(compare=False)
+    priority: Priority
+    work: Callable[[Any], Any]
+    future: asyncio.Future[Any]
+    scope: Scope | None
     """The scope of a unit of work; None for work on the bare connection, outside any transaction."""
 
 
@@ -66,11 +65,14 @@ class Writer:
         self._clock = clock
         self._woke = woke
         self._check = begin
-        self._jobs: list[_Job] = []
-        self._places = 0
+        self._arrived: SimpleQueue[_Job | None] = SimpleQueue()
+        self._lanes: tuple[deque[_Job], ...] = tuple(deque() for _ in Priority)
+        self._ended = False
         self._closed = False
         self._gives_up_at = math.inf
-        self._waiting = threading.Condition()
+        self._closing = threading.Lock()
+        self._known = Known()
+        self._version = 0
         self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
         self._connection = connect()
         self._thread.start()
@@ -84,14 +86,11 @@ class Writer:
         return self._queue(None, work, Priority.WORKER)
 
     def _queue(self, scope: Scope | None, work: Callable[[Any], T], priority: Priority) -> asyncio.Future[T]:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        with self._waiting:
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        with self._closing:
             if self._closed:
                 raise StoreClosed("the store is closed; open it again")
-            self._places += 1
-            heapq.heappush(self._jobs, _Job(int(priority), self._places, work, future, loop, scope))
-            self._waiting.notify()
+            self._arrived.put(_Job(priority, work, future, scope))
         return future
 
     def close(self, timeout: float) -> None:
@@ -100,20 +99,34 @@ class Writer:
         What did not get its turn within `timeout` seconds fails with `StoreClosed`; the write at hand ends first,
         within the busy timeout.
         """
-        with self._waiting:
+        with self._closing:
             self._closed = True
             self._gives_up_at = time.monotonic() + timeout
-            self._waiting.notify()
+            # Nothing arrives after it.
+            self._arrived.put(None)
         self._thread.join()
 
     def _next(self, *, wait: bool) -> _Job | None:
-        with self._waiting:
-            while wait and not self._jobs and not self._closed:
-                self._waiting.wait()
+        """The most urgent job; None once all is done and closed, or where there is none to `wait` for."""
+        while True:
+            while not self._arrived.empty():
+                self._sort(self._arrived.get())
             if time.monotonic() > self._gives_up_at:
-                left, self._jobs = self._jobs, []
-                settle([(job, None, given_up()) for job in left])
-            return heapq.heappop(self._jobs) if self._jobs else None
+                settle([(job, None, given_up()) for lane in self._lanes for job in lane])
+                for lane in self._lanes:
+                    lane.clear()
+            for lane in self._lanes:
+                if lane:
+                    return lane.popleft()
+            if self._ended or not wait:
+                return None
+            self._sort(self._arrived.get())
+
+    def _sort(self, job: _Job | None) -> None:
+        if job is None:
+            self._ended = True
+        else:
+            self._lanes[job.priority].append(job)
 
     def _run(self) -> None:
         while (job := self._next(wait=True)) is not None:
@@ -125,6 +138,7 @@ class Writer:
             self._connection.close()
 
     def _outside(self, job: _Job) -> None:
+        self._known.clear()
         try:
             with translated(self._path):
                 result, error = job.work(self._connection), None
@@ -132,16 +146,15 @@ class Writer:
             result, error = None, failure
         settle([(job, result, error)])
 
-    def _group(self, job: _Job) -> _Job | None:
-        """Run a write and those that wait with it in one transaction; returns a job that must run outside of it."""
+    def _group(self, job: _Job, *, alone: bool = False) -> _Job | None:
+        """Run a write, and unless `alone` those that wait, in one transaction; returns a job that must run outside."""
         done: list[_Done] = []
         outside: _Job | None = None
         woke = False
         try:
             with translated(self._path):
-                self._begin()
-                gathered, now = Gathered(SqliteStatements(self._connection)), self._time()
-                until = time.monotonic() + GROUP_SECONDS
+                gathered, now = self._begin()
+                until = time.monotonic() + (0 if alone else GROUP_SECONDS)
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
                     if not current.future.cancelled():
@@ -151,9 +164,7 @@ class Writer:
                     now = max(now, self._clock.now())
                     current = self._next(wait=False) if time.monotonic() < until else None
                 outside = current
-                gathered.flush()
-                self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
-                self._connection.execute("COMMIT")
+                self._commit(gathered, now)
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
             self._roll_back()
             self._regroup([job, *(entry[0] for entry in done if entry[0] is not job)], error)
@@ -201,38 +212,30 @@ class Writer:
             if time.monotonic() > self._gives_up_at:
                 settle([(job, None, given_up())])
             else:
-                self._group_of_one(job)
+                self._group(job, alone=True)
 
-    def _group_of_one(self, job: _Job) -> None:
-        assert job.scope is not None  # noqa: S101 - only units of work are grouped
-        try:
-            with translated(self._path):
-                self._begin()
-                now = self._time()
-                gathered, result, error, woke = self._one(
-                    job, job.scope, Gathered(SqliteStatements(self._connection)), now
-                )
-                gathered.flush()
-                self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
-                self._connection.execute("COMMIT")
-        except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
-            self._roll_back()
-            settle([(job, None, failure)])
-        else:
-            settle([(job, result, error)])
-            if woke:
-                self._woke()
-
-    def _begin(self) -> None:
+    def _begin(self) -> tuple[Gathered, datetime]:
+        """Begin a transaction; its time is never before the last recorded one, whoever wrote that."""
         self._connection.execute("BEGIN IMMEDIATE")
         self._check()
+        version = self._connection.execute("PRAGMA data_version").get
+        if version != self._version:
+            # Another connection has committed since this one looked.
+            self._known.clear()
+            self._version = version
+        if self._known.clock is None:
+            self._known.clock = from_micros(int(self._connection.execute(QUERIES["read_clock"]).get))
+        now = max(self._clock.now(), self._known.clock)
+        return Gathered(SqliteStatements(self._connection), self._known), now
 
-    def _time(self) -> datetime:
-        """The store's clock: never before the last recorded time, whoever wrote it."""
-        last = int(self._connection.execute(QUERIES["read_clock"]).get)
-        return max(self._clock.now(), from_micros(last))
+    def _commit(self, gathered: Gathered, now: datetime) -> None:
+        gathered.write()
+        self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
+        self._connection.execute("COMMIT")
+        self._known.learn(gathered, now)
 
     def _roll_back(self) -> None:
+        self._known.clear()
         if not self._connection.in_transaction:
             return
         try:
