@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from holdfast.open import AsyncHoldfast
 from holdfast.scope import AsyncScope
 from holdfast.testing.clock import FakeClock
-from tests.recall.changed_facts import CHANGES, FILLER
+from tests.recall.changed_facts import CHANGES, FILLER, SECOND, UNSEEN
 
 START = datetime(2025, 6, 1, tzinfo=UTC)
 BAR = 0.95
@@ -26,17 +27,28 @@ async def _tell(scope: AsyncScope, earlier: str, later: str) -> None:
         await scope.add(turns)
 
 
-@pytest.mark.asyncio
-async def test_the_newer_statement_ranks_above_the_older(holdfast: AsyncHoldfast) -> None:
+async def _stale(holdfast: AsyncHoldfast, changes: Sequence[tuple[str, str, str]], embedding: str) -> list[str]:
+    """The questions whose earlier statement stands before the later one, or where the later one is missing."""
     failed = []
-    for place, (earlier, later, question) in enumerate(CHANGES):
+    for place, (earlier, later, question) in enumerate(changes):
         scope = holdfast.scope(user=f"u{place}", session="s")
         await _tell(scope, earlier, later)
         await holdfast.settle()
         hits = [hit.text for hit in (await scope.recall(question, limit=30)).hits]
-        if earlier in hits and (later not in hits or hits.index(later) > hits.index(earlier)):
+        if later not in hits or (earlier in hits and hits.index(earlier) < hits.index(later)):
             failed.append(question)
-    assert len(failed) <= (1 - BAR) * len(CHANGES), failed
+    rate = 1 - len(failed) / len(changes)
+    print(f"\nstaleness, {embedding}: the later statement first in {rate:.1%} of {len(changes)}; not in {failed}")
+    return failed
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("changes", [CHANGES, SECOND, UNSEEN], ids=["set on", "mended by", "unseen"])
+async def test_the_newer_statement_ranks_above_the_older(
+    holdfast: AsyncHoldfast, changes: Sequence[tuple[str, str, str]]
+) -> None:
+    failed = await _stale(holdfast, changes, "builtin")
+    assert len(failed) <= (1 - BAR) * len(changes), failed
 
 
 @pytest.mark.asyncio

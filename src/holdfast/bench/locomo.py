@@ -12,51 +12,73 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from holdfast.bench.recall import RANKINGS, Asked, Outcome, Quality, asked, peak_mb
+from holdfast.bench.recall import RANKINGS, Asked, Half, Outcome, Quality, asked, at_ten, half_of, peak_mb, sureness
+from holdfast.errors import UnreadableImport
 from holdfast.open import AsyncHoldfast
-from holdfast.pipeline.confidence import THRESHOLD
 from holdfast.transfer.formats import read_batches
 from holdfast.transfer.items import Batch
 from holdfast.transfer.source import Source
 
-__all__ = ["CATEGORIES", "locomo_quality", "questions_of", "samples_of"]
+__all__ = ["CATEGORIES", "STRANGERS", "locomo_quality", "questions_of", "samples_of"]
 
 CATEGORIES: Mapping[int, str] = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+STRANGERS = 60
+"""How many questions of another conversation each memory is asked, for the confidence."""
 
 
-async def locomo_quality(path: Path, *, embedding: str = "builtin") -> Quality:
+async def locomo_quality(path: Path, *, embedding: str = "builtin", half: Half | None = None) -> Quality:
     """Import the conversations, one user each, ask every question that has evidence, and measure.
 
-    A question's evidence is the turns it names; `odd` and `even` in the notes are R@10 over the first, third, ... and
-    the second, fourth, ... conversation: weights were chosen on the odd ones.
+    A question's evidence is the turns it names. With `half` only the conversations of that half are asked (`half_of`);
+    without it the notes give R@10 of each. They also say how sure the answers were: of questions that have an answer
+    here, of those about what was never said (category 5), and of `STRANGERS` questions of each next conversation.
 
     Raises:
-        UnreadableImport: the file is not LoCoMo.
+        UnreadableImport: the file is not LoCoMo, or has no conversation of that half.
     """
     began = time.perf_counter()
     samples = json.loads(await asyncio.to_thread(path.read_text, encoding="utf-8"))
     outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
-    halves: tuple[list[Outcome], list[Outcome]] = ([], [])
+    halves: dict[str, list[Outcome]] = {"first": [], "second": []}
+    sure: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         async with AsyncHoldfast.open(f"{folder}/locomo.db", worker=False, embedding=embedding) as holdfast:
             known = await _imported(holdfast, path)
             await holdfast.settle(timeout=600)
-            for place, sample in enumerate(samples):
-                user = str(sample["sample_id"])
-                for question in _questions(sample, known[user]):
+            asking = {user: _questions(one, known[user]) for one in samples if (user := str(one["sample_id"])) in known}
+            users = [user for user in asking if half in (None, half_of(user))]
+            if not users:
+                raise UnreadableImport(f"{path}: no conversation is in the {half} half", path=str(path), line=None)
+            for user, following in zip(users, [*users[1:], users[0]], strict=True):
+                told = sure.setdefault(half_of(user), {"answerable": [], "adversarial": [], "strangers": []})
+                for question in asking[user]:
                     found = await asked(holdfast.scope(user=user), question)
-                    halves[place % 2].append(found["fused"])
+                    halves[half_of(user)].append(found["fused"])
+                    kind = "adversarial" if question.category == "adversarial" else "answerable"
+                    told[kind].append(found["fused"].confidence or 0.0)
                     for name, outcome in found.items():
                         outcomes[name].append(outcome)
+                for question in _spread(asking[following]) if following != user else ():
+                    answer = await holdfast.scope(user=user).recall(question.text)
+                    told["strangers"].append(answer.confidence or 0.0)
     return Quality(
         name="locomo",
         embedding=embedding,
         outcomes=outcomes,
-        messages=sum(map(len, known.values())),
+        messages=sum(len(known[user]) for user in users),
         seconds=time.perf_counter() - began,
         peak_mb=peak_mb(),
-        notes={"odd": _at_ten(halves[0]), "even": _at_ten(halves[1]), "confidence": _sureness(outcomes["fused"])},
+        notes={
+            **{name: at_ten(found) for name, found in halves.items() if found},
+            **{f"confidence, {name}": sureness(told) for name, told in sorted(sure.items())},
+        },
     )
+
+
+def _spread(questions: Sequence[Asked]) -> list[Asked]:
+    """Some of the questions that have an answer in their own conversation, from all of it."""
+    answerable = [one for one in questions if one.category != "adversarial"]
+    return answerable[:: max(1, len(answerable) // STRANGERS)][:STRANGERS]
 
 
 async def _imported(holdfast: AsyncHoldfast, path: Path) -> dict[str, set[str]]:
@@ -99,18 +121,3 @@ def _questions(sample: Mapping[str, Any], known: set[str]) -> list[Asked]:
             category = CATEGORIES.get(entry["category"], str(entry["category"]))
             found.append(Asked(text=entry["question"], evidence=evidence, category=category))
     return found
-
-
-def _at_ten(found: Sequence[Outcome]) -> float:
-    return round(sum(one.recall[2] for one in found) / max(len(found), 1), 4)
-
-
-def _sureness(found: Sequence[Outcome]) -> dict[str, float]:
-    """How often confidence stays under its threshold, for adversarial and for other questions."""
-    low: dict[bool, list[bool]] = {True: [], False: []}
-    for one in found:
-        low[one.category == "adversarial"].append((one.confidence or 0.0) < THRESHOLD)
-    return {
-        "adversarial_below": round(sum(low[True]) / max(len(low[True]), 1), 4),
-        "others_below": round(sum(low[False]) / max(len(low[False]), 1), 4),
-    }

@@ -12,7 +12,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from holdfast.bench.recall import RANKINGS, Asked, MovableClock, Outcome, Quality, asked, peak_mb
+from holdfast.bench.recall import (
+    RANKINGS,
+    Asked,
+    Half,
+    MovableClock,
+    Outcome,
+    Quality,
+    asked,
+    at_ten,
+    half_of,
+    peak_mb,
+)
 from holdfast.errors import UnreadableImport
 from holdfast.open import AsyncHoldfast
 from holdfast.scope import AsyncScope
@@ -26,20 +37,23 @@ _BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 _END = datetime(2200, 1, 1, tzinfo=UTC)
 
 
-async def realmem_quality(folder: Path, *, embedding: str = "builtin") -> Quality:
+async def realmem_quality(folder: Path, *, embedding: str = "builtin", half: Half | None = None) -> Quality:
     """Replay every persona's sessions in order, asking each query before its own session is added, in its own time.
 
     So a query searches the earlier sessions only, as it would have when it was asked. A session's rank is that of its
-    best hit.
+    best hit. With `half` only the personas of that half are asked; without it the notes give R@10 of each.
 
     Raises:
-        UnreadableImport: the folder holds no such file.
+        UnreadableImport: the folder holds no such file, or none of that half.
     """
     began = time.perf_counter()
-    files = await asyncio.to_thread(lambda: sorted(folder.glob("*.json")))
+    every = await asyncio.to_thread(lambda: sorted(folder.glob("*.json")))
+    files = [path for path in every if half in (None, half_of(path.stem))]
     if not files:
-        raise UnreadableImport(f"{folder}: there is no RealMem file (*.json)", path=str(folder), line=None)
+        which = "" if half is None else f" of the {half} half"
+        raise UnreadableImport(f"{folder}: there is no RealMem file{which} (*.json)", path=str(folder), line=None)
     outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
+    halves: dict[str, list[Outcome]] = {}
     messages = 0
     for path in files:
         with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as place:
@@ -48,6 +62,7 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin") -> Qualit
                 f"{place}/realmem.db", worker=False, embedding=embedding, clock=clock
             ) as holdfast:
                 async for found in _replayed(holdfast, path, clock):
+                    halves.setdefault(half_of(path.stem), []).append(found["fused"])
                     for name, outcome in found.items():
                         outcomes[name].append(outcome)
                 status = await holdfast.scope(user=path.stem).status()
@@ -59,6 +74,7 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin") -> Qualit
         messages=messages,
         seconds=time.perf_counter() - began,
         peak_mb=peak_mb(),
+        notes={name: at_ten(found) for name, found in sorted(halves.items())},
     )
 
 

@@ -6,6 +6,7 @@ Kekäläinen 2002) with evidence worth 1, both averaged over the questions that 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import resource
@@ -16,29 +17,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from holdfast.answers import Query
 from holdfast.errors import UnreadableImport
 from holdfast.model import from_micros, micros
 from holdfast.open import AsyncHoldfast
+from holdfast.pipeline.confidence import THRESHOLD
 from holdfast.scope import AsyncScope
 
 __all__ = [
     "AT",
     "RANKINGS",
     "Asked",
+    "Half",
     "MovableClock",
     "Outcome",
     "Quality",
     "asked",
+    "at_ten",
+    "half_of",
     "measured",
     "recall_quality",
+    "sureness",
     "table",
 ]
 
 AT = (1, 5, 10, 20)
 _DEPTH = 100
+_BINS = 10
+Half = Literal["first", "second"]
 RANKINGS: Mapping[str, tuple[str, ...] | None] = {"fused": None, "words": ("words",), "meaning": ("meaning",)}
 
 
@@ -109,6 +117,40 @@ class MovableClock:
     async def sleep(self, seconds: float) -> None:
         """Pass that many seconds at once."""
         self._at += round(seconds * 1_000_000)
+
+
+def half_of(conversation: str) -> Half:
+    """Which half a conversation is in: the first where the SHA-256 of its name begins with an even byte.
+
+    Weights are set on the first half and reported on the second; a name is in the same half whatever else is asked.
+    """
+    return "second" if hashlib.sha256(conversation.encode()).digest()[0] % 2 else "first"
+
+
+def sureness(told: Mapping[str, Sequence[float]], *, answerable: str = "answerable") -> dict[str, float]:
+    """The share of each kind of question whose confidence is below the threshold, and how well it is calibrated.
+
+    `ece` is the expected calibration error in ten bins of equal width (Naeini, Cooper and Hauskrecht 2015): the mean
+    distance between confidence and the share of `answerable` questions, weighted by how many are in the bin.
+    """
+    shares = {
+        f"{name}_below": round(sum(one < THRESHOLD for one in found) / len(found), 4)
+        for name, found in told.items()
+        if found
+    }
+    bins: dict[int, list[tuple[float, bool]]] = {}
+    for name, found in told.items():
+        for one in found:
+            bins.setdefault(min(int(one * _BINS), _BINS - 1), []).append((one, name == answerable))
+    every = sum(map(len, told.values()))
+    gaps = (abs(sum(sure - there for sure, there in held)) for held in bins.values())
+    return {**shares, "ece": round(sum(gaps) / max(every, 1), 4)}
+
+
+def at_ten(found: Sequence[Outcome]) -> dict[str, float]:
+    """How many questions, and their R@10 and NDCG@10."""
+    means = _means(found)
+    return {name: means[name] for name in ("questions", "R@10", "NDCG@10")}
 
 
 def measured(found: Sequence[str], evidence: frozenset[str]) -> tuple[tuple[float, ...], float]:

@@ -13,12 +13,13 @@ import click
 
 if TYPE_CHECKING:
     from holdfast.bench.measure import Row
-    from holdfast.bench.recall import Quality
+    from holdfast.bench.recall import Half, Quality
 
 __all__ = ["bench_command"]
 
 _EMBEDDING = click.option("--embedding", default="builtin", help="none, builtin, a model directory or a catalog entry.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+_HALF = click.option("--half", type=click.Choice(["first", "second"]), help="Only the conversations of one half.")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -44,23 +45,28 @@ def bench_command(context: click.Context, *, quick: bool) -> None:
 @bench_command.command("locomo")
 @click.option("--data", type=_FILE, required=True, help="The data set's JSON file.")
 @_EMBEDDING
+@_HALF
 @_JSON
-def locomo(data: Path, embedding: str, *, as_json: bool) -> None:
-    """Measure recall on LoCoMo, by category of question."""
+def locomo(data: Path, embedding: str, half: Half | None, *, as_json: bool) -> None:
+    """Measure recall on LoCoMo, by category of question, and how far its confidence can be trusted.
+
+    Weights are set on the first half of the conversations (by a hash of their names) and reported on the second.
+    """
     from holdfast.bench.locomo import locomo_quality
 
-    _quality(locomo_quality(data, embedding=embedding), as_json=as_json)
+    _quality(locomo_quality(data, embedding=embedding, half=half), as_json=as_json)
 
 
 @bench_command.command("realmem")
 @click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
 @_EMBEDDING
+@_HALF
 @_JSON
-def realmem(data: Path, embedding: str, *, as_json: bool) -> None:
+def realmem(data: Path, embedding: str, half: Half | None, *, as_json: bool) -> None:
     """Measure recall of earlier sessions on RealMem."""
     from holdfast.bench.realmem import realmem_quality
 
-    _quality(realmem_quality(data, embedding=embedding), as_json=as_json)
+    _quality(realmem_quality(data, embedding=embedding, half=half), as_json=as_json)
 
 
 @bench_command.command("recall")

@@ -23,7 +23,7 @@ from holdfast.pipeline.function_words import EVIDENCE, FUNCTION_WORDS, UNIT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["ANALYSIS_VERSION", "QueryWord", "Terms", "analyse", "analyse_query"]
+__all__ = ["ANALYSIS_VERSION", "QueryWord", "Terms", "analyse", "analyse_query", "unspaced"]
 
 ANALYSIS_VERSION = 1
 """Grows whenever the same text gives other terms; an index of another version must be built again."""
@@ -160,6 +160,11 @@ def analyse_query(text: str) -> tuple[QueryWord, ...]:
             weak = _is_weak(surface, language)
             words.setdefault(terms, QueryWord(word=surface, terms=terms, weak=weak))
     return tuple(words.values())
+
+
+def unspaced(word: str) -> bool:
+    """Whether a word of a question is of a script without spaces: a gram, which may cross the edge of two words."""
+    return _UNSPACED.match(word) is not None
 
 
 def _tokens(text: str) -> list[str]:

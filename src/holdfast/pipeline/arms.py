@@ -10,13 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.model import Memory, micros
 from holdfast.packed import DocumentKind, term_key
 from holdfast.pipeline.analysis import QueryWord, analyse, analyse_query
 from holdfast.pipeline.fusion import Arm, normalised
-from holdfast.pipeline.turns import SCORING
+from holdfast.pipeline.turns import SCORING, turns_of
 from holdfast.pipeline.when import Anchor, TimeRange, anchors, times
 from holdfast.pipeline.words import WordScores, score_words, smoothed
 
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
 __all__ = [
     "MEANS_IT",
     "Question",
+    "asks",
     "key_arm",
     "meaning_arms",
     "recency_arm",
+    "reply_arm",
     "said_by",
     "speaker_arm",
     "time_arm",
@@ -49,9 +52,20 @@ HALF_LIFE = timedelta(days=14)
 """After this long a message counts half as recent."""
 SHOULDER = timedelta(days=7)
 """What was said this long before or after a time that the question names still counts a little: people tell later."""
+ASIDE = 1 / 3
+"""What a time counts in a text that goes on with a conversation: there it seldom says when something was said."""
+STATES, REPLIES, ASKS = 0.4, 0.6, 0.4
+"""The reply arm: what each message has, what it gains behind a question, and what it loses where it ends with one."""
+BRIEF_QUESTION = 20
+"""Words up to which a message that ends with a question loses all of that; a longer one has also said something."""
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
+ASKING = "\x02asks"
+"""The term of a message with a question mark; it stands there twice where the message ends with it."""
 
+_QUESTION_MARKS = frozenset("?\uff1f\u061f\u2047\u2048\u203d\ufe56")
+_MOST_NOTES = 8
+"""So many notes in square brackets (a picture's caption) may stand behind a question."""
 _ENDS = re.compile(r"[.!?。！？\u061f\n]+(?=\s|$|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7ff])|\n")  # noqa: RUF001
 
 
@@ -79,20 +93,30 @@ class Question:
 
 
 def understood(text: str, now: datetime) -> Question:
-    """Read a question as of a time."""
-    sentences = [part for part in _ENDS.split(text) if part and part.strip()]
-    return Question(
-        text=text,
-        words=analyse_query(text),
-        times=tuple(times(text, now)),
-        anchors=tuple(anchors(text)),
-        goes_on=len(sentences) > 1,
-    )
+    """Read a question as of a time.
+
+    In a text of several sentences most times are part of what is told ("I could not sleep last night"): only those in
+    its sentences that ask are read, and only what is not still to come.
+    """
+    ends = [0, *(found.end() for found in _ENDS.finditer(text)), len(text)]
+    spans = [(start, end) for start, end in pairwise(ends) if text[start:end].strip()]
+    found, events, goes_on = list(times(text, now)), list(anchors(text)), len(spans) > 1
+    if goes_on:
+        asked = [(start, end) for start, end in spans if not _QUESTION_MARKS.isdisjoint(text[start:end])]
+        found = [
+            one for one in found if one.start < now and any(start <= one.span[0] < end for start, end in asked or spans)
+        ]
+        events = []
+    return Question(text=text, words=analyse_query(text), times=tuple(found), anchors=tuple(events), goes_on=goes_on)
 
 
-def words_arm(question: Question, index: DecodedIndex) -> tuple[Arm, WordScores]:
-    """Words of the question in the message, its window and its session."""
-    scores = score_words(question.words, index)
+def words_arm(question: Question, index: DecodedIndex, aside: Mask | None = None) -> tuple[Arm, WordScores]:
+    """Words of the question in the message, its window and its session.
+
+    Words that name a speaker (`aside`) count like function words beside others: the speaker arm says who spoke, and
+    whoever is spoken to is named as often.
+    """
+    scores = score_words(question.words, index, faint=aside)
     return Arm(name="words", score=normalised(scores.score), found=scores.hit), scores
 
 
@@ -132,6 +156,44 @@ def speaker_arm(question: Question, index: DecodedIndex) -> tuple[Arm | None, Ma
     return Arm(name="speaker", score=score, found=_nothing(index)), aside
 
 
+def asks(text: str) -> Mapping[str, int]:
+    """The term that says that a message asks, for the words index: once, or twice where it ends with the question.
+
+    Told by the question mark, which most languages share; a language that writes none is taken to state.
+    """
+    if _QUESTION_MARKS.isdisjoint(text):
+        return {}
+    rest = text.rstrip()
+    for _ in range(_MOST_NOTES):
+        if not rest.endswith("]"):
+            break
+        rest = rest[: max(rest.rfind("["), 0)].rstrip()
+    last = next((char for char in reversed(rest) if char.isalnum() or char in _QUESTION_MARKS), "")
+    return {ASKING: 2 if last in _QUESTION_MARKS else 1}
+
+
+def reply_arm(index: DecodedIndex) -> Arm:
+    """What states before what asks, and what follows a question before what nobody asked for; whatever the question.
+
+    An answer is seldom in the words of its question. Who asks back in the same breath has answered all the same.
+    """
+    import numpy as np
+
+    score: Floats | None = index.memo.get("reply")
+    if score is None:
+        turns = turns_of(index, SCORING)
+        found = index.find(np.array([term_key(ASKING)], dtype=np.uint64))
+        asking = np.zeros(len(index), dtype=np.float32)
+        asking[found.row] = 1
+        score = np.full(len(index), STATES, dtype=np.float32)
+        score[turns.pick] += turns.before(asking[turns.pick]) * np.float32(REPLIES)
+        ends = found.row[found.frequency > 1]
+        length = np.maximum(index.columns["length"][ends], BRIEF_QUESTION)
+        score[ends] -= (ASKS * BRIEF_QUESTION / length).astype(np.float32)
+        index.memo["reply"] = score
+    return Arm(name="reply", score=score, found=_nothing(index))
+
+
 def key_arm(question: Question, facts: Sequence[tuple[int, Memory]], index: DecodedIndex) -> Arm | None:
     """Facts by how much of their subject and attribute the question names; `facts` are (row, fact)."""
     import numpy as np
@@ -168,6 +230,8 @@ def time_arm(question: Question, index: DecodedIndex) -> Arm | None:
     if not score.any():
         return None
     inside = (score >= 1) & index.active if question.only_time else _nothing(index)
+    if question.goes_on and not question.only_time:
+        score *= np.float32(ASIDE)
     return Arm(name="time", score=score, found=inside)
 
 

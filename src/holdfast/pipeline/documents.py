@@ -8,7 +8,8 @@ from types import MappingProxyType
 from holdfast.model import HitKind, Kind, Memory, Message, micros
 from holdfast.packed import DocumentKind, DocumentRecord, DocumentRole, Entry
 from holdfast.pipeline.analysis import Terms, analyse
-from holdfast.pipeline.arms import said_by
+from holdfast.pipeline.arms import asks, said_by
+from holdfast.pipeline.fences import said
 from holdfast.pipeline.index import due_compaction, due_index
 from holdfast.transaction import WriteTx
 
@@ -46,8 +47,9 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
         event_time=micros(message.event_time),
         agent=agent,
     )
-    # Who said it is a term of its own kind, beside the name that may stand in the text.
-    return Entry(number=message.number, record=record, terms={**terms.counts, **said_by(message.body.get("name"))})
+    # Who said it, and whether it asks, are terms of their own kind, beside the words of the text.
+    marks = {**said_by(message.body.get("name")), **asks(said(message))}
+    return Entry(number=message.number, record=record, terms={**terms.counts, **marks})
 
 
 def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> Entry:

@@ -16,14 +16,15 @@ from holdfast.pipeline.arms import (
     key_arm,
     meaning_arms,
     recency_arm,
+    reply_arm,
     speaker_arm,
     time_arm,
     understood,
     words_arm,
 )
-from holdfast.pipeline.confidence import confidence
+from holdfast.pipeline.confidence import confidence, shortfall
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
-from holdfast.pipeline.fusion import ARMS, Arm, fuse
+from holdfast.pipeline.fusion import ARMS, WEIGHTS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.near_vectors import NearCache, NearVectors
@@ -175,7 +176,8 @@ def recall(
         hidden = index.rows_of(sorted(number for number, one in past.items() if one.alone))
         allowed[hidden] = False
     question = understood(query.text, now)
-    words, scores = words_arm(question, index)
+    speaker, aside = speaker_arm(question, index)
+    words, scores = words_arm(question, index, aside)
     # Where cosines are estimated, those of the best by words are exact all the same.
     also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
     meaning = meaning or Meaning(off=True)
@@ -185,7 +187,7 @@ def recall(
     if question.words:
         whole = None if whole_order(query) else query.offset + query.limit
         past = past if now_only else {}
-        by, rest = (words, scores), Rest(gaps=gaps, in_time=in_time)
+        by, rest = (words, scores, speaker, aside), Rest(gaps=gaps, in_time=in_time)
         ranking = _ranked(tx, index, question, by, allowed, cosines, vectors, past, now, query.arms, whole, rest)
     else:
         ranking = _recent(index, allowed, past if now_only else {})
@@ -289,7 +291,7 @@ def _ranked(
     tx: ReadTx,
     index: DecodedIndex,
     question: Question,
-    by_words: tuple[Arm, WordScores],
+    by_words: tuple[Arm, WordScores, Arm | None, Mask],
     allowed: Mask,
     cosines: tuple[Floats, Mask] | None,
     vectors: VectorOf | None,
@@ -299,13 +301,12 @@ def _ranked(
     most: int | None,
     rest: Rest,
 ) -> Ranking:
-    words, scores = by_words
-    speaker, aside = speaker_arm(question, index)
+    words, scores, speaker, aside = by_words
     near = meaning_arms(*cosines, index) if cosines is not None else []
     facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
     named = bool(question.times or question.anchors)
     given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
-    arms = [words, *near, *given, recency_arm(question, index, micros(now))]
+    arms = [words, *near, *given, reply_arm(index), recency_arm(question, index, micros(now))]
     asked = [arm for arm in arms if arm is not None and (only is None or arm.name in only)] or [words]
     fused = fuse(asked)
     hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed
@@ -319,6 +320,7 @@ def _ranked(
         coverage=max((scores.coverage(row) for row in best), default=0.0),
         # The best hit may be too fresh to have a vector: then its words are believed.
         cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
+        short=_short(index, speaker, asked, fused.score, hit),
     )
     return Ranking(
         index=index,
@@ -335,6 +337,21 @@ def _ranked(
         confidence=sure if best else 0.0,
         question=question,
     )
+
+
+def _short(index: DecodedIndex, speaker: Arm | None, asked: Sequence[Arm], score: Floats, hit: Mask) -> float:
+    """How far the best hit of those whom the question names stays behind; that they are preferred does not count.
+
+    A memory is nobody's: what was learnt counts for whoever is asked about.
+    """
+    import numpy as np
+
+    if speaker is None or not hit.any():
+        return 0.0
+    preferred = any(arm is speaker for arm in asked)
+    plain = score - speaker.score * np.float32(WEIGHTS["speaker"]) if preferred else score
+    theirs = plain[hit & ((speaker.score > 0) | (index.columns["kind"] != KIND_OF["message"]))]
+    return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
 
 
 def _fact_rows(index: DecodedIndex) -> Rows:

@@ -112,6 +112,7 @@ class Turns:
         self._starts = np.flatnonzero(fresh)
         self.session: Integers = np.cumsum(fresh) - 1
         self.count = len(self._starts)
+        self._adjacent = at[1:] - at[:-1] == 1
         self._kernel = list(self._weights(at, scoring))
         self.reach: Floats = self.window(np.ones(self.size, dtype=np.float32))
         lengths = columns["length"].astype(np.float32)
@@ -152,6 +153,12 @@ class Turns:
                 if shift <= reach:
                     weight = np.maximum(0.0, 1.0 - distance / (reach + 1)) * same
                     yield to, source, weight.astype(np.float32)
+
+    def before(self, values: Floats) -> Floats:
+        """The value of the turn just before each turn; 0 where a session begins or a turn between them was removed."""
+        import numpy as np
+
+        return np.append(np.zeros(1, dtype=np.float32), values[:-1] * self._adjacent)[: self.size]
 
     def window(self, values: Floats) -> Floats:
         """Sum values over each turn's window, neighbours weighted by their distance."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.packed import DocumentKind, term_key
+from holdfast.pipeline.analysis import unspaced
 from holdfast.pipeline.turns import SCORING, Scoring, turns_of
 
 if TYPE_CHECKING:
@@ -116,6 +117,10 @@ class WordScores:
         chosen = (place for place, weight in enumerate(self._weights) if weight == 1 and not aside[place])
         return frozenset(place for place in chosen if self._present[place, row])
 
+    def grams(self) -> frozenset[int]:
+        """Which words of the question are grams of a script without spaces (their places)."""
+        return frozenset(place for place, word in enumerate(self._words) if unspaced(word))
+
     def strong(self, aside: Mask) -> int:
         """How many words of the question are neither function words nor set aside."""
         return sum(weight == 1 and not aside[place] for place, weight in enumerate(self._weights))
@@ -154,24 +159,27 @@ def score_words(
     *,
     allowed: Mask | None = None,
     limit_to: DocumentKind | None = None,
+    faint: Mask | None = None,
     scoring: Scoring = SCORING,
 ) -> WordScores:
     """Score every document of a scope against a question.
 
     A document is a hit when a word of the question stands in it or in its window; function words make a hit only
     where the question has no other word. `allowed` (one boolean a row) and `limit_to` remove hits and change no score.
+    Words marked in `faint` make hits but count like function words, unless there is no other.
 
     Raises:
         CorruptIndex: an entry of the index is damaged.
     """
     import numpy as np
 
+    weights = _weights(query, faint, scoring)
     turns = turns_of(index, scoring)
     text, near, around = (np.zeros_like(size.norm) for size in (turns.texts, turns.windows, turns.sessions))
     present = np.zeros((len(query), len(index)), dtype=np.bool_)
     nearby = np.zeros((len(query), len(index)), dtype=np.bool_)
-    for place, (word, (rows, counts)) in enumerate(zip(query, _counted(query, index), strict=True)):
-        weight = scoring.weak if word.weak else 1.0
+    for place, (rows, counts) in enumerate(_counted(query, index)):
+        weight = weights[place]
         present[place, rows] = nearby[place, rows] = True
         turns.texts.add(text, rows, counts, weight)
         at, said = turns.among(rows, counts)
@@ -201,10 +209,18 @@ def score_words(
         hit=hit,
         parts=(own, window_part, session_part),
         words=[word.word for word in query],
-        weights=[scoring.weak if word.weak else 1.0 for word in query],
+        weights=weights,
         present=present,
         nearby=nearby,
     )
+
+
+def _weights(query: Sequence[QueryWord], faint: Mask | None, scoring: Scoring) -> list[float]:
+    """What each word of the question counts."""
+    low = [word.weak or (faint is not None and bool(faint[place])) for place, word in enumerate(query)]
+    if all(low):
+        low = [word.weak for word in query]
+    return [scoring.weak if one else 1.0 for one in low]
 
 
 def best_first(score: Floats, rows: Integers, most: int | None = None) -> Integers:
