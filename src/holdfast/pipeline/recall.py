@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import STATES, TIERS, Memory, from_micros, micros
-from holdfast.pipeline.answering import Gaps, Ranking, answered, whole_order
+from holdfast.model import STATES, TIERS, Memory, Message, from_micros, micros
+from holdfast.pipeline.answering import Gaps, Ranking, answered, standing, whole_order
 from holdfast.pipeline.arms import (
     Question,
     key_arm,
@@ -23,7 +23,8 @@ from holdfast.pipeline.arms import (
 )
 from holdfast.pipeline.confidence import confidence
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
-from holdfast.pipeline.fusion import ARMS, Arm, fuse
+from holdfast.pipeline.filters import allowed_rows, held_then
+from holdfast.pipeline.fusion import ARMS, Arm, Fused, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.sight import checked_session
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall"]
+__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall", "related"]
 
 T = TypeVar("T")
 
@@ -161,17 +162,53 @@ def recall(
     Raises:
         CorruptIndex: the words index is damaged.
     """
+    view = _view(tx, query, caches, meaning, in_time)
+    held = held_then(tx, query)
+    ranking = _ranking(tx, view, query, caches, held)
+    return answered(tx, query, ranking, held, view.gaps, f"n{view.ceiling}.t{micros(view.now)}")
+
+
+def related(
+    tx: ReadTx,
+    queries: Sequence[Query],
+    caches: Caches,
+    meaning: Meaning | None = None,
+    in_time: Callable[[], bool] = lambda: True,
+) -> tuple[list[list[Message | Memory]], tuple[str, ...]]:
+    """For several queries of one text what each first page holds that nothing replaced, and the arms that are missing.
+
+    The same items in the same order as `recall` gives for each, from one ranking: only filters and limits may differ.
+
+    Raises:
+        CorruptIndex: the words index is damaged.
+    """
+    view = _view(tx, queries[0], caches, meaning, in_time)
+    found = [standing(tx, _ranking(tx, view, query, caches, None), query.limit) for query in queries]
+    return found, view.gaps.degraded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _View:
+    """A scope as one question sees it, before any filter: its index, each arm's scores, and their sum."""
+
+    index: DecodedIndex
+    ceiling: int
+    now: datetime
+    question: Question
+    gaps: Gaps
+    scores: WordScores
+    aside: Mask | None = None
+    cosines: tuple[Floats, Mask] | None = None
+    vectors: DecodedVectors | None = None
+    arms: Sequence[Arm] = ()
+    fused: Fused | None = None
+
+
+def _view(tx: ReadTx, query: Query, caches: Caches, meaning: Meaning | None, in_time: Callable[[], bool]) -> _View:
     import numpy as np
 
     ceiling, now = _snapshot(query.snapshot) or (tx.document_count(), tx.now)
     index = caches.indexes.index(tx).upto(ceiling)
-    held = _held(tx, query)
-    now_only = held is None and not query.include_superseded and not query.states
-    past = {} if held is not None else caches.truth.outdated(tx)
-    allowed = _allowed(tx, index, query, held)
-    if now_only:
-        hidden = index.rows_of(sorted(number for number, one in past.items() if one.alone))
-        allowed[hidden] = False
     question = understood(query.text, now)
     words, scores = words_arm(question, index)
     # Where cosines are estimated, those of the best by words are exact all the same.
@@ -180,14 +217,30 @@ def recall(
     if not meaning.off and not in_time():
         meaning = Meaning(failed=LATE)
     cosines, vectors, gaps = _nearness(tx, index, caches, meaning, also)
-    if question.words:
-        whole = None if whole_order(query) else query.offset + query.limit
-        past = past if now_only else {}
-        by, rest = (words, scores), Rest(gaps=gaps, in_time=in_time)
-        ranking = _ranked(tx, index, question, by, allowed, cosines, vectors, past, now, query.arms, whole, rest)
-    else:
-        ranking = _recent(index, allowed, past if now_only else {})
-    return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
+    view = _View(index=index, ceiling=ceiling, now=now, question=question, gaps=gaps, scores=scores)
+    if not question.words:
+        return view
+    speaker, aside = speaker_arm(question, index)
+    near = meaning_arms(*cosines, index) if cosines is not None else []
+    rest = Rest(gaps=gaps, in_time=in_time)
+    facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
+    named = bool(question.times or question.anchors)
+    given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
+    arms = [words, *near, *given, recency_arm(question, index, micros(now))]
+    asked = [arm for arm in arms if arm is not None and (query.arms is None or arm.name in query.arms)] or [words]
+    return replace(view, aside=aside, cosines=cosines, vectors=vectors, arms=asked, fused=fuse(asked))
+
+
+def _ranking(tx: ReadTx, view: _View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
+    index = view.index
+    now_only = held is None and not query.include_superseded and not query.states
+    past = caches.truth.outdated(tx) if now_only else {}
+    allowed = allowed_rows(tx, index, query, held)
+    allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
+    if view.fused is None or view.aside is None:
+        return _recent(index, allowed, past)
+    most = None if whole_order(query) else query.offset + query.limit
+    return _ordered(view, view.fused, view.aside, allowed, past, query.arms, most)
 
 
 def _nearness(
@@ -228,82 +281,25 @@ def _behind(tx: ReadTx, index: DecodedIndex, missing: Mask) -> tuple[str, ...]:
     return ("meaning",) if oldest and tx.now - oldest[0].recorded_at > LAG else ()
 
 
-def _held(tx: ReadTx, query: Query) -> Mapping[int, Memory] | None:
-    """The memories that held at the asked time, by number; None when the present is asked."""
-    if query.as_of is None and query.known_at is None:
-        return None
-    as_of = query.as_of or query.known_at
-    assert as_of is not None  # noqa: S101 - one of the two is given
-    return {memory.number: memory for memory in tx.held(as_of=as_of, known_at=query.known_at)}
-
-
-def _allowed(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None) -> Mask:
-    """Which documents the filters let through, as far as their records tell."""
-    import numpy as np
-
-    columns = index.columns
-    allowed = (
-        index.living.copy() if held is not None or query.include_superseded or query.states else index.active.copy()
-    )
-    messages = columns["kind"] == KIND_OF["message"]
-    if held is not None:
-        known = np.zeros(len(index), dtype=np.bool_)
-        known[index.rows_of(sorted(held))] = True
-        until = query.as_of or query.known_at
-        assert until is not None  # noqa: S101 - `held` is only made for a time
-        allowed &= np.where(messages, columns["event_time"] <= micros(until), known)
-    if query.kinds is not None:
-        allowed &= np.isin(columns["kind"], [KIND_OF[kind] for kind in query.kinds])
-    if query.roles is not None:
-        allowed &= messages & np.isin(columns["role"], [ROLE_OF[role] for role in query.roles if role in ROLE_OF])
-    if query.states or query.tiers:
-        allowed &= ~messages
-    if () in (query.kinds, query.roles, query.states, query.tiers):
-        allowed[:] = False
-    if query.session is not None:
-        session = tx.session(query.session)
-        allowed &= columns["session"] == (session.number if session else -1)
-    if tx.scope.agent is not None:
-        allowed &= np.isin(columns["agent"], [0, tx.agents().get(tx.scope.agent, 0)])
-    if query.since is not None:
-        allowed &= columns["event_time"] >= micros(query.since)
-    if query.until is not None:
-        allowed &= columns["event_time"] < micros(query.until)
-    return allowed
-
-
-def _ranked(
-    tx: ReadTx,
-    index: DecodedIndex,
-    question: Question,
-    by_words: tuple[Arm, WordScores],
+def _ordered(
+    view: _View,
+    fused: Fused,
+    aside: Mask,
     allowed: Mask,
-    cosines: tuple[Floats, Mask] | None,
-    vectors: DecodedVectors | None,
     past: Mapping[int, Outdated],
-    now: datetime,
     only: tuple[str, ...] | None,
     most: int | None,
-    rest: Rest,
 ) -> Ranking:
-    words, scores = by_words
-    speaker, aside = speaker_arm(question, index)
-    near = meaning_arms(*cosines, index) if cosines is not None else []
-    facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
-    named = bool(question.times or question.anchors)
-    given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
-    arms = [words, *near, *given, recency_arm(question, index, micros(now))]
-    asked = [arm for arm in arms if arm is not None and (only is None or arm.name in only)] or [words]
-    fused = fuse(asked)
+    index, cosines = view.index, view.cosines
     hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed
-    score = fused.score
+    score = fused.score.copy()
     _demote(index, score, hit, past)
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, None if most is None else max(most, DEPTH))
-    order, later = newer_first(order, score, index, scores, vectors, aside)
+    order, later = newer_first(order, score, index, view.scores, view.vectors, aside)
     best = [int(row) for row in order[:5]]
     sure = confidence(
-        coverage=max((scores.coverage(row) for row in best), default=0.0),
+        coverage=max((view.scores.coverage(row) for row in best), default=0.0),
         # The best hit may be too fresh to have a vector: then its words are believed.
         cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
     )
@@ -311,16 +307,16 @@ def _ranked(
         index=index,
         order=order,
         score=score,
-        arms=asked,
+        arms=view.arms,
         allowed=allowed,
-        words=scores,
+        words=view.scores,
         total=repeats.count(hit),
         hit=hit,
         repeats=repeats,
         later=later,
         outdated=past,
         confidence=sure if best else 0.0,
-        question=question,
+        question=view.question,
     )
 
 
