@@ -20,6 +20,7 @@ from holdfast.pipeline.context.pieces import is_person, words_of
 from holdfast.pipeline.context.strategies import check_strategy
 from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.recall import Meaning, checked, related
+from holdfast.pipeline.tokens import Counted
 from holdfast.pipeline.window import entries_of
 from holdfast.scope_reads import ScopeReads
 from holdfast.transaction import ReadTx
@@ -94,9 +95,10 @@ class ScopeContext(ScopeReads):
     async def _counted(self, request: Request, model: str) -> Request:
         if not isinstance(model, str):
             raise InvalidInput(f"model is {model!r:.40}; pass a model's name")
-        find = self._runtime.tokenizer
+        find, counts = self._runtime.tokenizer, self._runtime.counts
         found = await asyncio.to_thread(find, model) if model and find is not None else None
-        return request if found is None else replace(request, tokenizer=found[0], count=found[1])
+        name, count = (request.tokenizer, request.count) if found is None else found
+        return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 
     async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Gathered:
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
