@@ -91,5 +91,5 @@ def test_the_callers_own_history_keeps_its_beginning_too():
 @pytest.mark.parametrize("shape", ["openai", "anthropic"])
 def test_a_history_without_any_legal_beginning_is_cut_all_the_same(shape):
     pieces = [Piece(body={"role": "assistant", "content": f"{number} " + "word " * 9}) for number in range(5)]
-    window = cut(pieces, None, shape, budget=100, cost=lambda body: 60)
+    window = cut(pieces, None, shape, budget=100, cost=lambda _: 60)
     assert len(window.messages) <= 5
