@@ -26,6 +26,8 @@ SIZES = (1_000, 10_000, 50_000)
 LONG = SIZES[1]
 MEMORIES = 10_000
 STRATEGIES = ("full_history", "memory_first", "adaptive")
+WARM = 3
+"""Contexts before those that are measured: the first ones read the index."""
 TOGETHER = 500
 """Memories that are told at once: their writes share commits."""
 
@@ -75,17 +77,18 @@ async def _told(scope: AsyncScope, number: int, text: str) -> None:
 
 async def _times(path: Path, rounds: int, strategy: str, query: str | None = None) -> tuple[list[float], list[float]]:
     """Seconds of each context by the clock and of the process's own work; no context is degraded or over its budget."""
-    questions = sentences(Random(3), rounds + 3)
+    questions = sentences(Random(3), rounds + WARM)
     times: tuple[list[float], list[float]] = ([], [])
     async with AsyncHoldfast.open(str(path), worker=False) as holdfast:
         scope = holdfast.scope(user="bench", session="s")
-        for turn in range(rounds + 3):
+        for turn in range(rounds + WARM):
             new = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": next(questions)}]
             began = time.perf_counter(), time.process_time()
             context = await scope.context(new, strategy=strategy, query=query)
-            if turn >= 3:
-                times[0].append(time.perf_counter() - began[0])
-                times[1].append(time.process_time() - began[1])
+            if turn < WARM:
+                continue
+            times[0].append(time.perf_counter() - began[0])
+            times[1].append(time.process_time() - began[1])
             if context.used > 7000 or context.degraded:
                 raise AssertionError(f"{context.used} tokens, degraded {context.degraded}")
     return times
