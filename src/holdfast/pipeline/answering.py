@@ -103,7 +103,8 @@ def answered(
 def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
     """The first page of a ranking without what something replaced: the items alone, for whoever shows no reasons."""
     page = _loaded(tx, ranking, ranking.order[:limit].tolist(), None)
-    return [item for row, item in page if item.number not in ranking.outdated and row not in ranking.later]
+    replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
+    return [item for row, item in page if item.number not in replaced and row not in ranking.later]
 
 
 def _loaded(
