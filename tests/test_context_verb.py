@@ -48,6 +48,7 @@ class Wrapped:
         self.broken = set()
         self.hanging = set()
         self.rows = 0
+        self.written = False
 
     def __getattr__(self, name):
         return getattr(self.inner, name)
@@ -59,6 +60,24 @@ class Wrapped:
         if names & self.hanging:
             await asyncio.Event().wait()
         return await self.inner.read(scope, lambda tx: work(Counted(tx, self)))
+
+
+def written_between(store, write):
+    """Have something written once, after the slot of the profile was read and before the recalled ones are."""
+    inner, profile = store.inner.read, asyncio.Event()
+
+    async def read(scope, work):
+        names = names_in(work)
+        if "related" in names and not store.written:
+            await profile.wait()
+            store.written = True
+            await write()
+        answer = await inner(scope, work)
+        if "profile" in names:
+            profile.set()
+        return answer
+
+    store.inner.read = read
 
 
 def names_in(work):
@@ -238,7 +257,7 @@ async def test_stored_text_cannot_leave_its_fence(holdfast):
     assert fenced.count("<holdfast-recall") == fenced.count("</holdfast-recall") == 1
 
 
-@pytest.mark.parametrize("slot", ["corrections", "profile", "summaries", "recall", "read_window", "confirm"])
+@pytest.mark.parametrize("slot", ["corrections", "profile", "summaries", "related", "read_window", "confirm"])
 @pytest.mark.parametrize("how", ["broken", "hanging"])
 async def test_a_slot_that_fails_or_hangs_is_named_and_the_answer_comes(slot, how):
     async with wrapped() as (opened, store, clock):
@@ -246,7 +265,9 @@ async def test_a_slot_that_fails_or_hangs_is_named_and_the_answer_comes(slot, ho
         await alice.remember("likes tea", pinned=True)
         await alice.add(turn(1))
         getattr(store, how).add(slot)
-        named = {"recall": {"memories", "messages"}, "read_window": {"window"}}.get(slot, {slot})
+        if slot == "confirm":  # it is asked only where something was written between the slots' reads
+            written_between(store, lambda: alice.add(turn(2)))
+        named = {"related": {"memories", "messages"}, "read_window": {"window"}}.get(slot, {slot})
         asked = asyncio.create_task(alice.context([{"role": "user", "content": "tea?"}]))
         if how == "hanging":
             await only_late_slots_are_left({"current"} if slot == "confirm" else named, clock)
@@ -261,20 +282,20 @@ async def test_a_slot_that_fails_or_hangs_is_named_and_the_answer_comes(slot, ho
         assert ("likes tea" in context.as_text()) == (slot != "confirm")
 
 
-async def test_what_was_replaced_between_the_reads_is_left_out():
+@pytest.mark.parametrize("how", ["replaced", "corrected", "forgotten", "hidden"])
+async def test_what_was_replaced_between_the_reads_is_left_out(how):
     async with wrapped() as (opened, store, _):
         alice = opened.scope(user="alice", session="s")
         old = await alice.remember(attribute="city", value="Porto", importance="high")
-        inner = store.inner.read
-
-        async def read(scope, work):
-            answer = await inner(scope, work)
-            if answer == ([old.memory],):  # as a slot gets it
-                await alice.remember(attribute="city", value="Faro")
-            return answer
-
-        store.inner.read = read
+        changes = {
+            "replaced": lambda: alice.remember(attribute="city", value="Faro"),
+            "corrected": lambda: alice.correct(old.memory.id, "Faro"),
+            "forgotten": lambda: alice.forget(old.memory.id),
+            "hidden": lambda: alice.forget(old.memory.id, hard=False),
+        }
+        written_between(store, changes[how])
         assert "Porto" not in (await alice.context([{"role": "user", "content": "hello"}])).as_text()
+        assert store.written, "the change was made while the context was gathered"
 
 
 @pytest.mark.parametrize("strategy", ["full_history", "memory_first", "adaptive"])

@@ -70,6 +70,8 @@ class Runtime:
     embedding: Embedding | None = None
     keeper: Keeper | None = None
     tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
+    counts: dict[str, Callable[[str], int]] = field(default_factory=dict)
+    """How tokens are counted, by the name of the tokenizer, with what texts were found to cost."""
     redactions: Counter[tuple[str, str | None]] = field(default_factory=Counter)
     """How many secrets were replaced since the store was opened, by namespace and user."""
     compaction: Callable[[], Compaction] | None = None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, get_args
+from itertools import chain
+from time import monotonic
+from typing import Any, get_args
 
-from holdfast.answers import Hit, Query
+from holdfast.answers import Query
 from holdfast.errors import InvalidInput
-from holdfast.model import HitKind, Message, Shape
+from holdfast.model import HitKind, Memory, Message, Shape
 from holdfast.pipeline.consolidate.asked import ask_ahead
 from holdfast.pipeline.context import gather
 from holdfast.pipeline.context.answer import Context
@@ -17,13 +19,14 @@ from holdfast.pipeline.context.build import RESERVED, Gathered, Request, build
 from holdfast.pipeline.context.pieces import is_person, words_of
 from holdfast.pipeline.context.strategies import check_strategy
 from holdfast.pipeline.fences import unquoted
-from holdfast.pipeline.recall import Meaning, checked
+from holdfast.pipeline.recall import Meaning, checked, related
+from holdfast.pipeline.tokens import Counted
 from holdfast.pipeline.window import entries_of
 from holdfast.scope_reads import ScopeReads
+from holdfast.transaction import ReadTx
 
 __all__ = ["ScopeContext"]
 
-T = TypeVar("T")
 MAX_BUDGET = 10_000_000
 MAX_QUERY = 2_000
 """Characters of the newest message that are asked for, half from each end: what is asked may stand at either."""
@@ -92,9 +95,10 @@ class ScopeContext(ScopeReads):
     async def _counted(self, request: Request, model: str) -> Request:
         if not isinstance(model, str):
             raise InvalidInput(f"model is {model!r:.40}; pass a model's name")
-        find = self._runtime.tokenizer
+        find, counts = self._runtime.tokenizer, self._runtime.counts
         found = await asyncio.to_thread(find, model) if model and find is not None else None
-        return request if found is None else replace(request, tokenizer=found[0], count=found[1])
+        name, count = (request.tokenizer, request.count) if found is None else found
+        return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 
     async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Gathered:
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
@@ -117,48 +121,75 @@ class ScopeContext(ScopeReads):
             text = _both_ends(asked or _newest_words((await asyncio.shield(window)).messages))
             return text, await self._meaning(text)
 
-        question = asyncio.ensure_future(asking())  # one embedding for both kinds of hits
+        question = asyncio.ensure_future(asking())
+        ranked = asyncio.ensure_future(self._ranked(question))  # one ranking for both kinds of hits
         found, degraded = await self._side_by_side(
             {
                 "window": window,
-                "corrections": self._read(lambda tx: gather.corrections(tx, agent)),
-                "profile": self._read(lambda tx: gather.profile(tx, agent, tokens=request.available)),
-                "summaries": self._read(lambda tx: gather.summaries(tx, agent, session)),
-                "memories": self._recalled(question, MEMORIES, MEMORY_HITS),
-                "messages": self._recalled(question, ("message",), MESSAGE_HITS),
+                "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
+                "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
+                "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
+                "memories": _of(ranked, Memory),
+                "messages": _of(ranked, Message),
             }
         )
-        question.cancel()
-        question.add_done_callback(_heard)
-        hits = {name: found[name][0] for name in ("memories", "messages") if name in found}
-        arms = [arm for name in ("memories", "messages") if name in found for arm in found[name][1]]
-        held = {name: [memory.id for memory in found.get(name, ())] for name in ("corrections", "profile", "summaries")}
-        held |= {name: [hit.id for hit in hits.get(name, ())] for name in ("memories", "messages")}
-        wanted = [one for ids in held.values() for one in ids]
-        current, unsure = await self._side_by_side({"current": self._read(lambda tx: gather.confirm(tx, wanted))})
-        confirmed: gather.Confirmed = current.get("current", gather.Confirmed())
-        degraded += [name for name, ids in held.items() if unsure and ids]
-        memories = {name: _in_order(ids, confirmed.memories) for name, ids in held.items()}
+        for task in (question, ranked):
+            task.cancel()
+            task.add_done_callback(_heard)
+        read = found.pop("window", gather.WindowRead())
+        arms = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
+        current, unsure = await self._confirmed(found)
+
+        def held(name: str) -> list[Memory]:
+            items = (current.get(item.id) for item in found.get(name, gather.Seen()).items)
+            return [item for item in items if isinstance(item, Memory)]
+
+        said = (current.get(item.id) for item in found.get("messages", gather.Seen()).items)
         return Gathered(
             given=given,
-            window=found.get("window", gather.WindowRead()),
-            corrections=memories["corrections"],
-            profile=memories["profile"],
-            summaries=memories["summaries"],
-            memories=memories["memories"],
-            messages=_said(_in_order(held["messages"], confirmed.messages)),
-            degraded=tuple(dict.fromkeys([*degraded, *arms])),
+            window=read,
+            corrections=held("corrections"),
+            profile=held("profile"),
+            summaries=held("summaries"),
+            memories=held("memories"),
+            messages=[one for one in said if isinstance(one, Message) and unquoted(one).strip()],
+            degraded=tuple(dict.fromkeys([*degraded, *unsure, *arms])),
         )
 
-    async def _recalled(
-        self, question: Awaitable[tuple[str, Meaning]], kinds: tuple[HitKind, ...], limit: int
-    ) -> tuple[list[Hit], tuple[str, ...]]:
-        asked, meaning = await asyncio.shield(question)
+    async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:
+        return await self._read(lambda tx: gather.Seen(rev=tx.index_rev(), items=tuple(work(tx))))
+
+    async def _ranked(self, question: Awaitable[tuple[str, Meaning]]) -> gather.Seen:
+        """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
+        asked, meaning = await question
         if not asked.strip():
-            return [], ()
-        roles = ("user", "assistant") if kinds == ("message",) else None
-        answer = await self._answer(checked(Query(text=asked, kinds=kinds, roles=roles, limit=limit)), meaning)
-        return [hit for hit in answer.hits if hit.superseded_by is None], answer.degraded
+            return gather.Seen()
+        caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
+        queries = (
+            checked(Query(text=asked, kinds=MEMORIES, limit=MEMORY_HITS)),
+            checked(Query(text=asked, kinds=("message",), roles=("user", "assistant"), limit=MESSAGE_HITS)),
+        )
+
+        def work(tx: ReadTx) -> gather.Seen:
+            until = monotonic() + timeout
+            found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
+            return gather.Seen(rev=tx.index_rev(), items=tuple(chain(*found)), degraded=missing)
+
+        return await self._look(work)
+
+    async def _confirmed(
+        self, found: Mapping[str, gather.Seen]
+    ) -> tuple[Mapping[str, Memory | Message], Sequence[str]]:
+        """By id what is current in one snapshot, and the slots of which nobody knows it.
+
+        Where the index of the scope did not change between the slots' reads, they were of one snapshot.
+        """
+        items = [item for seen in found.values() for item in seen.items]
+        if len({seen.rev for seen in found.values()} - {None}) < 2:
+            return gather.current(items, self._runtime.clock.now()), ()
+        wanted = [item.id for item in items]
+        again, unsure = await self._side_by_side({"current": self._read(lambda tx: gather.confirm(tx, wanted))})
+        return again.get("current", {}), [name for name, seen in found.items() if unsure and seen.items]
 
     async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
         """What each slot gave, and the names of those that failed or were late by this store's clock."""
@@ -178,6 +209,11 @@ class ScopeContext(ScopeReads):
             name for name, task in tasks.items() if task in waiting or task.cancelled() or task.exception() is not None
         ]
         return {name: task.result() for name, task in tasks.items() if name not in failed}, failed
+
+
+async def _of(ranked: asyncio.Future[gather.Seen], kind: type) -> gather.Seen:
+    found = await asyncio.shield(ranked)
+    return replace(found, items=tuple(item for item in found.items if isinstance(item, kind)))
 
 
 def _named(name: str, slot: Awaitable[Any]) -> asyncio.Future[Any]:
@@ -238,12 +274,3 @@ def _both_ends(text: str) -> str:
 def _newest_words(messages: Sequence[Message]) -> str:
     newest = next((one for one in reversed(messages) if is_person(one.body, one.shape)), None)
     return "" if newest is None else unquoted(newest)
-
-
-def _in_order(ids: Sequence[str], found: Mapping[str, T]) -> list[T]:
-    return [found[one] for one in ids if one in found]
-
-
-def _said(messages: Sequence[Message]) -> list[Message]:
-    """Messages that say something of their own."""
-    return [message for message in messages if unquoted(message).strip()]

@@ -123,9 +123,8 @@ class ScopeReads:
         self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
         return answer
 
-    async def _answer(self, asked: Query, meaning: Meaning | None = None) -> Recall:
-        """A recall that is evidence of nothing: what is put into a prompt was not asked for."""
-        meaning = await self._meaning(asked.text) if meaning is None else meaning
+    async def _answer(self, asked: Query) -> Recall:
+        meaning = await self._meaning(asked.text)
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
 
         def work(tx: ReadTx) -> Recall:

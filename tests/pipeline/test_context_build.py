@@ -454,3 +454,12 @@ def test_instructions_are_not_repeated_and_old_fences_do_not_come_back():
     assert "likes tea" not in whole_text
     assert whole_text.count("be nice") == 1
     assert all(is_person(one, "openai") or one["role"] != "user" for one in again.messages)
+
+
+def test_what_was_said_earlier_has_its_day_of_the_week_and_its_zone():
+    said = journal([{"role": "user", "content": "see you on Friday"}], "openai")
+    request = Request(budget=2000, reserve=0, strategy="memory_first", shape="openai", threshold=20)
+    gathered = Gathered(given=[{"role": "user", "content": "when do we meet?"}], messages=said)
+    text = build(gathered, request, secret=SECRET).as_text()
+    assert f"({AT:%a %Y-%m-%d %H:%M}, user in session s) see you on Friday" in text
+    assert "times are UTC" in text

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.pipeline.tokens import IMAGE, MESSAGE, estimate_message, estimate_tokens
+from holdfast.pipeline.tokens import IMAGE, MESSAGE, Counted, estimate_message, estimate_tokens
 
 RECORDED = Path(__file__).parents[2] / "src" / "holdfast" / "bench" / "token_counts.json"
 CASES = json.loads(RECORDED.read_text(encoding="utf-8"))
@@ -102,3 +102,22 @@ def test_images_and_encoded_files_do_not_cost_their_base64_as_text():
     document = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": data}}
     assert 1_000 < estimate_message({"role": "user", "content": [document]}) < 10_000
     assert estimate_message({"role": "assistant", "content": None}) == MESSAGE
+
+
+def test_what_was_counted_before_is_not_counted_again_and_few_counts_are_kept():
+    asked = []
+
+    def count(text):
+        asked.append(text)
+        return len(text)
+
+    counted = Counted(count, texts=8)
+    assert [counted(text) for text in ("a", "bb", "a", "\ud800")] == [1, 2, 1, 1]
+    assert asked == ["a", "bb", "\ud800"]
+    for number in range(40):
+        counted(f"other {number}")
+        assert counted("a") == 1
+    assert asked.count("a") == 1, "what is asked for again and again stays"
+    before = len(asked)
+    assert counted("other 1") == 7
+    assert len(asked) == before + 1, "and what is not, goes"

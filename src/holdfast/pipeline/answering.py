@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "whole_order"]
+__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "standing", "whole_order"]
 
 REPEATS = 100
 """At most so many of the messages that a hit repeats are named, the best first; `total` counts texts, not copies."""
@@ -98,6 +98,13 @@ def answered(
         snapshot=snapshot,
     )
     return replace(answer, account=_account(ranking, gaps)) if query.explain else answer
+
+
+def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
+    """The first page of a ranking without what something replaced: the items alone, for whoever shows no reasons."""
+    page = _loaded(tx, ranking, ranking.order[:limit].tolist(), None)
+    replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
+    return [item for row, item in page if item.number not in replaced and row not in ranking.later]
 
 
 def _loaded(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import STATES, TIERS, Memory, from_micros, micros
-from holdfast.pipeline.answering import Gaps, Ranking, answered, whole_order
+from holdfast.model import STATES, TIERS, Memory, Message, micros
+from holdfast.pipeline.answering import Gaps, Ranking, answered, standing, whole_order
 from holdfast.pipeline.arms import (
-    Question,
     key_arm,
     meaning_arms,
     recency_arm,
@@ -22,19 +20,21 @@ from holdfast.pipeline.arms import (
     understood,
     words_arm,
 )
-from holdfast.pipeline.confidence import confidence, shortfall
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
-from holdfast.pipeline.fusion import ARMS, WEIGHTS, Arm, fuse
+from holdfast.pipeline.filters import allowed_rows, held_then
+from holdfast.pipeline.fusion import ARMS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
-from holdfast.pipeline.near_vectors import NearCache, NearVectors
+from holdfast.pipeline.meaning import Meaning, nearness
+from holdfast.pipeline.near_vectors import NearCache
+from holdfast.pipeline.pages import Place, place_of, read_snapshot
+from holdfast.pipeline.ranking import View, newest_first, ordered
 from holdfast.pipeline.sight import checked_session
-from holdfast.pipeline.truth import DEPTH, Outdated, TruthCache, leading, newer_first, repeats_of
-from holdfast.pipeline.vector_cache import VectorCache, VectorOf
-from holdfast.pipeline.words import WordScores, best_first
+from holdfast.pipeline.truth import Outdated, TruthCache, replaced
+from holdfast.pipeline.vector_cache import VectorCache
+from holdfast.pipeline.words import best_first
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
-from holdfast.vectors import CorruptVectors, Generation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,15 +44,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall"]
+__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall", "related"]
 
 T = TypeVar("T")
 
 MAX_LIMIT = 1000
 MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
-LAG = timedelta(seconds=60)
-"""A meaning index that is behind by more is said to be degraded."""
 LATE = "out of time"
 FACTS = 32
 """How many of the best facts the key arm looks at."""
@@ -68,16 +66,6 @@ class Caches:
     vectors: VectorCache = field(default_factory=VectorCache)
     near: NearCache = field(default_factory=NearCache)
     truth: TruthCache = field(default_factory=TruthCache)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
-    """The question as the embedder sees it, or why it does not: `off` (none is configured) or `failed`."""
-
-    vector: Floats | None = None
-    fingerprint: str | None = None
-    off: bool = False
-    failed: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,7 +90,8 @@ def checked(query: Query) -> Query:
     """The query, if it can be asked.
 
     Raises:
-        InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range.
+        InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range, or there is a
+            cursor beside an offset or a snapshot.
         TooLarge: the question is longer than 10,000 characters.
         NaiveTime: a time has no zone.
     """
@@ -135,17 +124,10 @@ def checked(query: Query) -> Query:
     for moment in (query.since, query.until, query.as_of, query.known_at):
         if moment is not None:
             micros(moment)
-    _snapshot(query.snapshot)
+    read_snapshot(query.snapshot)
+    if query.cursor is not None and (query.offset or query.snapshot is not None):
+        raise InvalidInput("a cursor says where the page begins; pass it without offset and snapshot")
     return query
-
-
-def _snapshot(text: str | None) -> tuple[int, datetime] | None:
-    if text is None:
-        return None
-    number, _, moment = text.partition(".")
-    if not (number[:1] == "n" and number[1:].isdecimal() and moment[:1] == "t" and moment[1:].isdecimal()):
-        raise InvalidInput(f"{text!r:.40} is not a snapshot of a recall; pass the one that the first page gave")
-    return int(number[1:]), from_micros(int(moment[1:]))
 
 
 def recall(
@@ -154,28 +136,52 @@ def recall(
     caches: Caches,
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
+    secret: bytes = b"",
 ) -> Recall:
     """Answer a query from one snapshot.
 
     With a question: what an arm finds, by the fused score. Without one: everything that passes the filters, newest
     first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer; so
-    are the arms that were still to be asked when `in_time` says that the time is over. Words always answer.
+    are the arms that were still to be asked when `in_time` says that the time is over. Words always answer. Cursors are
+    sealed with the store's `secret`.
+
+    Raises:
+        InvalidInput: the cursor is not one of this question in this scope.
+        CorruptIndex: the words index is damaged.
+    """
+    place = place_of(tx, query, secret)
+    view = _view(tx, query, place, caches, meaning, in_time)
+    held = held_then(tx, query)
+    ranking = _ranking(tx, view, query, caches, held)
+    return answered(tx, query, ranking, held, view.gaps, place)
+
+
+def related(
+    tx: ReadTx,
+    queries: Sequence[Query],
+    caches: Caches,
+    meaning: Meaning | None = None,
+    in_time: Callable[[], bool] = lambda: True,
+) -> tuple[list[list[Message | Memory]], tuple[str, ...]]:
+    """For several queries of one text what each first page holds that nothing replaced, and the arms that are missing.
+
+    The same items in the same order as `recall` gives for each, from one ranking: only filters and limits may differ.
 
     Raises:
         CorruptIndex: the words index is damaged.
     """
+    view = _view(tx, queries[0], place_of(tx, queries[0], b""), caches, meaning, in_time)
+    found = [standing(tx, _ranking(tx, view, query, caches, None), query.limit) for query in queries]
+    return found, view.gaps.degraded
+
+
+def _view(
+    tx: ReadTx, query: Query, place: Place, caches: Caches, meaning: Meaning | None, in_time: Callable[[], bool]
+) -> View:
     import numpy as np
 
-    ceiling, now = _snapshot(query.snapshot) or (tx.document_count(), tx.now)
-    index = caches.indexes.index(tx).upto(ceiling)
-    held = _held(tx, query)
-    now_only = held is None and not query.include_superseded and not query.states
-    past = {} if held is not None else caches.truth.outdated(tx)
-    allowed = _allowed(tx, index, query, held)
-    if now_only:
-        hidden = index.rows_of(sorted(number for number, one in past.items() if one.alone))
-        allowed[hidden] = False
-    question = understood(query.text, now)
+    index = caches.indexes.index(tx).upto(place.ceiling)
+    question = understood(query.text, place.now)
     speaker, aside = speaker_arm(question, index)
     words, scores = words_arm(question, index, aside)
     # Where cosines are estimated, those of the best by words are exact all the same.
@@ -183,175 +189,40 @@ def recall(
     meaning = meaning or Meaning(off=True)
     if not meaning.off and not in_time():
         meaning = Meaning(failed=LATE)
-    cosines, vectors, gaps = _nearness(tx, index, caches, meaning, also)
-    if question.words:
-        whole = None if whole_order(query) else query.offset + query.limit
-        past = past if now_only else {}
-        by, rest = (words, scores, speaker, aside), Rest(gaps=gaps, in_time=in_time)
-        ranking = _ranked(tx, index, question, by, allowed, cosines, vectors, past, now, query.arms, whole, rest)
-    else:
-        ranking = _recent(index, allowed, past if now_only else {})
-    return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
-
-
-def _nearness(
-    tx: ReadTx, index: DecodedIndex, caches: Caches, meaning: Meaning, also: Callable[[], Rows]
-) -> tuple[tuple[Floats, Mask] | None, VectorOf | None, Gaps]:
-    """Cosines by row, and whether each row has a vector; what is missing."""
-    if meaning.off:
-        return None, None, Gaps(off=("meaning",))
-    generations = tx.generations()
-    current = next((one for one in generations if one.state == "current"), None)
-    building = next((one.fingerprint for one in generations if one.state == "building"), None)
-    if meaning.failed is not None:
-        return None, None, Gaps(degraded=("meaning",), why=meaning.failed)
-    if current is not None and current.fingerprint != meaning.fingerprint:
-        return None, None, Gaps(degraded=("meaning",), why="another embedding", building=building)
-    if current is None:
-        lag = int(index.active.sum())
-        return None, None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
-    try:
-        if meaning.vector is None:
-            return None, caches.vectors.vectors(tx, current), Gaps(building=building)
-        vectors, found = _cosines(tx, index, caches, current, meaning.vector, also)
-    except CorruptVectors as error:
-        return None, None, Gaps(degraded=("meaning",), why=str(error))
-    cosines, held, seen = found
-    missing = index.active & ~seen
-    gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing), building=building)
-    held &= index.living
-    return (cosines, held), vectors, gaps
-
-
-def _cosines(
-    tx: ReadTx, index: DecodedIndex, caches: Caches, current: Generation, query: Floats, also: Callable[[], Rows]
-) -> tuple[VectorOf, tuple[Floats, Mask, Mask]]:
-    """As `DecodedVectors.cosines`: by the store's index of nearest neighbours where it has one for the scope."""
-    near = caches.near.cosines(tx, current, query, index.numbers, also)
-    if near is not None:
-        return NearVectors(tx, current), near
-    vectors = caches.vectors.vectors(tx, current)
-    return vectors, vectors.cosines(query, index.numbers, also=also)
-
-
-def _behind(tx: ReadTx, index: DecodedIndex, missing: Mask) -> tuple[str, ...]:
-    """`meaning` where the oldest document without a vector has waited for over a minute."""
-    import numpy as np
-
-    first = np.flatnonzero(missing)[:1]
-    oldest = tx.find_numbers(index.numbers[first].tolist())
-    return ("meaning",) if oldest and tx.now - oldest[0].recorded_at > LAG else ()
-
-
-def _held(tx: ReadTx, query: Query) -> Mapping[int, Memory] | None:
-    """The memories that held at the asked time, by number; None when the present is asked."""
-    if query.as_of is None and query.known_at is None:
-        return None
-    as_of = query.as_of or query.known_at
-    assert as_of is not None  # noqa: S101 - one of the two is given
-    return {memory.number: memory for memory in tx.held(as_of=as_of, known_at=query.known_at)}
-
-
-def _allowed(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None) -> Mask:
-    """Which documents the filters let through, as far as their records tell."""
-    import numpy as np
-
-    columns = index.columns
-    allowed = (
-        index.living.copy() if held is not None or query.include_superseded or query.states else index.active.copy()
-    )
-    messages = columns["kind"] == KIND_OF["message"]
-    if held is not None:
-        known = np.zeros(len(index), dtype=np.bool_)
-        known[index.rows_of(sorted(held))] = True
-        until = query.as_of or query.known_at
-        assert until is not None  # noqa: S101 - `held` is only made for a time
-        allowed &= np.where(messages, columns["event_time"] <= micros(until), known)
-    if query.kinds is not None:
-        allowed &= np.isin(columns["kind"], [KIND_OF[kind] for kind in query.kinds])
-    if query.roles is not None:
-        allowed &= messages & np.isin(columns["role"], [ROLE_OF[role] for role in query.roles if role in ROLE_OF])
-    if query.states or query.tiers:
-        allowed &= ~messages
-    if () in (query.kinds, query.roles, query.states, query.tiers):
-        allowed[:] = False
-    if query.session is not None:
-        session = tx.session(query.session)
-        allowed &= columns["session"] == (session.number if session else -1)
-    if tx.scope.agent is not None:
-        allowed &= np.isin(columns["agent"], [0, tx.agents().get(tx.scope.agent, 0)])
-    if query.since is not None:
-        allowed &= columns["event_time"] >= micros(query.since)
-    if query.until is not None:
-        allowed &= columns["event_time"] < micros(query.until)
-    return allowed
-
-
-def _ranked(
-    tx: ReadTx,
-    index: DecodedIndex,
-    question: Question,
-    by_words: tuple[Arm, WordScores, Arm | None, Mask],
-    allowed: Mask,
-    cosines: tuple[Floats, Mask] | None,
-    vectors: VectorOf | None,
-    past: Mapping[int, Outdated],
-    now: datetime,
-    only: tuple[str, ...] | None,
-    most: int | None,
-    rest: Rest,
-) -> Ranking:
-    words, scores, speaker, aside = by_words
+    cosines, vectors, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
+    view = View(index=index, question=question, gaps=gaps, scores=scores)
+    if not question.words:
+        return view
     near = meaning_arms(*cosines, index) if cosines is not None else []
+    rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
     named = bool(question.times or question.anchors)
     given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
-    arms = [words, *near, *given, reply_arm(index), recency_arm(question, index, micros(now))]
-    asked = [arm for arm in arms if arm is not None and (only is None or arm.name in only)] or [words]
-    fused = fuse(asked)
-    hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed
-    score = fused.score
-    _demote(index, score, hit, past)
-    repeats = repeats_of(index)
-    order = leading(score, hit, repeats, None if most is None else max(most, DEPTH))
-    order, later = newer_first(order, score, index, scores, vectors, aside)
-    best = [int(row) for row in order[:5]]
-    sure = confidence(
-        coverage=max((scores.coverage(row) for row in best), default=0.0),
-        # The best hit may be too fresh to have a vector: then its words are believed.
-        cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
-        short=_short(index, speaker, asked, fused.score, hit),
-    )
-    return Ranking(
-        index=index,
-        order=order,
-        score=score,
-        arms=asked,
-        allowed=allowed,
-        words=scores,
-        total=repeats.count(hit),
-        hit=hit,
-        repeats=repeats,
-        later=later,
-        outdated=past,
-        confidence=sure if best else 0.0,
-        question=question,
+    arms = [words, *near, *given, reply_arm(index), recency_arm(question, index, micros(place.now))]
+    asked = [arm for arm in arms if arm is not None and (query.arms is None or arm.name in query.arms)] or [words]
+    return replace(
+        view, speaker=speaker, aside=aside, cosines=cosines, vectors=vectors, arms=asked, fused=fuse(asked)
     )
 
 
-def _short(index: DecodedIndex, speaker: Arm | None, asked: Sequence[Arm], score: Floats, hit: Mask) -> float:
-    """How far the best hit of those whom the question names stays behind; that they are preferred does not count.
+def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
+    index = view.index
+    past = _past(tx, query, caches) if held is None else {}
+    allowed = allowed_rows(tx, index, query, held)
+    if not query.include_superseded:
+        allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
+    if view.fused is None or view.aside is None:
+        return newest_first(index, allowed, past)
+    most = None if whole_order(query) else query.offset + query.limit
+    return ordered(view, view.fused, view.aside, allowed, past, query.arms, most)
 
-    A memory is nobody's: what was learnt counts for whoever is asked about.
-    """
-    import numpy as np
 
-    if speaker is None or not hit.any():
-        return 0.0
-    preferred = any(arm is speaker for arm in asked)
-    plain = score - speaker.score * np.float32(WEIGHTS["speaker"]) if preferred else score
-    theirs = plain[hit & ((speaker.score > 0) | (index.columns["kind"] != KIND_OF["message"]))]
-    return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
+def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:
+    """What rests on values that no longer hold, and where past values are asked for, those too."""
+    if query.states:
+        return {}
+    past = caches.truth.outdated(tx)
+    return {**replaced(tx), **past} if query.include_superseded else past
 
 
 def _fact_rows(index: DecodedIndex) -> Rows:
@@ -379,30 +250,3 @@ def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> 
     return [(row, item) for row, item in items if isinstance(item, Memory)]
 
 
-def _demote(index: DecodedIndex, score: Floats, hit: Mask, past: Mapping[int, Outdated]) -> None:
-    """A message that rests on a superseded value, among other things, ranks after what replaced it."""
-    import numpy as np
-
-    for one in past.values():
-        rows = index.rows_of([one.number, one.by_number])
-        if len(rows) == 2 and hit[rows].all():
-            old, new = index.rows_of([one.number])[0], index.rows_of([one.by_number])[0]
-            score[old] = min(score[old], np.nextafter(score[new], np.float32(-1)))
-
-
-def _recent(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated]) -> Ranking:
-    import numpy as np
-
-    rows = np.flatnonzero(allowed)
-    order = rows[np.lexsort((-rows, -index.columns["event_time"][rows]))]
-    score = np.zeros(len(index), dtype=np.float32)
-    score[order] = (1 / np.arange(1, len(order) + 1)).astype(np.float32)
-    return Ranking(
-        index=index,
-        order=order,
-        total=len(order),
-        score=score,
-        arms=[Arm(name="recency", score=score, found=allowed)],
-        allowed=allowed,
-        outdated=past,
-    )

@@ -17,13 +17,14 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from functools import cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Count", "estimate_message", "estimate_tokens"]
+__all__ = ["Count", "Counted", "estimate_message", "estimate_tokens"]
 
 Count = Callable[[str], int]
 """How many tokens a text has: the estimate, or a tokenizer of the model's family."""
@@ -105,6 +106,35 @@ def estimate_tokens(text: str) -> int:
 
     counted = float(np.dot(_counts(text), _weights()))
     return min(len(text.encode("utf-8", "surrogatepass")) + 1, math.ceil(MARGIN * counted) + FRAME)
+
+
+class Counted:
+    """A `Count` that remembers what the texts that were counted last cost; safe to share between threads.
+
+    A window and a profile are counted anew each turn, and change little. Texts are known by their BLAKE2b digest of 128
+    bits, so that none of them stays in memory here, which `forget` could not reach.
+    """
+
+    __slots__ = ("_count", "_most", "_older", "_recent")
+
+    def __init__(self, count: Count = estimate_tokens, texts: int = 20_000) -> None:
+        self._count = count
+        self._most = max(1, texts // 2)
+        self._recent: dict[bytes, int] = {}
+        self._older: dict[bytes, int] = {}
+
+    def __call__(self, text: str) -> int:
+        """What the text costs, as the count itself gives it."""
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        found = self._recent.get(key)
+        if found is None:
+            found = self._older.get(key)
+            if found is None:
+                found = self._count(text)
+            if len(self._recent) >= self._most:  # what was not asked for since the last time goes
+                self._older, self._recent = self._recent, {}
+            self._recent[key] = found
+        return found
 
 
 def estimate_message(message: Mapping[str, Any], count: Count = estimate_tokens) -> int:

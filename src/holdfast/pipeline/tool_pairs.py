@@ -18,7 +18,7 @@ from holdfast.pipeline.openai_pairs import openai_starts, openai_units, repair_o
 from holdfast.pipeline.tokens import estimate_message
 from holdfast.pipeline.window import Body, Dropped, Entry, Policy, Repair, Window, entries_of, is_system
 
-__all__ = ["cut_window", "repair_window"]
+__all__ = ["cut_entries", "cut_window", "legal_starts", "repair_entries", "repair_window"]
 
 
 def repair_window(
@@ -75,14 +75,26 @@ def cut_window(
     """
     _check_count("keep", keep)
     _check_count("budget", 0 if budget is None else budget)
-    entries = _parsed(messages, shape)
+    policy = Policy(keep_open=keep_open, user_first=user_first)
+    return cut_entries(_parsed(messages, shape), keep, shape, budget=budget, cost=cost, policy=policy)
+
+
+def cut_entries(
+    entries: Sequence[Entry],
+    keep: int,
+    shape: Shape,
+    *,
+    budget: int | None,
+    cost: Callable[[Body], int],
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+) -> Window:
+    """The same for messages that were checked before."""
     spoken = [entry for entry in entries if not is_system(entry.message)]
     systems = [entry for entry in entries if is_system(entry.message)]
-    starts = _starts(spoken, shape, user_first=user_first)
+    starts = legal_starts(spoken, shape, user_first=policy.user_first)
     newest = _newest(spoken, shape)
     wanted = len(spoken) - keep if newest is None else min(len(spoken) - keep, newest)
     start = max((position for position in starts if position <= wanted), default=0)
-    policy = Policy(keep_open=keep_open, user_first=user_first)
     cut = tuple(Dropped(index=entry.index, reason="cut") for entry in spoken[:start])
     whole = _window([*systems, *spoken[start:]], shape, policy, cut)
     if budget is None or sum(map(cost, whole.messages)) <= budget:
@@ -123,7 +135,13 @@ def _window(entries: Sequence[Entry], shape: Shape, policy: Policy, dropped: tup
     return Window(messages=[entry.message for entry in out], repairs=ordered, dropped=dropped)
 
 
-def _starts(spoken: Sequence[Entry], shape: Shape, *, user_first: bool) -> list[int]:
+def repair_entries(entries: Sequence[Entry], shape: Shape) -> Window:
+    """What `repair_window` does before a request, for messages that were checked before."""
+    return _window(entries, shape, Policy(), ())
+
+
+def legal_starts(spoken: Sequence[Entry], shape: Shape, *, user_first: bool = False) -> list[int]:
+    """The positions at which a window of these messages (none of them a system's) may begin."""
     return openai_starts(spoken, user_first=user_first) if shape == "openai" else anthropic_starts(spoken)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "Window",
     "blank",
     "entries_of",
+    "entry",
     "in_order",
     "is_system",
     "owners",
@@ -154,6 +155,11 @@ def quoted_result(text: str) -> str:
     return f"[Result of an earlier tool call] {text}" if text.strip() else "[Result of an earlier tool call: empty]"
 
 
+def entry(index: int, message: Body) -> Entry:
+    """A message at its place, one that was checked before."""
+    return Entry(index=index, place=(index, 0), message=message)
+
+
 def entries_of(messages: Sequence[Body], shape: Shape) -> list[Entry]:
     """The messages as entries, each one checked to be of the shape.
 
@@ -166,7 +172,7 @@ def entries_of(messages: Sequence[Body], shape: Shape) -> list[Entry]:
         problem = _problem(message, shape)
         if problem is not None:
             raise InvalidMessage(f"message {index} {problem}", index=index)
-        found.append(Entry(index=index, place=(index, 0), message=message))
+        found.append(entry(index, message))
     return found
 
 

@@ -9,6 +9,7 @@ from holdfast.errors import TooLarge
 from holdfast.model import Memory, Message, Shape
 from holdfast.pipeline.context.allocate import Item, Slot, allocate, fill, stepped
 from holdfast.pipeline.context.answer import Context, LeftOut, one_each
+from holdfast.pipeline.context.cuts import cut, kept_ids
 from holdfast.pipeline.context.gather import WindowRead
 from holdfast.pipeline.context.pieces import (
     CONTINUES,
@@ -24,8 +25,8 @@ from holdfast.pipeline.context.render import CORRECTION_TOKENS, LINE_TOKENS, Lin
 from holdfast.pipeline.context.shorten import shorten_message
 from holdfast.pipeline.context.strategies import SlotName, Strategy, chosen
 from holdfast.pipeline.tokens import Count, estimate_tokens
-from holdfast.pipeline.tool_pairs import cut_window, repair_window
-from holdfast.pipeline.window import Body, Repair, Window, is_system
+from holdfast.pipeline.tool_pairs import repair_entries
+from holdfast.pipeline.window import Body, Repair, Window, entry, is_system
 
 __all__ = ["RESERVED", "Gathered", "Request", "build"]
 
@@ -139,10 +140,10 @@ def build(gathered: Gathered, request: Request, *, secret: bytes) -> Context:
         plan = _shortened(plan, newest, grants["window"])
     for name, items in ranked.items():
         grants[name] = max(0, grants[name] - (FENCE_TOKENS if items else 0))
-    cut = _cut(plan, grants["window"])
-    spare = max(0, grants["window"] - sum(map(plan.cost, cut.messages))) + freed - more
+    window = _cut(plan, grants["window"])
+    spare = max(0, grants["window"] - sum(map(plan.cost, window.messages))) + freed - more
     taken = {name: [one.id for one in held] for name, held in fill(ranked, grants, spare, steady=steady).items()}
-    made, kept = _fitted(plan, taken, grants["window"], cut)
+    made, kept = _fitted(plan, taken, grants["window"], window)
     return _answer(gathered, plan, made, kept)
 
 
@@ -173,11 +174,11 @@ def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
     behind = sum(at >= newest for at in spoken) if newest is not None else 0
     tail = request.tail if request.tail is not None else strategy.tail
     keep = len(spoken) if strategy.tail is None or tail is None else tail + behind
-    bodies = [piece.body for piece in pieces]
     share = int(request.available * strategy.shares["window"] / sum(strategy.shares.values()))
     in_window: frozenset[str | None] = frozenset()
     if gathered.messages:
-        in_window = _here(pieces, cut_window(bodies, keep, request.shape, budget=share, cost=cost))
+        wanted = None if strategy.tail is None else keep
+        in_window = kept_ids(pieces, cut(pieces, wanted, request.shape, budget=share, cost=cost))
     lines: dict[SlotName, Sequence[Line]] = {}
     shown: set[str] = set()
     for name, memories in (
@@ -202,12 +203,6 @@ def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
         cost=cost,
         lost=lost,
     )
-
-
-def _here(pieces: Sequence[Piece], window: Window) -> frozenset[str | None]:
-    """The ids of the journal's messages that a cut left in."""
-    gone = {one.index for one in window.dropped}
-    return frozenset(piece.id for at, piece in enumerate(pieces) if at not in gone)
 
 
 def _bounded(pieces: Sequence[Piece], limit: int, cost: Costs) -> tuple[list[Piece], tuple[LeftOut, ...]]:
@@ -259,12 +254,14 @@ def _with_bodies(plan: _Plan, bodies: Mapping[int, Body]) -> _Plan:
 
 def _cut(plan: _Plan, budget: int | None) -> Window:
     """The window that the strategy wants, within a budget or whole."""
-    bodies = [piece.body for piece in plan.pieces]
-    return cut_window(bodies, plan.keep, plan.request.shape, budget=budget, cost=plan.cost)
+    shape, whole = plan.request.shape, plan.strategy.tail is None
+    return cut(plan.pieces, None if whole else plan.keep, shape, budget=budget, cost=plan.cost)
 
 
 def _shortened(plan: _Plan, newest: int | None, grant: int) -> _Plan:
     """The plan with each message but the newest user's at most a quarter of what the window may cost."""
+    if plan.strategy.tail is None:  # what stands in the prefix keeps its length from turn to turn
+        grant = stepped(grant, plan.request.available * plan.strategy.shares["window"])
     limit = max(FLOOR, grant // 4)
     long = {
         at: _short(plan, piece, limit)
@@ -322,7 +319,7 @@ def _give_up(plan: _Plan, kept: dict[SlotName, list[str]], over: int) -> None:
 
 def _made(plan: _Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> _Made:
     shape = plan.request.shape
-    here = _here(plan.pieces, cut)
+    here = kept_ids(plan.pieces, cut)
     head = rendered([(name, _lines(plan, kept, name, here)) for name in HEAD], secret=plan.secret)
     recalled = rendered([(name, _lines(plan, kept, name, here)) for name in TAIL], secret=plan.secret)
     spoken = list(with_recalled(cut.messages, recalled, shape))
@@ -335,7 +332,8 @@ def _made(plan: _Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> _
     prefilled = bool(plan.pieces) and plan.pieces[-1].given
     if ends is None or (anthropic and ends["role"] == "assistant" and not prefilled):
         spoken.append({"role": "user", "content": CONTINUES})
-    final = repair_window(spoken if anthropic else [*lead, *spoken], shape)
+    sent = spoken if anthropic else [*lead, *spoken]
+    final = repair_entries([entry(at, body) for at, body in enumerate(sent)], shape)
     said = [text for body in lead if (text := text_of(body)).strip()] if anthropic else []
     system = "\n\n".join(said) or None
     used = sum(plan.cost(body) for body in final.messages) + (plan.cost(_as_system(system)) if system else 0)

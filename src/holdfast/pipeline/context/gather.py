@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 
 from holdfast.model import Memory, Message, Session, Tier
 from holdfast.pipeline.consolidate.window import When, kept_from, skipped
@@ -12,7 +13,17 @@ from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
 from holdfast.pipeline.truth import rested
 from holdfast.transaction import ReadTx
 
-__all__ = ["Confirmed", "WindowPlan", "WindowRead", "confirm", "corrections", "profile", "read_window", "summaries"]
+__all__ = [
+    "Seen",
+    "WindowPlan",
+    "WindowRead",
+    "confirm",
+    "corrections",
+    "current",
+    "profile",
+    "read_window",
+    "summaries",
+]
 
 PAGE = 64
 MAX_WINDOW = 2_000
@@ -142,27 +153,37 @@ def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmed:
-    """What is still current and visible, as one snapshot holds it: by id."""
+class Seen:
+    """What a slot read, best first, and the arms that were missing.
 
-    memories: dict[str, Memory] = field(default_factory=dict)
-    messages: dict[str, Message] = field(default_factory=dict)
+    `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
+    message current or not, or hides it, gives the index another.
+    """
+
+    items: tuple[Memory | Message, ...] = ()
+    rev: int | None = None
+    degraded: tuple[str, ...] = ()
 
 
-def confirm(tx: ReadTx, ids: Iterable[str]) -> Confirmed:
-    """Read again, in one snapshot, what the slots found one by one: what was replaced meanwhile is left out.
+def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:
+    """Read again, in one snapshot, what the slots found one by one: what was replaced meanwhile is left out."""
+    wanted = list(dict.fromkeys(ids))
+    memories = tx.find_memories([one for one in wanted if one.startswith("mem_")])
+    messages = tx.find_messages([one for one in wanted if one.startswith("msg_")])
+    return current([*memories, *messages], tx.now)
+
+
+def current(items: Iterable[Memory | Message], now: datetime) -> dict[str, Memory | Message]:
+    """By id what of one snapshot still holds.
 
     Of facts that say different things of one attribute only the newest stays (an agent's own fact and one of no agent
     may differ).
     """
-    wanted = list(dict.fromkeys(ids))
-    memories = tx.find_memories([one for one in wanted if one.startswith("mem_")])
-    active = [m for m in memories if m.state == "active" and (m.expires_at is None or m.expires_at > tx.now)]
-    messages = tx.find_messages([one for one in wanted if one.startswith("msg_")])
-    return Confirmed(
-        memories={memory.id: memory for memory in _one_a_key(active)},
-        messages={message.id: message for message in messages},
-    )
+    found = {item.id: item for item in items}
+    memories = [item for item in found.values() if isinstance(item, Memory)]
+    active = [m for m in memories if m.state == "active" and (m.expires_at is None or m.expires_at > now)]
+    kept = {memory.id for memory in _one_a_key(active)}
+    return {one: item for one, item in found.items() if isinstance(item, Message) or one in kept}
 
 
 def _one_a_key(memories: Sequence[Memory]) -> list[Memory]:

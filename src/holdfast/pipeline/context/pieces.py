@@ -35,10 +35,11 @@ _SAID = ("role", "content", "tool_calls", "tool_call_id", "function_call", "refu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One message of the window: its body, its id where the journal has it, whether the caller gave it."""
+    """One message of the window: its body, its id and seq where the journal has it, whether the caller gave it."""
 
     body: Body
     id: str | None = None
+    seq: int | None = None
     given: bool = False
     short: bool = False
 
@@ -118,7 +119,7 @@ def joined(
             if _said(message.body) in said:
                 continue
             said.append(_said(message.body))
-        pieces += [Piece(body=body, id=message.id) for body in shaped(message.body)]
+        pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in shaped(message.body)]
     older = known - len([message for message in window if not is_system(message.body)])
     before = [Piece(body=one, given=True) for body in spoken[: max(0, older)] for one in shaped(body)]
     after = [Piece(body=one, given=True) for body in spoken[known:] for one in shaped(body)]

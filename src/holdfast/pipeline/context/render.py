@@ -24,12 +24,13 @@ _TOLD: dict[Origin, str] = {
     "rules": "found by rules",
     "import": "imported",
 }
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
     "profile": "Known of the user:",
     "summaries": "Earlier conversation, in summary:",
-    "memories": "Remembered, and related to the newest message:",
-    "messages": "Said earlier, and related to the newest message:",
+    "memories": "Remembered, and perhaps related to the newest message:",
+    "messages": "Said earlier, and perhaps related to the newest message (times are UTC):",
 }
 
 
@@ -63,9 +64,13 @@ def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = est
 
 
 def message_line(message: Message, *, count: Count = estimate_tokens) -> Line:
-    """An earlier message with its time, its speaker and its session, without what it quotes itself."""
+    """An earlier message with its time, its speaker and its session, without what it quotes itself.
+
+    The day of the week stands there because people say "on Friday", and mean the one after they said it.
+    """
     where = f" in session {message.session}" if message.session else ""
-    said = f"{message.event_time:%Y-%m-%d %H:%M}, {message.role}{where}"
+    at = message.event_time
+    said = f"{_DAYS[at.weekday()]} {at:%Y-%m-%d %H:%M}, {message.role}{where}"
     return _line(message.id, message.number, said, unquoted(message), LINE_TOKENS, count)
 
 

@@ -1,0 +1,60 @@
+"""One ranking for several kinds of hits gives what a recall of each kind gives, without what something replaced."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from holdfast.answers import Query
+from holdfast.open import AsyncHoldfast
+from holdfast.pipeline.recall import Caches, Meaning, recall, related
+from holdfast.scope import AsyncScope
+from holdfast.transaction import ReadTx
+from tests.recall.changed_facts import CHANGES, FILLER
+
+START = datetime(2025, 6, 1, tzinfo=UTC)
+
+
+async def _told(scope: AsyncScope) -> None:
+    said = [text for pair in CHANGES for text in pair[:2]]
+    turns = [
+        {"role": "user" if at % 3 else "assistant", "content": text, "event_time": START + timedelta(hours=at)}
+        for at, text in enumerate([*said, *FILLER, *said[:4]])
+    ]
+    await scope.add(turns)
+    for value in ("Vienna", "Graz"):
+        await scope.remember(attribute="sister's city", value=value)
+    for earlier, _, _ in CHANGES[:8]:
+        await scope.remember(f"Noted: {earlier}")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("agent", [None, "cook"])
+async def test_each_kind_is_as_its_own_recall_gives_it(holdfast: AsyncHoldfast, agent: str | None) -> None:
+    scope = holdfast.scope(user="alice", session="s", agent=agent)
+    await _told(scope)
+    await holdfast.scope(user="alice", session="s", agent="other").remember("Noted: the dog is another agent's.")
+    await holdfast.settle()
+    replaced = 0
+    for question in ("", "!", *(one for _, _, one in CHANGES), "And where does she live? I forgot about my sister."):
+        queries = (
+            Query(text=question, kinds=("fact", "note", "summary"), limit=7),
+            Query(text=question, kinds=("message",), roles=("user", "assistant"), limit=5),
+        )
+        meaning = await scope._meaning(question)
+
+        def both(
+            tx: ReadTx, queries: tuple[Query, ...] = queries, meaning: Meaning = meaning
+        ) -> tuple[list[list[str]], list[list[str]], int]:
+            found, missing = related(tx, queries, Caches(), meaning)
+            answers = [recall(tx, query, Caches(), meaning) for query in queries]
+            assert missing == answers[0].degraded
+            alone = [[hit.id for hit in answer.hits if hit.superseded_by is None] for answer in answers]
+            left = sum(hit.superseded_by is not None for answer in answers for hit in answer.hits)
+            return [[item.id for item in items] for items in found], alone, left
+
+        together, alone, left = await scope._read(both)
+        assert together == alone
+        replaced += left
+    assert replaced >= 5, "and what was replaced was there to be left out"
