@@ -94,6 +94,7 @@ class Query:
     neighbours: int = 0
     explain: bool = False
     snapshot: str | None = None
+    cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,12 +150,14 @@ class Hit:
 class Recall:
     """The answer to a recall.
 
-    `total` counts everything that matched, `next_offset` is where the next page begins (None after the last).
+    `total` counts everything that matched. `cursor` is for the next page (None after the last): with it, what is found
+    all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is where the
+    next page begins by count.
     `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
     counts what an arm has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
     1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
-    `snapshot` back with the next offset, and the pages are of one moment. `account` is the whole story of the ranking,
-    where `explain` asked for it.
+    `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
+    `explain` asked for it.
     """
 
     hits: tuple[Hit, ...]
@@ -165,6 +168,7 @@ class Recall:
     lag: Mapping[str, int] = field(default_factory=dict)
     confidence: float | None = None
     snapshot: str | None = None
+    cursor: str | None = None
     account: Mapping[str, Any] | None = None
 
 

@@ -116,6 +116,7 @@ RECALL = _object(
         "total": _number("How many matched."),
         "next_offset": _number("Pass it as offset for more."),
         "snapshot": _text("Pass it with offset."),
+        "cursor": _text("Pass it with the same question for more; nothing is skipped."),
         "degraded": _list(_text(), "Ways of looking that failed: nothing found is then no proof."),
         "not_configured": _list(_text(), "Ways of looking that are off."),
         "lag": _counts("What a way of looking has not taken in yet."),

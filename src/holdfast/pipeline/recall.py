@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
-from holdfast.model import STATES, TIERS, Memory, from_micros, micros
+from holdfast.model import STATES, TIERS, Memory, micros
 from holdfast.pipeline.answering import Gaps, Ranking, answered, whole_order
 from holdfast.pipeline.arms import (
     Question,
@@ -26,6 +26,7 @@ from holdfast.pipeline.documents import KIND_OF, ROLE_OF
 from holdfast.pipeline.fusion import ARMS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
+from holdfast.pipeline.pages import place_of, read_snapshot
 from holdfast.pipeline.sight import checked_session
 from holdfast.pipeline.truth import DEPTH, Outdated, TruthCache, leading, newer_first, repeats_of
 from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
@@ -99,7 +100,8 @@ def checked(query: Query) -> Query:
     """The query, if it can be asked.
 
     Raises:
-        InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range.
+        InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range, or there is a
+            cursor beside an offset or a snapshot.
         TooLarge: the question is longer than 10,000 characters.
         NaiveTime: a time has no zone.
     """
@@ -132,17 +134,10 @@ def checked(query: Query) -> Query:
     for moment in (query.since, query.until, query.as_of, query.known_at):
         if moment is not None:
             micros(moment)
-    _snapshot(query.snapshot)
+    read_snapshot(query.snapshot)
+    if query.cursor is not None and (query.offset or query.snapshot is not None):
+        raise InvalidInput("a cursor says where the page begins; pass it without offset and snapshot")
     return query
-
-
-def _snapshot(text: str | None) -> tuple[int, datetime] | None:
-    if text is None:
-        return None
-    number, _, moment = text.partition(".")
-    if not (number[:1] == "n" and number[1:].isdecimal() and moment[:1] == "t" and moment[1:].isdecimal()):
-        raise InvalidInput(f"{text!r:.40} is not a snapshot of a recall; pass the one that the first page gave")
-    return int(number[1:]), from_micros(int(moment[1:]))
 
 
 def recall(
@@ -151,20 +146,24 @@ def recall(
     caches: Caches,
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
+    secret: bytes = b"",
 ) -> Recall:
     """Answer a query from one snapshot.
 
     With a question: what an arm finds, by the fused score. Without one: everything that passes the filters, newest
     first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer; so
-    are the arms that were still to be asked when `in_time` says that the time is over. Words always answer.
+    are the arms that were still to be asked when `in_time` says that the time is over. Words always answer. Cursors are
+    sealed with the store's `secret`.
 
     Raises:
+        InvalidInput: the cursor is not one of this question in this scope.
         CorruptIndex: the words index is damaged.
     """
     import numpy as np
 
-    ceiling, now = _snapshot(query.snapshot) or (tx.document_count(), tx.now)
-    index = caches.indexes.index(tx).upto(ceiling)
+    place = place_of(tx, query, secret)
+    now = place.now
+    index = caches.indexes.index(tx).upto(place.ceiling)
     held = _held(tx, query)
     now_only = held is None and not query.include_superseded and not query.states
     past = {} if held is not None else caches.truth.outdated(tx)
@@ -187,7 +186,7 @@ def recall(
         ranking = _ranked(tx, index, question, by, allowed, cosines, vectors, past, now, query.arms, whole, rest)
     else:
         ranking = _recent(index, allowed, past if now_only else {})
-    return answered(tx, query, ranking, held, gaps, f"n{ceiling}.t{micros(now)}")
+    return answered(tx, query, ranking, held, gaps, place)
 
 
 def _nearness(
