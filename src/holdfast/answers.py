@@ -116,8 +116,10 @@ class Hit:
     """One answer of a recall: a message or a memory, with what it stands on and why it was found.
 
     `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions:
-    a memory, or a message that says otherwise later. The `sources` of a message are messages that say the same and were
-    folded into it. `neighbours` are the turns around a message, where they were asked for.
+    a memory, or a message that says otherwise later. `outdated` are the facts that this text told of and that hold no
+    longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
+    message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
+    they were asked for.
     """
 
     id: str
@@ -139,6 +141,7 @@ class Hit:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     superseded_by: str | None = None
+    outdated: tuple[str, ...] = ()
     pinned: bool = False
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()

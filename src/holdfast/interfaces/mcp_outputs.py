@@ -103,6 +103,7 @@ _HIT = _object(
         "valid_from": _TIME,
         "valid_to": _TIME,
         "superseded_by": _text("What says otherwise later."),
+        "outdated": _list(_text(), "Facts this text told of that hold no longer."),
         "pinned": _flag(),
         "sources": _IDS,
         "why": _list(_text(), "What found it, with its rank."),

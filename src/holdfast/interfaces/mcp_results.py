@@ -209,6 +209,7 @@ def _about(hit: Hit) -> list[str]:
     about = [hit.kind, *who, f"{hit.event_time:%Y-%m-%d}"]
     about += [] if hit.state == "active" else [hit.state]
     about += [f"said before {hit.superseded_by}, which says otherwise"] if hit.superseded_by else []
+    about += ["says something that no longer holds"] if hit.outdated and not hit.superseded_by else []
     return about
 
 
@@ -232,6 +233,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         valid_from=hit.valid_from,
         valid_to=hit.valid_to,
         superseded_by=hit.superseded_by,
+        outdated=list(hit.outdated) or None,
         pinned=hit.pinned or None,
         sources=list(hit.sources[:20]),
         why=[wire_text(one) for one in why],

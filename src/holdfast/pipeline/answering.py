@@ -11,7 +11,7 @@ from holdfast.model import Memory, Message
 from holdfast.pipeline.arms import Question
 from holdfast.pipeline.fusion import WEIGHTS, Arm
 from holdfast.pipeline.hits import Candidate, as_hit, passes, with_neighbours
-from holdfast.pipeline.pages import Place, standing, unshown
+from holdfast.pipeline.pages import Place, best_left, unshown
 from holdfast.pipeline.truth import Outdated, Repeats
 from holdfast.pipeline.words import best_first
 from holdfast.transaction import ReadTx
@@ -116,7 +116,7 @@ def _narrowed(tx: ReadTx, query: Query, ranking: Ranking, held: Mapping[int, Mem
         may = np.zeros_like(may)
         may[passing] = True
     may = unshown(may, ranking.index.rows_of(place.shown), ranking.repeats)
-    order = standing(ranking.order, may, ranking.score, ranking.repeats)
+    order = best_left(ranking.order, may, ranking.score, ranking.repeats)
     return replace(ranking, order=order, hit=may, total=len(place.shown) + len(order))
 
 
@@ -148,7 +148,8 @@ def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message 
                 score=float(ranking.score[row]),
                 why=reasons,
                 repeated=tuple(ids[one] for one in same[row] if one in ids),
-                superseded_by=past.by if past is not None else ids.get(later.get(row, -1)),
+                superseded_by=(past.by if past is not None else None) or ids.get(later.get(row, -1)),
+                outdated=() if past is None else past.values,
             )
         )
     return found

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
 
-__all__ = ["MAX_CURSOR", "Place", "place_of", "read_snapshot", "standing", "unshown"]
+__all__ = ["MAX_CURSOR", "Place", "best_left", "place_of", "read_snapshot", "unshown"]
 
 MAX_CURSOR = 500_000
 """Longest cursor, in characters: at about one and a half for each hit that was shown, over 300,000 hits."""
@@ -166,7 +166,7 @@ def unshown(may: Mask, shown: Rows, repeats: Repeats | None) -> Mask:
     return left
 
 
-def standing(order: Rows, may: Mask, score: Floats, repeats: Repeats | None) -> Rows:
+def best_left(order: Rows, may: Mask, score: Floats, repeats: Repeats | None) -> Rows:
     """An order of texts without those that may not be shown; where only the best copy may not, the next best stands."""
     if bool(may[order].all()):
         return order

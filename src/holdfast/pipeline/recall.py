@@ -28,7 +28,7 @@ from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.pages import place_of, read_snapshot
 from holdfast.pipeline.sight import checked_session
-from holdfast.pipeline.truth import DEPTH, Outdated, TruthCache, leading, newer_first, repeats_of
+from holdfast.pipeline.truth import DEPTH, Outdated, TruthCache, leading, newer_first, repeats_of, replaced
 from holdfast.pipeline.vector_cache import DecodedVectors, VectorCache
 from holdfast.pipeline.words import WordScores, best_first
 from holdfast.transaction import ReadTx
@@ -166,7 +166,7 @@ def recall(
     index = caches.indexes.index(tx).upto(place.ceiling)
     held = _held(tx, query)
     now_only = held is None and not query.include_superseded and not query.states
-    past = {} if held is not None else caches.truth.outdated(tx)
+    past = _past(tx, query, caches) if held is None else {}
     allowed = _allowed(tx, index, query, held)
     if now_only:
         hidden = index.rows_of(sorted(number for number, one in past.items() if one.alone))
@@ -181,12 +181,19 @@ def recall(
     cosines, vectors, gaps = _nearness(tx, index, caches, meaning, also)
     if question.words:
         whole = None if whole_order(query) else query.offset + query.limit
-        past = past if now_only else {}
         by, rest = (words, scores), Rest(gaps=gaps, in_time=in_time)
         ranking = _ranked(tx, index, question, by, allowed, cosines, vectors, past, now, query.arms, whole, rest)
     else:
-        ranking = _recent(index, allowed, past if now_only else {})
+        ranking = _recent(index, allowed, past)
     return answered(tx, query, ranking, held, gaps, place)
+
+
+def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:
+    """What rests on values that no longer hold, and where past values are asked for, those too."""
+    if query.states:
+        return {}
+    past = caches.truth.outdated(tx)
+    return {**replaced(tx), **past} if query.include_superseded else past
 
 
 def _nearness(
@@ -349,14 +356,18 @@ def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> 
 
 
 def _demote(index: DecodedIndex, score: Floats, hit: Mask, past: Mapping[int, Outdated]) -> None:
-    """A message that rests on a superseded value, among other things, ranks after what replaced it."""
+    """What rests on a superseded value ranks after what replaced it, and after the best message that says so."""
     import numpy as np
 
     for one in past.values():
-        rows = index.rows_of([one.number, one.by_number])
-        if len(rows) == 2 and hit[rows].all():
-            old, new = index.rows_of([one.number])[0], index.rows_of([one.by_number])[0]
-            score[old] = min(score[old], np.nextafter(score[new], np.float32(-1)))
+        old = index.rows_of([one.number])
+        if not hit[old].any():
+            continue
+        new, said = index.rows_of([one.by_number]), index.rows_of(one.said)
+        later = [rows[hit[rows]] for rows in (new, said) if hit[rows].any()]
+        if later:
+            least = min(score[rows].max() for rows in later)
+            score[old] = min(score[old[0]], np.nextafter(least, np.float32(-1)))
 
 
 def _recent(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated]) -> Ranking:
