@@ -290,8 +290,7 @@ def repeats_of(index: DecodedIndex) -> Repeats:
 
     held: Repeats | None = index.memo.get("repeats")
     if held is None:
-        keys = index.signatures * np.uint64(64) + index.columns["kind"] * np.uint64(8) + index.columns["role"]
-        order = np.argsort(keys, kind="stable")
+        keys, order = index.by_content()
         fresh = np.append(True, keys[order][1:] != keys[order][:-1]) if len(order) else np.zeros(0, dtype=np.bool_)
         first = np.flatnonzero(fresh)
         size = np.diff(np.append(first, len(order)))
