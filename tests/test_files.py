@@ -13,10 +13,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 
 from holdfast import Holdfast
 from holdfast.errors import HoldfastError, InvalidInput, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
+from holdfast.storage.sqlite.connection import create_or_migrate
 
 SOURCE = Path(__file__).parents[1] / "src"
 TWO_OPENERS = 6
@@ -221,6 +223,30 @@ def test_processes_that_open_a_new_file_at_once_share_it(tmp_path: Path) -> None
         assert {message.id for message in alice.messages()} == {out.strip() for out, _ in answers}
         assert [message.seq for message in alice.messages()] == list(range(1, TWO_OPENERS + 1))
         assert len(alice.list().items) == TWO_OPENERS
+
+
+def test_a_file_that_another_is_making_just_now_is_not_taken_for_a_foreign_one(tmp_path: Path) -> None:
+    """The other one's tables arrive between our look at whose file it is and our look at what it holds."""
+    path = str(tmp_path / "memory.db")
+    others: list[str] = []
+
+    def before(_cursor: object, sql: str, _bindings: object) -> bool:
+        if "sqlite_schema" in sql and not others:
+            others.append("made")
+            apsw.connection_hooks.remove(watched)
+            try:
+                create_or_migrate(path, busy_timeout=0.0, now=1)
+            except HoldfastError as error:  # it has to wait for our look to end
+                others.append(type(error).__name__)
+        return True
+
+    def watched(connection: apsw.Connection) -> None:
+        connection.exec_trace = before
+
+    apsw.connection_hooks.append(watched)
+    with Holdfast.open(path, worker=False) as hf:
+        assert hf.scope(user="alice").remember("Likes tea").memory.id
+    assert others == ["made", "StoreBusy"]
 
 
 def test_every_refusal_is_ours(tmp_path: Path) -> None:

@@ -135,3 +135,18 @@ async def test_a_message_that_says_more_is_marked_for_a_value_that_was_removed(w
     assert (await alice.get(old.id)).state == "superseded"
     [hit] = [hit for hit in (await alice.recall("desk Fit4U", kinds=["message"])).hits if SAID in hit.text]
     assert (hit.superseded_by, hit.outdated) == (None, (old.id,))
+
+
+@pytest.mark.parametrize("operation", ["set", "add"])
+async def test_that_there_are_none_ends_every_value_and_ends_with_the_next(world, operation: str) -> None:
+    async def held() -> list[str | None]:
+        return [memory.value for memory in (await world[0].scope(user="alice").list(kinds=("fact",))).items]
+
+    await say(world, "one", "I am allergic to nuts.", fact("nuts", "allergies", "add"))
+    await say(world, "two", "And to cats too.", fact("cats", "allergies", "add"))
+    assert sorted(map(str, await held())) == ["cats", "nuts"]
+    await say(world, "three", "I have no allergies any more.", fact("none", "allergies", operation))
+    assert await held() == ["none"]
+    assert not any("nuts" in text for text in await served(world[0], "allergies"))
+    await say(world, "four", "I am allergic to pollen now.", fact("pollen", "allergies", "add"))
+    assert await held() == ["pollen"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from holdfast.model import Memory
-from holdfast.pipeline.keys import Decision, cardinality, decide, wording
+from holdfast.pipeline.keys import Decision, cardinality, decide, nothing, wording
 from holdfast.pipeline.spoken import stands
 from holdfast.pipeline.stated import Statement, Told
 from holdfast.pipeline.timeline import same_value
@@ -20,10 +20,24 @@ def doing(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decision |
     """The operation, who decided, and the ids of the values that an `add` takes the place of.
 
     What was asked for holds without a decision. Of several values that hold side by side only those end that the
-    wording names: "no longer peanuts, but cats" says nothing of shellfish.
+    wording names: "no longer peanuts, but cats" says nothing of shellfish. That there are none ends all of them, and
+    ends with the next value.
     """
+    operation, decision, ends = _doing(said, timeline)
+    if operation == "add":
+        ends |= {m.id for m in timeline if nothing(m.value or "", said.attribute)}
+    return operation, decision, ends
+
+
+def _doing(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decision | None, frozenset[str]]:
     if said.operation is not None:
         return said.operation, None, _NOTHING
+    if said.model != "end" and nothing(said.value, said.attribute):
+        return (
+            "set",
+            Decision(operation="replace", rule="wording", reason="the value says that there is none"),
+            _NOTHING,
+        )
     count = cardinality(said.attribute, said.subject)
     spoken = wording(said.wording) if said.wording else _value_wording(said.value)
     decision = decide(said.model, count, spoken)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.pipeline.keys import cardinality, decide, wording
+from holdfast.pipeline.keys import cardinality, decide, nothing, wording
 
 
 @pytest.mark.parametrize(
@@ -102,3 +102,41 @@ def test_decide(operation, count, said, expected, rule) -> None:
     decision = decide(operation, count, said)
     assert (decision.operation, decision.rule) == (expected, rule)
     assert decision.reason
+
+
+@pytest.mark.parametrize(
+    ("value", "attribute"),
+    [
+        ("none", "allergies"),
+        ("None.", "allergies"),
+        ("no allergies any more", "allergy"),
+        ("nothing", "dislikes"),
+        ("keine Allergien mehr", "Allergien"),
+        ("plus d\u2019allergies", "allergies"),
+        ("sin alergias", "alergias"),
+        ("nessuna", "allergie"),
+        ("알레르기 없음", "알레르기"),
+        ("アレルギーなし", "アレルギー"),
+        ("没有", "过敏"),
+    ],
+)
+def test_a_value_that_says_that_there_is_none(value: str, attribute: str) -> None:
+    assert nothing(value, attribute)
+
+
+@pytest.mark.parametrize(
+    ("value", "attribute"),
+    [
+        ("no nuts", "allergies"),
+        ("Nobu", "friend"),
+        ("Noah", "friend"),
+        ("Nothing Else Matters", "favorite song"),
+        ("zero sugar cola", "favorite drink"),
+        ("senza glutine", "dieta"),
+        ("無印良品", "employer"),
+        ("危ない", "movie"),
+        ("", "pets"),
+    ],
+)
+def test_a_value_that_only_begins_so(value: str, attribute: str) -> None:
+    assert not nothing(value, attribute)

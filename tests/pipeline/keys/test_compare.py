@@ -74,6 +74,12 @@ def test_case_punctuation_and_spacing_do_not_matter(row, case, space, end) -> No
         assert compare(canonical(None, written), row.b).same == compare(row.a, row.b).same
 
 
+@pytest.mark.parametrize("written", ["favorite_C++_book", "FAVORITE_C++ BOOK", "favorite C++_book"])
+def test_a_sign_that_belongs_to_a_word_stays_with_it_before_an_underscore(written: str) -> None:
+    assert canonical(None, written).text == canonical(None, "favorite C++ book").text
+    assert canonical(None, written.replace("++", "#")).text == canonical(None, "favorite C# book").text
+
+
 @pytest.mark.parametrize(
     "row", [r for r in SAME if r.language in {"fr", "es", "pt", "it"}], ids=lambda r: r.a.attribute
 )

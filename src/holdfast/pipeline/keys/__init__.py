@@ -1,6 +1,15 @@
 """Keys of facts: when two of them are the same concept, and what a new value does to the old one. Pure."""
 
-from holdfast.pipeline.keys.cardinality import Cardinality, Decision, Operation, Wording, cardinality, decide, wording
+from holdfast.pipeline.keys.cardinality import (
+    Cardinality,
+    Decision,
+    Operation,
+    Wording,
+    cardinality,
+    decide,
+    nothing,
+    wording,
+)
 from holdfast.pipeline.keys.compare import GREY_BAND, KEYS_VERSION, Aliases, Key, Verdict, canonical, compare, pair_of
 from holdfast.pipeline.keys.lexicon import LANGUAGES
 from holdfast.pipeline.keys.measure import (
@@ -35,6 +44,7 @@ __all__ = [
     "decide",
     "lowest_safe_threshold",
     "measure",
+    "nothing",
     "pair_of",
     "pairs_from",
     "threshold_of",

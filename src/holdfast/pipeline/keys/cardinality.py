@@ -15,10 +15,10 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from holdfast.pipeline.keys.compare import canonical
+from holdfast.pipeline.keys.compare import canonical, compare
 from holdfast.pipeline.keys.reading import read
 
-__all__ = ["Cardinality", "Decision", "Operation", "Wording", "cardinality", "decide", "wording"]
+__all__ = ["Cardinality", "Decision", "Operation", "Wording", "cardinality", "decide", "nothing", "wording"]
 
 Cardinality = Literal["single", "many", "unknown"]
 Wording = Literal["add", "replace", "end", "correct", "none"]
@@ -99,6 +99,27 @@ def wording(text: str) -> Wording:
         if pattern.search(plain):
             return operation
     return "none"
+
+
+@lru_cache(maxsize=1)
+def _nothings() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What begins a value that says that there is none, or ends it; and what may stand behind that."""
+    data = tomllib.loads((files(__package__) / "data" / "cardinality.toml").read_text(encoding="utf-8"))["nothing"]
+    words, texts, still = (
+        "|".join(re.escape(_plain(one)) for one in sorted(data[name], key=len, reverse=True))
+        for name in ("word", "text", "still")
+    )
+    return re.compile(rf"^(?:{words})(?:(?!\w)|(?<='))|^(?:{texts})|(?:{texts})$"), re.compile(rf"\s(?:{still})$")
+
+
+@lru_cache(maxsize=16384)
+def nothing(value: str, attribute: str) -> bool:
+    """Whether a value says that its attribute has none: "none", "no allergies any more" of allergies, "없음"."""
+    begins, behind = _nothings()
+    text = behind.sub("", _plain(value).strip(" .!"))
+    rest, found = begins.subn("", text, count=1)
+    rest = rest.strip(" ,:")
+    return bool(found) and (not rest or compare(canonical(None, rest), canonical(None, attribute)).same == "same")
 
 
 def _by_model(model: Operation, count: Cardinality, said: Wording) -> Decision:

@@ -21,7 +21,7 @@ _LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "\u0451": "\u0435"})
 # makes a letter of its own ("far" and "får").
 _ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0308\u0327")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2,}(?![a-z]))")
-_MARKED = re.compile(r"[^\W\d_](?:\+\+?|#)(?!\w)")
+_MARKED = re.compile(r"[^\W\d_](?:\+\+?|#)(?![^\W_])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -253,7 +253,8 @@ def _check_version(path: str, found: int, supported: int) -> None:
 def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...], now: int) -> int:
     # A foreign file with a WAL must not be changed by our closing it.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    _check_ours(connection, path, known[-1].number)
+    with connection:  # what is looked at is of one moment: another process may be making the file just now
+        _check_ours(connection, path, known[-1].number)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     if int(connection.pragma("user_version")) == known[-1].number:
         return known[-1].number
