@@ -31,7 +31,8 @@ from holdfast.packed import (
     set_active,
     term_key,
 )
-from holdfast.unpacked import decode, verify
+from holdfast.pipeline.index_check import verify
+from holdfast.unpacked import decode
 
 U32 = st.integers(0, 2**32 - 1)
 TERMS = st.dictionaries(st.text(max_size=8), st.integers(1, 400), max_size=12)

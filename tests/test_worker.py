@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from holdfast import AsyncHoldfast
+from holdfast.ports import Lease
+from holdfast.testing import FakeClock
 from holdfast.upkeep.worker import Worker
 
 
@@ -89,3 +91,52 @@ async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:
                 await done.wait()
         finally:
             await worker.stop()
+
+
+@pytest.mark.parametrize("kind", ["index", "alike"])
+async def test_a_slow_embedding_loses_no_lease_and_nothing_is_done_twice(kind: str) -> None:
+    """Ten users are due and each takes 50 s: whoever looks for work meanwhile shares it and repeats none."""
+    clock = FakeClock()
+    async with AsyncHoldfast.open("memory://", worker=False, embedding="none", clock=clock) as hf:
+        store = hf._runtime.store
+        names = [f"u{number}" for number in range(10)]
+        for name in names:
+            await store.write(hf.scope(user=name).scope, lambda tx: tx.put_due(kind, "vectors", tx.now))
+        did: dict[str, list[str | None]] = {"one": [], "other": []}
+        lost: list[bool] = []
+
+        def worker(owner: str) -> Worker:
+            async def slow(lease: Lease) -> None:
+                did[owner].append(lease.due.user)
+                if owner == "one":
+                    await clock.elapse(50)
+                    if len(did["one"]) == 2:
+                        await other.round()
+                lost.append(not await store.upkeep.renew(lease, 60.0))
+
+            return Worker(store, {kind: slow}, clock=clock, owner=owner, random=Random(1), apart=(kind,))
+
+        one, other = worker("one"), worker("other")
+        await one.round()
+        assert sorted(map(str, did["one"] + did["other"])) == sorted(names)
+        assert did["other"], "the other one found nothing to do"
+        assert not any(lost)
+
+
+async def test_one_batch_that_takes_longer_than_the_lease_keeps_it() -> None:
+    """The lease is renewed while the embedding is still at its first batch."""
+    clock = FakeClock()
+    async with AsyncHoldfast.open("memory://", worker=False, embedding="none", clock=clock) as hf:
+        store = hf._runtime.store
+        await store.write(hf.scope(user="alice").scope, lambda tx: tx.put_due("index", "vectors", tx.now))
+        taken: list[int] = []
+
+        async def slow(_: Lease) -> None:
+            for _ in range(5):
+                await clock.elapse(50)
+                claimed = await store.upkeep.claim(owner="thief", kinds=("index",), limit=16, seconds=60.0)
+                taken.append(len(claimed))
+
+        worker = Worker(store, {"index": slow}, clock=clock, owner="w", random=Random(1), apart=("index",))
+        outcome = await worker.round()
+        assert (outcome.done, taken) == (1, [0] * 5)

@@ -94,6 +94,7 @@ class Query:
     neighbours: int = 0
     explain: bool = False
     snapshot: str | None = None
+    cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +116,10 @@ class Hit:
     """One answer of a recall: a message or a memory, with what it stands on and why it was found.
 
     `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions:
-    a memory, or a message that says otherwise later. The `sources` of a message are messages that say the same and were
-    folded into it. `neighbours` are the turns around a message, where they were asked for.
+    a memory, or a message that says otherwise later. `outdated` are the facts that this text told of and that hold no
+    longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
+    message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
+    they were asked for.
     """
 
     id: str
@@ -138,6 +141,7 @@ class Hit:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     superseded_by: str | None = None
+    outdated: tuple[str, ...] = ()
     pinned: bool = False
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -149,12 +153,14 @@ class Hit:
 class Recall:
     """The answer to a recall.
 
-    `total` counts everything that matched, `next_offset` is where the next page begins (None after the last).
+    `total` counts everything that matched. `cursor` is for the next page (None after the last): with it, what is found
+    all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is where the
+    next page begins by count.
     `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
     counts what an arm has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
     1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
-    `snapshot` back with the next offset, and the pages are of one moment. `account` is the whole story of the ranking,
-    where `explain` asked for it.
+    `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
+    `explain` asked for it.
     """
 
     hits: tuple[Hit, ...]
@@ -165,6 +171,7 @@ class Recall:
     lag: Mapping[str, int] = field(default_factory=dict)
     confidence: float | None = None
     snapshot: str | None = None
+    cursor: str | None = None
     account: Mapping[str, Any] | None = None
 
 

@@ -84,6 +84,7 @@ class ScopeReads:
         neighbours: int = 0,
         explain: bool = False,
         snapshot: str | None = None,
+        cursor: str | None = None,
     ) -> Recall:
         """Find messages and current memories; an empty question lists the newest.
 
@@ -91,10 +92,12 @@ class ScopeReads:
         with what held at that time, `known_at` with what was known then; `include_superseded` adds past values, marked
         by their state. A question is evidence for the facts it returned, counted behind the answer, once a turn.
         `neighbours` adds that many turns before and after each message, `explain` the account of the
-        ranking. For the next page pass `next_offset` and `snapshot` of the first.
+        ranking. For the next page pass the answer's `cursor` with the same question: what is found all along is shown
+        exactly once, whatever is written, hidden or forgotten in between. `offset` counts instead, and `snapshot` of
+        the first page keeps later writes out.
 
         Raises:
-            InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is.
+            InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is, or the cursor is not its own.
         """
         if isinstance(query, str):
             query = Query(
@@ -117,6 +120,7 @@ class ScopeReads:
                 neighbours=neighbours,
                 explain=explain,
                 snapshot=snapshot,
+                cursor=cursor,
             )
         asked = checked(query)
         answer = await self._answer(asked)
@@ -126,10 +130,11 @@ class ScopeReads:
     async def _answer(self, asked: Query) -> Recall:
         meaning = await self._meaning(asked.text)
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
+        secret = self._runtime.store.facts.secret
 
         def work(tx: ReadTx) -> Recall:
             until = monotonic() + timeout
-            return recall(tx, asked, caches, meaning, lambda: monotonic() < until)
+            return recall(tx, asked, caches, meaning, lambda: monotonic() < until, secret)
 
         return await self._look(work)
 

@@ -176,6 +176,7 @@ class SyncScope:
         neighbours: int = 0,
         explain: bool = False,
         snapshot: str | None = None,
+        cursor: str | None = None,
     ) -> Recall:
         """See `AsyncScope.recall`."""
         return self._portal.run(
@@ -199,6 +200,7 @@ class SyncScope:
                 neighbours=neighbours,
                 explain=explain,
                 snapshot=snapshot,
+                cursor=cursor,
             )
         )
 

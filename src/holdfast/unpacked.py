@@ -5,7 +5,6 @@ The layout is that of `holdfast.packed`; NumPy is imported when the first block 
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,8 +18,6 @@ from holdfast.packed import (
     REMOVED,
     Block,
     CorruptIndex,
-    read_record,
-    removed_record,
 )
 
 if TYPE_CHECKING:
@@ -32,8 +29,9 @@ if TYPE_CHECKING:
     Columns: TypeAlias = NDArray[np.void]
     Integers: TypeAlias = NDArray[np.int64]
     Keys: TypeAlias = NDArray[np.uint64]
+    _Postings: TypeAlias = tuple[Keys, Integers, Integers, Integers]
 
-__all__ = ["DecodedIndex", "Found", "decode", "verify"]
+__all__ = ["DecodedIndex", "Found", "decode"]
 
 _FIELDS = {
     "event_time": "<i8",
@@ -53,6 +51,10 @@ _FIELDS = {
 
 _WORTH_SORTING = 6
 """From this many searches on (a question makes up to three) an index is worth sorting: about ten passes over it."""
+_BLOCKS_AT_ONCE = 32
+"""So many blocks are mixed at a time that what is between stays in the processor's cache."""
+_WORTH_KEEPING = 8
+"""What an earlier index sorted is kept while fewer than one in this many entries came or changed since."""
 _WITH_POSTINGS = 5
 """Entries and what is kept of them in order of their keys take this many times the bytes of the entries."""
 
@@ -129,22 +131,100 @@ class DecodedIndex:
             self.memo["signatures"] = signed
         return signed
 
-    def _signed(self) -> Keys:
+    def _signed(self, first: int = 0) -> Keys:
+        """Signatures of the rows from a block on."""
         import numpy as np
 
-        counts = self.columns["terms"].astype(np.int64)
-        values = self._entries
-        place = ((values >> np.uint64(8)) & np.uint64(255)).astype(np.int64)
-        sizes = np.diff(self._ends, prepend=0)
-        rows = np.repeat(self._bases, sizes) + place
+        steps = range(first, len(self._bases), _BLOCKS_AT_ONCE)
+        parts = [self._mixed(one, min(one + _BLOCKS_AT_ONCE, len(self._bases))) for one in steps]
+        return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
+
+    def _mixed(self, first: int, last: int) -> Keys:
+        import numpy as np
+
+        start, entry = int(self._bases[first]), int(self._ends[first - 1]) if first else 0
+        end = int(self._bases[last]) if last < len(self._bases) else len(self)
+        values = self._entries[entry : int(self._ends[last - 1])]
+        rows = ((values >> np.uint64(8)) & np.uint64(255)).astype(np.int64)
+        rows += np.repeat(self._bases[first:last] - start, np.diff(self._ends[first:last], prepend=entry))
+        np.minimum(rows, end - start - 1, out=rows)
         mixed = values & ~np.uint64(0xFF00)
         # The finaliser of SplitMix64 (Steele, Lea and Flood 2014): sums of its values tell sets apart.
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+            mixed ^= mixed >> np.uint64(shift)
+            mixed *= np.uint64(factor)
         mixed ^= mixed >> np.uint64(31)
-        signed = counts.astype(np.uint64)
-        np.add.at(signed, np.minimum(rows, len(signed) - 1) if len(signed) else rows, mixed)
+        signed = self.columns["terms"][start:end].astype(np.uint64)
+        np.add.at(signed, rows, mixed)
         return signed
+
+    def by_content(self) -> tuple[Keys, Integers]:
+        """A key for each row that those share which say the same in one kind and role, and the rows in its order.
+
+        Rows of one key are in their own order. Computed once.
+        """
+        import numpy as np
+
+        held: tuple[Keys, Integers] | None = self.memo.get("content")
+        if held is None:
+            keys = self._contents(0)
+            held = self.memo["content"] = keys, np.argsort(keys, kind="stable")
+        return held
+
+    def _contents(self, first: int) -> Keys:
+        import numpy as np
+
+        rest = self.columns[first:]
+        keys: Keys = self.signatures[first:] * np.uint64(64) + rest["kind"] * np.uint64(8) + rest["role"]
+        return keys
+
+    def following(self, before: DecodedIndex) -> DecodedIndex:
+        """This index, knowing what an earlier one worked out of the blocks that both begin with: a write adds few."""
+        import numpy as np
+
+        block = self._shared(before)
+        if not block:
+            return self
+        row = int(self._bases[block]) if block < len(self._bases) else len(self)
+        entry = int(self._ends[block - 1])
+        signed, content, held = (before.memo.get(name) for name in ("signatures", "content", "postings"))
+        if signed is not None:
+            self.memo["signatures"] = np.concatenate([signed[:row], self._signed(block)])
+        if signed is not None and content is not None:
+            keys, order = content
+            order, fresh = order[order < row], self._contents(row)
+            added = np.argsort(fresh, kind="stable")
+            places = np.searchsorted(keys[order], fresh[added], side="right")
+            self.memo["content"] = np.concatenate([keys[:row], fresh]), np.insert(order, places, added + row)
+        if held is not None:
+            upto = min(held[1], entry)
+            if (len(self._entries) - upto) * _WORTH_KEEPING < len(self._entries):
+                self.memo["postings"] = held[0], upto
+        return self
+
+    def _shared(self, before: DecodedIndex) -> int:
+        """How many blocks from the first on are the same, to the byte."""
+        import numpy as np
+
+        most = min(len(self._bases), len(before._bases))
+        rows = np.append(self._bases[1:], len(self))[:most]
+        others = np.append(before._bases[1:], len(before))[:most]
+        same = (rows == others) & (self._firsts[:most] == before._firsts[:most])
+        same &= self._ends[:most] == before._ends[:most]
+        count = most if bool(same.all()) else int(same.argmin())
+        if not count:
+            return 0
+        for mine, theirs, ends, width in (
+            (self.columns.view("<u8"), before.columns.view("<u8"), rows, RECORD_BYTES // 8),
+            (self._entries, before._entries, self._ends, 1),
+        ):
+            end = int(ends[count - 1]) * width
+            other = np.flatnonzero(mine[:end] != theirs[:end])[:1]
+            if len(other):
+                count = int(np.searchsorted(ends, int(other[0]) // width, side="right"))
+            if not count:
+                return 0
+        return count
 
     def upto(self, ceiling: int) -> DecodedIndex:
         """The index as if no document from that number on were there: what a snapshot's pages are scored with."""
@@ -153,10 +233,14 @@ class DecodedIndex:
         size = int(np.searchsorted(self.numbers, ceiling))
         if size == len(self):
             return self
+        held: DecodedIndex | None = self.memo.get("part")
+        if held is not None and len(held) == size:
+            return held
         part = DecodedIndex(
             self.columns[:size], self.numbers[:size], self._entries[:0], self._ends[:0], self._bases[:0]
         )
         part._whole = self
+        self.memo["part"] = part
         return part
 
     def rows_of(self, numbers: Iterable[int]) -> Integers:
@@ -174,7 +258,7 @@ class DecodedIndex:
         """Find every entry of the given keys, which must be sorted and distinct (uint64).
 
         One pass over the entries, whatever the number of keys; after a few times the entries are kept in order of
-        their keys, and only those that match are touched.
+        their keys, and only those that match are touched, and the few that were written since.
 
         Raises:
             CorruptIndex: an entry that matched points outside its block or has no frequency.
@@ -189,43 +273,54 @@ class DecodedIndex:
             nothing = np.zeros(0, dtype=np.int64)
             return Found(row=nothing, key=nothing, frequency=nothing)
         turn = self.memo["finds"] = self.memo.get("finds", 0) + 1
-        if turn < _WORTH_SORTING:
-            # A table over the top 16 bits selects candidates; few strangers pass, and they are compared whole.
-            table = np.zeros(1 << 16, dtype=np.bool_)
-            table[(keys >> np.uint64(32)).astype(np.int64)] = True
-            at = np.flatnonzero(np.take(table, np.ascontiguousarray(self._entries.view("<u2")[3::4]), mode="clip"))
-            stems = self._entries[at] >> np.uint64(16)
-            which = np.minimum(np.searchsorted(keys, stems), len(keys) - 1)
-            exact = np.flatnonzero(keys[which] == stems)
-            exact = exact[np.argsort(which[exact], kind="stable")]
-            at, which = at[exact], which[exact]
-        else:
-            stems, entries, rows, counts = self._postings()
-            starts = np.searchsorted(stems, keys, side="left")
-            ends = np.searchsorted(stems, keys, side="right")
-            spans = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
-            row = np.concatenate([rows[span] for span in spans])
-            frequency = np.concatenate([counts[span] for span in spans])
-            wrong = np.flatnonzero((row < 0) | (frequency == 0))
-            if len(wrong):
-                self._placed(np.concatenate([entries[span] for span in spans])[wrong])
-            return Found(row=row, key=np.repeat(np.arange(len(keys)), ends - starts), frequency=frequency)
-        row, frequency = self._placed(at)
-        return Found(row=row, key=which.astype(np.int64), frequency=frequency)
+        held: tuple[_Postings, int] | None = self.memo.get("postings")
+        if held is None and turn >= _WORTH_SORTING:
+            held = self.memo["postings"] = self._sorted(), len(self._entries)
+        if held is None:
+            return self._scanned(keys, 0)
+        (stems, at, rows, counts), upto = held
+        starts = np.searchsorted(stems, keys, side="left")
+        ends = np.searchsorted(stems, keys, side="right")
+        spans = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
+        row, frequency = (np.concatenate([values[span] for span in spans]) for values in (rows, counts))
+        key = np.repeat(np.arange(len(keys)), ends - starts)
+        wrong = bool(((row < 0) | (frequency == 0)).any())
+        if not wrong and upto == len(self._entries):
+            return Found(row=row, key=key, frequency=frequency)
+        place = np.concatenate([at[span] for span in spans])
+        kept = place < upto
+        self._placed(place[kept & ((row < 0) | (frequency == 0))])
+        rest = self._scanned(keys, upto)
+        key, row = np.append(key[kept], rest.key), np.append(row[kept], rest.row)
+        order = np.argsort(key, kind="stable")
+        return Found(row=row[order], key=key[order], frequency=np.append(frequency[kept], rest.frequency)[order])
 
-    def _postings(self) -> tuple[Keys, Integers, Integers, Integers]:
+    def _scanned(self, keys: Keys, start: int) -> Found:
+        """The same by one pass over the entries from `start` on."""
+        import numpy as np
+
+        entries = self._entries[start:]
+        # A table over the top 16 bits selects candidates; few strangers pass, and they are compared whole.
+        table = np.zeros(1 << 16, dtype=np.bool_)
+        table[(keys >> np.uint64(32)).astype(np.int64)] = True
+        at = np.flatnonzero(np.take(table, np.ascontiguousarray(entries.view("<u2")[3::4]), mode="clip"))
+        stems = entries[at] >> np.uint64(16)
+        which = np.minimum(np.searchsorted(keys, stems), len(keys) - 1)
+        exact = np.flatnonzero(keys[which] == stems)
+        exact = exact[np.argsort(which[exact], kind="stable")]
+        row, frequency = self._placed(at[exact] + start)
+        return Found(row=row, key=which[exact].astype(np.int64), frequency=frequency)
+
+    def _sorted(self) -> _Postings:
         """Everything in order of keys: the keys, their entries' places, rows (-1: damaged) and frequencies."""
         import numpy as np
 
-        held: tuple[Keys, Integers, Integers, Integers] | None = self.memo.get("postings")
-        if held is None:
-            stems = self._entries >> np.uint64(16)
-            order = np.argsort(stems, kind="stable")
-            block = np.searchsorted(self._ends, order, side="right")
-            row, frequency, limits = self._read(order, block)
-            row[row >= limits] = -1
-            held = self.memo["postings"] = stems[order], order, row, frequency
-        return held
+        stems = self._entries >> np.uint64(16)
+        order = np.argsort(stems, kind="stable")
+        block = np.searchsorted(self._ends, order, side="right")
+        row, frequency, limits = self._read(order, block)
+        row[row >= limits] = -1
+        return stems[order], order, row, frequency
 
     def _read(self, at: Integers, block: Integers) -> tuple[Integers, Integers, Integers]:
         """Rows and frequencies of entries, and where the rows of their blocks end."""
@@ -274,28 +369,6 @@ def decode(blocks: Iterable[Block]) -> DecodedIndex:
     return DecodedIndex(columns, numbers, entries, np.cumsum(sizes), bases)
 
 
-def verify(block: Block) -> None:
-    """Check a block entry by entry, checksums included; what `doctor` runs.
-
-    Raises:
-        CorruptIndex: with the first thing that does not fit.
-    """
-    import numpy as np
-
-    index = decode([block])
-    values = _entry_values(block)
-    places = (values >> np.uint64(8)) & np.uint64(255)
-    for offset in range(block.documents):
-        number = block.first + offset
-        record = read_record(block, number)
-        if record.removed and record != removed_record(record.kind):
-            raise CorruptIndex(block.first, f"removed document {number} still has content")
-        if zlib.crc32(values[places == offset].tobytes()) != int(index.columns["checksum"][offset]):
-            raise CorruptIndex(block.first, f"the entries of document {number} do not match their checksum")
-    if bool((places >= block.documents).any()) or bool((values & np.uint64(255) == 0).any()):
-        raise CorruptIndex(block.first, "an entry points outside its block")
-
-
 def _check(columns: Columns, firsts: Integers, counts: Integers, sizes: Integers, bases: Integers) -> None:
     import numpy as np
 
@@ -312,15 +385,6 @@ def _check(columns: Columns, firsts: Integers, counts: Integers, sizes: Integers
     fail(np.logical_or.reduceat(alien, bases), f"a record that is not of layout {LAYOUT_VERSION}")
     fail(np.add.reduceat(columns["terms"].astype(np.int64), bases) != sizes, "entries are missing or too many")
     fail(counts > BLOCK_DOCUMENTS, f"more than {BLOCK_DOCUMENTS} documents")
-
-
-def _entry_values(block: Block) -> Keys:
-    import numpy as np
-
-    if len(block.entries) % ENTRY_BYTES:
-        raise CorruptIndex(block.first, f"{len(block.entries)} bytes of entries")
-    values: Keys = np.frombuffer(block.entries, dtype="<u8")
-    return values
 
 
 @lru_cache(maxsize=1)

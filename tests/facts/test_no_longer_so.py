@@ -105,6 +105,38 @@ async def test_an_undone_consolidation_takes_no_message_away(world) -> None:
     assert stale(await served(holdfast))
 
 
+async def test_past_values_that_are_asked_for_name_what_replaced_them_and_stand_behind_it(world) -> None:
+    holdfast = world[0]
+    await say(world, "one", SAID, fact("Fit4U"))
+    await say(world, "two", "My desk is at Hub7 now.", fact("Hub7"))
+    await say(world, "three", "My desk is at Quay9 now.", fact("Quay9"))
+    scope = holdfast.scope(user="alice")
+    # Words of the oldest value: by them alone it would stand first.
+    found = (await scope.recall("desk Fit4U Hub7", include_superseded=True, limit=50)).hits
+    facts = {hit.value: hit for hit in found if hit.kind == "fact"}
+    assert [value for value in (hit.value for hit in found) if value] == ["Quay9", "Hub7", "Fit4U"]
+    assert facts["Fit4U"].superseded_by == facts["Hub7"].id
+    said = {hit.text: (place, hit) for place, hit in enumerate(found) if hit.kind == "message"}
+    newest, oldest = said["My desk is at Quay9 now."], said[SAID]
+    assert newest[1].superseded_by is None
+    assert newest[1].outdated == ()
+    assert (oldest[1].superseded_by, oldest[1].outdated) == (facts["Hub7"].id, (facts["Fit4U"].id,))
+    assert newest[0] < oldest[0]
+    only = (await scope.recall("desk Fit4U Hub7", include_superseded=True, kinds=["message"])).hits
+    assert [hit.text for hit in only if "desk" in hit.text] == [newest[1].text, "My desk is at Hub7 now.", SAID]
+
+
+async def test_a_message_that_says_more_is_marked_for_a_value_that_was_removed(world) -> None:
+    holdfast = world[0]
+    await say(world, "one", f"{SAID} My locker is 12.", fact("Fit4U"), fact("12", attribute="locker"))
+    alice = holdfast.scope(user="alice")
+    [old] = [one for one in (await alice.list(kinds=("fact",))).items if one.value == "Fit4U"]
+    await say(world, "two", "I cancelled that desk.", fact("Fit4U", operation="remove", target="f1"))
+    assert (await alice.get(old.id)).state == "superseded"
+    [hit] = [hit for hit in (await alice.recall("desk Fit4U", kinds=["message"])).hits if SAID in hit.text]
+    assert (hit.superseded_by, hit.outdated) == (None, (old.id,))
+
+
 @pytest.mark.parametrize("operation", ["set", "add"])
 async def test_that_there_are_none_ends_every_value_and_ends_with_the_next(world, operation: str) -> None:
     async def held() -> list[str | None]:

@@ -24,6 +24,18 @@ def test_add_takes_a_text_and_recall_finds_it_with_why(run: CommandLine) -> None
     assert "1 of 1" in found.err
 
 
+def test_a_recall_goes_on_at_its_cursor_in_another_process(run: CommandLine) -> None:
+    assert run("add", stdin=json.dumps([{"role": "user", "content": f"Lisbon, {n}"} for n in range(3)])).code == 0
+    first = run("recall", "Lisbon", "--limit", "2", "--json").json
+    assert run("forget", first["hits"][0]["id"], "--yes").code == 0
+    rest = run("recall", "Lisbon", "--cursor", first["cursor"], "--json").json
+    assert (len(rest["hits"]), rest["cursor"]) == (1, None)
+    assert rest["hits"][0]["id"] not in {hit["id"] for hit in first["hits"]}
+    refused = run("recall", "Porto", "--cursor", first["cursor"])
+    assert refused.code == 2
+    assert "is not a cursor of this question" in refused.err
+
+
 def test_add_reads_messages_from_standard_input(run: CommandLine) -> None:
     lines = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
     for text in (json.dumps(lines), "\n".join(map(json.dumps, lines)), json.dumps({"messages": lines})):

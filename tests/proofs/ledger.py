@@ -10,7 +10,8 @@ import apsw
 import psycopg
 
 from holdfast.packed import Block
-from holdfast.unpacked import decode, verify
+from holdfast.pipeline.index_check import verify
+from holdfast.unpacked import decode
 
 ORPHANS = {
     "a message without its session": """

@@ -116,3 +116,22 @@ async def test_recall_answers_the_same_questions_by_sign_bits(
         assert after.degraded == ()
         same += after.hits[0].id == before.hits[0].id
     assert same >= 0.95 * len(CHANGES)
+
+
+def test_signs_kept_from_before_a_write_are_those_made_anew() -> None:
+    random = np.random.default_rng(9)
+    matrix, query = clustered(random, SIZE), clustered(random, 1)[0]
+    numbers = np.arange(SIZE)
+    before = decoded(matrix[: SIZE - 300])
+    before.cosines(query, numbers[: SIZE - 300], exact_to=0)
+    fresh = decoded(matrix)
+    changed = {first: block for first, block in fresh._blocks.items() if first > SIZE - 300 - VECTOR_DOCUMENTS}
+    grown = DecodedVectors({**before._blocks, **changed}, DIMENSION, 2)
+    grown._earlier = before._bits
+    kept, made = grown._signed(), fresh._signed()
+    assert before._bits is not None
+    assert np.shares_memory(kept[0], before._bits[0]) is False
+    for one, other in zip(kept[:1] + kept[2:3], made[:1] + made[2:3], strict=True):
+        assert one.tolist() == other.tolist()
+    assert np.allclose(kept[1], made[1], rtol=1e-6)
+    assert grown._earlier is None

@@ -10,7 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.model import Scope
-from holdfast.packed import Block, CorruptIndex, DocumentKind, DocumentRecord, Entry, append
+from holdfast.packed import (
+    Block,
+    CorruptIndex,
+    DocumentKind,
+    DocumentRecord,
+    Entry,
+    append,
+    remove,
+    set_active,
+    term_key,
+)
 from holdfast.pipeline.analysis import analyse, analyse_query
 from holdfast.pipeline.index_cache import IndexCache
 from holdfast.pipeline.truth import leading, repeats_of
@@ -130,3 +140,49 @@ def test_the_page_is_full_although_its_best_are_copies_of_one_text(copies: int) 
     plain = plain_leading(score, hit, index)
     for most in (1, 5, 30):
         assert leading(score, hit, repeats_of(index), most).tolist()[:most] == plain[:most]
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["append"] * 6 + ["hide", "forget"]), st.integers(0, 10**6), st.sampled_from(TEXTS)
+            ),
+            max_size=60,
+        ),
+        min_size=2,
+        max_size=5,
+    )
+)
+@settings(max_examples=30, deadline=None, derandomize=True)
+def test_an_index_that_follows_another_is_as_if_it_were_read_anew(rounds: list[list[tuple[str, int, str]]]) -> None:
+    blocks: dict[int, Block] = {}
+    tail: Block | None = None
+    number = 0
+    keys = np.array(sorted({term_key(term) for text in TEXTS for term in analyse(text).counts}), np.uint64)
+    held: DecodedIndex | None = None
+    begun = [("append", 0, TEXTS[at % len(TEXTS)]) for at in range(700)]
+    for round_ in [begun, *rounds]:
+        for what, pick, text in round_:
+            if what == "append" or not number:
+                terms = analyse(text)
+                record = DocumentRecord(kind=DocumentKind.MESSAGE, length=terms.length, session=1, seq=number + 1)
+                tail = append(tail, Entry(number=number, record=record, terms=terms.counts))
+                blocks[tail.first] = tail
+                number += 1
+                continue
+            one = pick % number
+            first = max(at for at in blocks if at <= one)
+            change = remove(blocks[first], one) if what == "forget" else set_active(blocks[first], one, active=False)
+            blocks[first] = change
+            tail = blocks[max(blocks)]
+        fresh, mine = decode(blocks.values()), decode(blocks.values())
+        mine = mine if held is None else mine.following(held)
+        for _ in range(7):
+            found = mine.find(keys)
+        plain = fresh._scanned(keys, 0)
+        for name in ("row", "key", "frequency"):
+            assert getattr(found, name).tolist() == getattr(plain, name).tolist(), name
+        assert mine.signatures.tolist() == fresh.signatures.tolist()
+        assert [part.tolist() for part in mine.by_content()] == [part.tolist() for part in fresh.by_content()]
+        held = mine

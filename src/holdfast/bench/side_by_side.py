@@ -22,6 +22,7 @@ from holdfast.bench.recall import AT, Asked, measured
 from holdfast.open import AsyncHoldfast
 from holdfast.pipeline.analysis import analyse_query
 from holdfast.providers.local.builtin import BuiltinEmbedding
+from holdfast.storage.sqlite.connection import connect
 from holdfast.transfer.items import Batch
 
 if TYPE_CHECKING:
@@ -117,7 +118,10 @@ async def _ours(folder: Path, batches: Sequence[tuple[str, Batch]], asked: Mappi
             for question in questions:
                 names = await _timed(taken.recalls, lambda s=scope, q=question: _names(s, q))  # type: ignore[misc]
                 taken.found.append(measured(names, question.evidence)[0])
-    return taken.line("Holdfast", "WAL, synchronous FULL")
+    connection = connect(f"{folder}/holdfast.db", busy_timeout=1.0)
+    durable = _durable(*(connection.pragma(name) for name in ("journal_mode", "synchronous")))
+    connection.close()
+    return taken.line("Holdfast", durable)
 
 
 async def _names(scope: AsyncScope, question: Asked) -> list[str]:
@@ -164,6 +168,10 @@ def _measured(
     return taken.line(store, peer.durable())
 
 
+def _durable(journal: object, synchronous: object) -> str:
+    return f"SQLite, journal {journal}, synchronous {_SYNCHRONOUS.get(int(str(synchronous)), synchronous)}"
+
+
 def _journal(folder: Path) -> str:
     """What the SQLite files below a folder say of themselves; how they sync, no file says."""
     import apsw
@@ -198,7 +206,7 @@ class _PlainFts5:
         return [str(name) for (name,) in rows]
 
     def durable(self) -> str:
-        return "WAL, synchronous FULL"
+        return _durable(self._db.pragma("journal_mode"), self._db.pragma("synchronous"))
 
 
 class _Chroma:
@@ -243,8 +251,10 @@ class _LangGraph:
         return [str(item.key) for item in self._store.search((user,), query=question, limit=_DEPTH)]
 
     def durable(self) -> str:
-        synchronous = self._store.conn.execute("PRAGMA synchronous").fetchone()[0]
-        return f"{self._store.conn.execute('PRAGMA journal_mode').fetchone()[0]}, {_SYNCHRONOUS[synchronous]}"
+        settings = (
+            self._store.conn.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
+        )
+        return _durable(*settings)
 
 
 class _Mem0:

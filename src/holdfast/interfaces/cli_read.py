@@ -34,6 +34,7 @@ _SOURCES = 5
 @click.argument("query", default="")
 @click.option("--limit", type=int, default=10, show_default=True)
 @click.option("--offset", type=int, default=0, help="Where the page begins.")
+@click.option("--cursor", help="`cursor` of the page before (--json); nothing is skipped or shown twice.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(_HIT_KINDS), help="May be given several times.")
 @click.option("--role", "roles", multiple=True, help="Messages of this role; may be given several times.")
 @click.option("--topic", "topics", multiple=True)
@@ -109,6 +110,8 @@ def _shown(hit: Hit) -> str:
     marks: list[str] = [] if hit.state == "active" else [hit.state]
     if hit.superseded_by is not None:
         marks.append(f"replaced by {hit.superseded_by}")
+    elif hit.outdated:
+        marks.append("says something that no longer holds")
     who = f"{hit.role}: " if hit.role else ""
     mark = f" [{', '.join(marks)}]" if marks else ""
     return f"{who}{clean(hit.text, _TEXT)}{mark}"

@@ -93,6 +93,9 @@ class Recall(Arguments):
     limit: int = Field(10, ge=1, le=50, description="Most hits.")
     offset: int = Field(0, ge=0, le=10_000, description="next_offset of the page before.")
     snapshot: str | None = Field(None, max_length=200, description="snapshot of the first page, with offset.")
+    cursor: str | None = Field(
+        None, max_length=20_000, description="cursor of the page before, all else being the same."
+    )
     session: str | None = Field(None, min_length=1, max_length=256, description=ONLY_SESSION)
     kinds: list[Literal["message", "fact", "note", "summary", "raw"]] | None = Field(
         None, min_length=1, max_length=5, description="Only these kinds."

@@ -79,6 +79,7 @@ async def _recall(caller: Caller, given: takes.Recall) -> Answer:
         known_at=_time(given.known_at),
         include_superseded=given.include_superseded,
         snapshot=given.snapshot,
+        cursor=given.cursor,
     )
     return recall_answer(found, secret=caller.secret, asked=bool(given.query.strip()))
 

@@ -181,6 +181,7 @@ def recall_answer(found: Recall, *, secret: bytes, asked: bool) -> Answer:
         total=found.total,
         next_offset=found.next_offset,
         snapshot=found.snapshot,
+        cursor=found.cursor,
         degraded=list(found.degraded),
         not_configured=list(found.not_configured),
         lag=found.lag,
@@ -193,7 +194,7 @@ def recall_answer(found: Recall, *, secret: bytes, asked: bool) -> Answer:
     if found.confidence is not None and found.confidence < THRESHOLD:
         notes.insert(0, "None of these matches well: probably nothing relevant is known.")
     if found.next_offset is not None:
-        notes.append(f"{found.total:,} matched; for more pass offset {found.next_offset} and the same snapshot.")
+        notes.append(f"{found.total:,} matched; for more ask the same with cursor {found.cursor}.")
     lines = [_line(hit.id, _about(hit), _cut(hit.text, hit.id)[0]) for hit in found.hits]
     shown = fenced("recall", [hit.id for hit in found.hits], lines, secret=secret)
     return Answer(text="\n".join([*notes, shown]), data=data)
@@ -208,6 +209,7 @@ def _about(hit: Hit) -> list[str]:
     about = [hit.kind, *who, f"{hit.event_time:%Y-%m-%d}"]
     about += [] if hit.state == "active" else [hit.state]
     about += [f"said before {hit.superseded_by}, which says otherwise"] if hit.superseded_by else []
+    about += ["says something that no longer holds"] if hit.outdated and not hit.superseded_by else []
     return about
 
 
@@ -231,6 +233,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         valid_from=hit.valid_from,
         valid_to=hit.valid_to,
         superseded_by=hit.superseded_by,
+        outdated=list(hit.outdated) or None,
         pinned=hit.pinned or None,
         sources=list(hit.sources[:20]),
         why=[wire_text(one) for one in why],

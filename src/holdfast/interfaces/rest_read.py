@@ -57,7 +57,7 @@ def _recall(routes: Routes, holdfast: OpenStore) -> None:
         """Find messages and current memories; an empty text lists the newest.
 
         It looks across all sessions unless the body's `session` narrows it; the query's only says who asks. `degraded`
-        names what could not be asked. For the next page pass `next_offset` as `offset`, and `snapshot`.
+        names what could not be asked. For the next page send the same body with the answer's `cursor`.
         """
         scope = scope_for(holdfast, request, "read", session)
         given: dict[str, Any] = body.model_dump()

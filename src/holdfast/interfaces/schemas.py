@@ -98,6 +98,7 @@ class RecallBody(_Body):
     neighbours: int = 0
     explain: bool = False
     snapshot: str | None = None
+    cursor: str | None = None
 
 
 class ContextBody(_Body):

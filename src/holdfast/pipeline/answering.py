@@ -11,6 +11,7 @@ from holdfast.model import Memory, Message
 from holdfast.pipeline.arms import Question
 from holdfast.pipeline.fusion import WEIGHTS, Arm
 from holdfast.pipeline.hits import Candidate, as_hit, passes, with_neighbours
+from holdfast.pipeline.pages import Place, best_left, unshown
 from holdfast.pipeline.truth import Outdated, Repeats
 from holdfast.pipeline.words import best_first
 from holdfast.transaction import ReadTx
@@ -64,38 +65,42 @@ class Gaps:
 
 
 def whole_order(query: Query) -> bool:
-    """Whether every row must be looked at to know which ones pass, and so how many."""
+    """Whether every row must be looked at to know which ones are shown, and so how many."""
+    return _by_item(query) or query.cursor is not None
+
+
+def _by_item(query: Query) -> bool:
+    """Whether there is a filter that the index does not know."""
     labelled = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
     return labelled or query.include_superseded or query.as_of is not None or query.known_at is not None
 
 
 def answered(
-    tx: ReadTx, query: Query, ranking: Ranking, held: Mapping[int, Memory] | None, gaps: Gaps, snapshot: str
+    tx: ReadTx, query: Query, ranking: Ranking, held: Mapping[int, Memory] | None, gaps: Gaps, place: Place
 ) -> Recall:
     """The page of a ranking that a query asks for."""
     if whole_order(query):
-        order = ranking.order.tolist()
-        passing = [(row, item) for row, item in _loaded(tx, ranking, order, held) if passes(item, query)]
-        total, page = len(passing), passing[query.offset : query.offset + query.limit]
-    else:
-        total = ranking.total
-        order = ranking.order[query.offset : query.offset + query.limit].tolist()
-        page = list(_loaded(tx, ranking, order, held))
-    following = query.offset + query.limit
+        ranking = _narrowed(tx, query, ranking, held, place)
+    end = query.offset + query.limit
+    order = ranking.order[query.offset : end].tolist()
+    page = list(_loaded(tx, ranking, order, held))
     found = _candidates(tx, ranking, page)
     hits = [
         with_neighbours(tx, as_hit(one, item), item, query.neighbours)
         for one, (_, item) in zip(found, page, strict=True)
     ]
+    following = len(place.shown) + end
+    more = following < ranking.total
     answer = Recall(
         hits=tuple(hits),
-        total=total,
-        next_offset=following if following < total else None,
+        total=ranking.total,
+        next_offset=following if more else None,
         degraded=gaps.degraded,
         not_configured=gaps.off,
         lag={"meaning": gaps.lag} if gaps.lag else {},
         confidence=ranking.confidence,
-        snapshot=snapshot,
+        snapshot=place.snapshot,
+        cursor=place.cursor(query, tx.scope, ranking.index.numbers[ranking.order[:end]].tolist()) if more else None,
     )
     return replace(answer, account=_account(ranking, gaps)) if query.explain else answer
 
@@ -105,6 +110,21 @@ def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]
     page = _loaded(tx, ranking, ranking.order[:limit].tolist(), None)
     replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
     return [item for row, item in page if item.number not in replaced and row not in ranking.later]
+
+
+def _narrowed(tx: ReadTx, query: Query, ranking: Ranking, held: Mapping[int, Memory] | None, place: Place) -> Ranking:
+    """The ranking of what passes the filters that only the items themselves tell, and was not shown."""
+    import numpy as np
+
+    may = ranking.allowed if ranking.hit is None else ranking.hit
+    if _by_item(query):
+        rows = np.flatnonzero(may).tolist()
+        passing = [row for row, item in _loaded(tx, ranking, rows, held) if passes(item, query)]
+        may = np.zeros_like(may)
+        may[passing] = True
+    may = unshown(may, ranking.index.rows_of(place.shown), ranking.repeats)
+    order = best_left(ranking.order, may, ranking.score, ranking.repeats)
+    return replace(ranking, order=order, hit=may, total=len(place.shown) + len(order))
 
 
 def _loaded(
@@ -135,7 +155,8 @@ def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message 
                 score=float(ranking.score[row]),
                 why=reasons,
                 repeated=tuple(ids[one] for one in same[row] if one in ids),
-                superseded_by=past.by if past is not None else ids.get(later.get(row, -1)),
+                superseded_by=(past.by if past is not None else None) or ids.get(later.get(row, -1)),
+                outdated=() if past is None else past.values,
             )
         )
     return found

@@ -23,10 +23,10 @@ from holdfast.pipeline.compact.survey import COPIES, changed_since
 from holdfast.pipeline.documents import memory_entry, message_entry
 from holdfast.pipeline.fences import said
 from holdfast.pipeline.index import DUE_COMPACTION, DUE_INDEX, complete
+from holdfast.pipeline.index_check import verify
 from holdfast.pipeline.keying import ALIKE
 from holdfast.pipeline.likeness import waiting
 from holdfast.transaction import Listing, ReadTx, WriteTx
-from holdfast.unpacked import verify
 
 __all__ = ["documents", "due_of_state", "index_drift", "rebuild_due", "rebuild_words"]
 

@@ -24,6 +24,7 @@ class Candidate:
     why: tuple[Reason, ...]
     repeated: tuple[str, ...] = ()
     superseded_by: str | None = None
+    outdated: tuple[str, ...] = ()
 
 
 def passes(item: Message | Memory, query: Query) -> bool:
@@ -68,6 +69,7 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
             session=item.session or None,
             agent=item.agent,
             superseded_by=candidate.superseded_by,
+            outdated=candidate.outdated,
             metadata=item.metadata,
         )
     kind: HitKind = item.kind
@@ -90,6 +92,7 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
         valid_from=item.valid_from,
         valid_to=item.valid_to,
         superseded_by=item.superseded_by or candidate.superseded_by,
+        outdated=candidate.outdated,
         pinned=item.pinned,
         topics=item.topics,
         entities=item.entities,

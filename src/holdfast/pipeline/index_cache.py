@@ -35,6 +35,8 @@ class IndexCache:
                 self._entries.move_to_end(key)
                 return held[1]
         decoded = decode(tx.blocks())
+        if held is not None:
+            decoded = decoded.following(held[1])
         with self._lock:
             self._entries[key] = (rev, decoded)
             self._entries.move_to_end(key)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from holdfast.model import micros
 from holdfast.pipeline.answering import Gaps, Ranking
 from holdfast.pipeline.arms import Question
 from holdfast.pipeline.confidence import confidence, shortfall
@@ -55,8 +53,8 @@ def ordered(
 ) -> Ranking:
     """The order of what was found and may be shown.
 
-    `past` ranks behind what replaced it, `only` are the arms that were asked for, `most` is how far the order must reach
-    (None: to its end).
+    `past` ranks behind what replaced it, `only` are the arms that were asked for, `most` is how far the order must
+    reach (None: to its end).
     """
     index, cosines = view.index, view.cosines
     hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed

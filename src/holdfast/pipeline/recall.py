@@ -200,9 +200,7 @@ def _view(
     given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
     arms = [words, *near, *given, reply_arm(index), recency_arm(question, index, micros(place.now))]
     asked = [arm for arm in arms if arm is not None and (query.arms is None or arm.name in query.arms)] or [words]
-    return replace(
-        view, speaker=speaker, aside=aside, cosines=cosines, vectors=vectors, arms=asked, fused=fuse(asked)
-    )
+    return replace(view, speaker=speaker, aside=aside, cosines=cosines, vectors=vectors, arms=asked, fused=fuse(asked))
 
 
 def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
@@ -248,5 +246,3 @@ def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> 
     found = {item.number: item for item in tx.find_numbers(index.numbers[best].tolist())}
     items = ((int(row), found.get(int(index.numbers[row]))) for row in best)
     return [(row, item) for row, item in items if isinstance(item, Memory)]
-
-

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from holdfast.model import Memory, Message, State
+from holdfast.model import Kind, Memory, Message, State
 from holdfast.packed import term_key
 from holdfast.pipeline.analysis import analyse_query
 from holdfast.pipeline.words import best_first
@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["Outdated", "Repeats", "TruthCache", "leading", "newer_first", "outdated", "repeats_of", "rested"]
+__all__ = [
+    "Outdated",
+    "Repeats",
+    "TruthCache",
+    "leading",
+    "newer_first",
+    "outdated",
+    "repeats_of",
+    "replaced",
+    "rested",
+]
 
 _PAGE = 1000
 _PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
@@ -51,33 +61,34 @@ _CHANGE_WORDS = (
 class Outdated:
     """A message or summary that rests on a value that no longer holds: superseded, removed or corrected.
 
-    `by` is the memory that took its place; None (and -1) where nothing did, or that memory is gone. `alone` says that
-    nothing else that is current rests on it.
+    `by` is the memory that took its place; None (and -1) where nothing did, or that memory is gone; `said` are the
+    messages that it rests on, by number. `alone` says that nothing else that is current rests on it. `values` are the
+    memories that hold no longer.
     """
 
     number: int
     by: str | None
     by_number: int
     alone: bool
+    said: tuple[int, ...] = ()
+    values: tuple[str, ...] = ()
 
 
 def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
     """Every message and summary of the scope that rests on a value that no longer holds, by document number."""
     replaced: dict[str, str | None] = {}
-    after = -1
-    while page := tx.list_memories(Listing(kinds=("fact",), states=_PAST, after=after, limit=_PAGE)):
-        for memory in page:
-            if _gone(memory):
-                replaced |= {one: memory.superseded_by or replaced.get(one) for one in memory.sources}
-        after = page[-1].number
+    values: dict[str, list[str]] = {}
+    for memory in _listed(tx, ("fact",), _PAST):
+        if _gone(memory):
+            replaced |= {one: memory.superseded_by or replaced.get(one) for one in memory.sources}
+            for one in memory.sources:
+                values.setdefault(one, []).append(memory.id)
     found: dict[int, Outdated] = {}
     gone: set[str] = set()
     for message in tx.find_messages([source for source in replaced if source.startswith("msg_")]):
         alone = _rests_alone(tx, message)
         by = _standing(tx, replaced[message.id])
-        if by is None and not alone:
-            continue
-        found[message.number] = _outdated(message.number, by, alone=alone)
+        found[message.number] = _outdated(tx, message.number, by, values[message.id], alone=alone)
         if alone:
             gone.add(message.id)
     for memory in tx.derived(sorted(gone)):
@@ -87,13 +98,43 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
         held = next(found[message.number] for message in messages if message.id in gone)
         alone = not _says_more(tx, [message for message in messages if message.id not in gone])
         found[memory.number] = replace(held, number=memory.number, alone=alone)
-    return found
+    # What replaced something and was replaced itself comes first: whoever goes down the ranking goes behind it.
+    return dict(sorted(found.items(), key=lambda entry: -entry[1].by_number))
 
 
-def _outdated(number: int, by: Memory | None, *, alone: bool) -> Outdated:
+def _outdated(tx: ReadTx, number: int, by: Memory | None, values: Sequence[str], *, alone: bool) -> Outdated:
     if by is None:
-        return Outdated(number=number, by=None, by_number=-1, alone=alone)
-    return Outdated(number=number, by=by.id, by_number=by.number, alone=alone)
+        return Outdated(number=number, by=None, by_number=-1, alone=alone, values=tuple(values))
+    said = tuple(message.number for message in tx.find_messages(by.sources) if message.number != number)
+    return Outdated(number=number, by=by.id, by_number=by.number, alone=alone, said=said, values=tuple(values))
+
+
+def _listed(tx: ReadTx, kinds: tuple[Kind, ...] | None, states: tuple[State, ...]) -> Iterator[Memory]:
+    after = -1
+    while page := tx.list_memories(Listing(kinds=kinds, states=states, after=after, limit=_PAGE)):
+        yield from page
+        after = page[-1].number
+
+
+def replaced(tx: ReadTx) -> Mapping[int, Outdated]:
+    """Every memory of the scope that another one stands for now, by document number; what replaced it comes before."""
+    past = {memory.id: memory for memory in _listed(tx, None, ("superseded", "merged")) if memory.superseded_by}
+    later = sorted({memory.superseded_by or "" for memory in past.values()} - past.keys())
+    numbers = {memory.id: memory.number for memory in (*tx.find_memories(later), *past.values())}
+    ordered: dict[str, Memory] = {}
+    for memory in past.values():
+        chain: list[Memory] = []
+        one: Memory | None = memory
+        while one is not None and one.id not in ordered and one not in chain:
+            chain.append(one)
+            one = past.get(one.superseded_by or "")
+        ordered |= {one.id: one for one in reversed(chain)}
+    return {
+        one.number: Outdated(
+            number=one.number, by=one.superseded_by, by_number=numbers.get(one.superseded_by or "", -1), alone=False
+        )
+        for one in ordered.values()
+    }
 
 
 def _standing(tx: ReadTx, memory_id: str | None) -> Memory | None:
@@ -259,8 +300,7 @@ def repeats_of(index: DecodedIndex) -> Repeats:
 
     held: Repeats | None = index.memo.get("repeats")
     if held is None:
-        keys = index.signatures * np.uint64(64) + index.columns["kind"] * np.uint64(8) + index.columns["role"]
-        order = np.argsort(keys, kind="stable")
+        keys, order = index.by_content()
         fresh = np.append(True, keys[order][1:] != keys[order][:-1]) if len(order) else np.zeros(0, dtype=np.bool_)
         first = np.flatnonzero(fresh)
         size = np.diff(np.append(first, len(order)))

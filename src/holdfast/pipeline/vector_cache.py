@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.pipeline.index import due_index, look_again
 from holdfast.pipeline.sign_bits import estimated, signs
@@ -33,6 +33,8 @@ __all__ = ["EXACT_TO", "DecodedVectors", "VectorCache", "VectorOf", "mend_vector
 
 EXACT_TO = 100_000
 """Documents of a scope up to which every vector is multiplied; beyond, sign bits choose (docs/recall.md, Size)."""
+_BLOCKS_AT_ONCE = 32
+"""Signs are made of so many blocks at a time: one product of large matrices is far quicker than many of small ones."""
 RESCORE_LEAST, RESCORE_ONE_IN = 2000, 50
 
 _Key = tuple[str, str | None, int]
@@ -43,11 +45,12 @@ _UNIT = 0.01
 class DecodedVectors:
     """The vectors of one scope and generation as arrays, a block at a time, in order of document number."""
 
-    __slots__ = ("_bits", "_blocks", "dimension", "rev")
+    __slots__ = ("_bits", "_blocks", "_earlier", "dimension", "rev")
 
     def __init__(self, blocks: dict[int, _Decoded], dimension: int, rev: int) -> None:
         self._blocks = blocks
-        self._bits: tuple[Words, Floats, Rows] | None = None
+        self._bits: _Bits | None = None
+        self._earlier: _Bits | None = None
         self.dimension = dimension
         self.rev = rev
 
@@ -101,16 +104,34 @@ class DecodedVectors:
     def _estimated(self, query: Floats, top: int) -> Floats:
         import numpy as np
 
-        if self._bits is None:
-            parts = [block.signs() for block in self._blocks.values()]
-            spans = [np.arange(first, first + len(block.marks)) for first, block in self._blocks.items()]
-            joined = np.concatenate([words for words, _ in parts], axis=1)
-            self._bits = joined, np.concatenate([sums for _, sums in parts]), np.concatenate(spans)
-        words, sums, places = self._bits
+        words, sums, places, _ = self._signed()
         end = int(np.searchsorted(places, top))
         cosines = np.zeros(top, dtype=np.float32)
         cosines[places[:end]] = estimated(query, words[:, :end], sums[:end])
         return cosines
+
+    def _signed(self) -> _Bits:
+        """Sign bits, sums and document numbers of all vectors; what a write left as it was is kept."""
+        import numpy as np
+
+        if self._bits is None:
+            mine = list(self._blocks.items())
+            before = self._earlier
+            blocks = () if before is None else before[3]
+            pairs = zip(mine, blocks, strict=False)
+            fewer = min(len(mine), len(blocks))
+            same = next((at for at, (one, other) in enumerate(pairs) if one[1] is not other), fewer)
+            size = sum(len(block.marks) for block in blocks[:same])
+            parts = [] if before is None else [(before[0][:, :size], before[1][:size], before[2][:size])]
+            for start in range(same, len(mine), _BLOCKS_AT_ONCE):
+                some = mine[start : start + _BLOCKS_AT_ONCE]
+                words, sums = signs(np.concatenate([block.matrix for _, block in some]))
+                numbers = [np.arange(first, first + len(block.marks)) for first, block in some]
+                parts.append((words, sums, np.concatenate(numbers)))
+            joined = tuple(np.concatenate([part[at] for part in parts], axis=-1) for at in range(3))
+            self._bits = joined[0], joined[1], joined[2], tuple(block for _, block in mine)
+            self._earlier = None
+        return self._bits
 
     def _rescored(self, query: Floats, numbers: NDArray[np.int64], rows: Rows) -> Floats:
         """Exact cosines of a few rows."""
@@ -173,7 +194,9 @@ class DecodedVectors:
         }
         fresh = tx.vector_blocks(generation, [block.first for block in marks if block.first not in kept])
         kept.update((block.first, _Decoded(block, self.dimension)) for block in fresh)
-        return DecodedVectors(dict(sorted(kept.items())), self.dimension, rev)
+        renewed = DecodedVectors(dict(sorted(kept.items())), self.dimension, rev)
+        renewed._earlier = self._bits or self._earlier
+        return renewed
 
 
 class VectorOf(Protocol):
@@ -185,7 +208,7 @@ class VectorOf(Protocol):
 
 
 class _Decoded:
-    __slots__ = ("_signs", "marks", "matrix", "rev")
+    __slots__ = ("marks", "matrix", "rev")
 
     def __init__(self, block: VectorBlock, dimension: int) -> None:
         import numpy as np
@@ -193,19 +216,12 @@ class _Decoded:
         if len(block.vectors) != len(block.marks) * dimension * FLOAT_BYTES:
             raise CorruptVectors(block.first, f"{len(block.vectors)} bytes for {len(block.marks)} documents")
         self.rev = block.rev
-        self._signs: tuple[Words, Floats] | None = None
         self.marks: NDArray[np.uint8] = np.frombuffer(block.marks, dtype=np.uint8)
         self.matrix: Floats = np.frombuffer(block.vectors, dtype="<f4").reshape(len(block.marks), dimension)
         lengths = np.einsum("ij,ij->i", self.matrix, self.matrix)
         # Written so that a length that is no number fails too.
         if not bool((np.abs(lengths - (self.marks == HELD)) <= _UNIT).all()):
             raise CorruptVectors(block.first, "a vector is not of unit length")
-
-    def signs(self) -> tuple[Words, Floats]:
-        """Its sign bits and sums; made once."""
-        if self._signs is None:
-            self._signs = signs(self.matrix)
-        return self._signs
 
 
 def mend_vectors(tx: WriteTx) -> int:
@@ -265,3 +281,4 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int64]
+    _Bits: TypeAlias = tuple[Words, Floats, Rows, tuple["_Decoded", ...]]

@@ -207,6 +207,7 @@ class RemoteScope(RemoteCompact):
         neighbours: int = 0,
         explain: bool = False,
         snapshot: str | None = None,
+        cursor: str | None = None,
     ) -> Recall:
         """See `AsyncScope.recall`."""
         if isinstance(query, Query):
@@ -232,6 +233,7 @@ class RemoteScope(RemoteCompact):
                 "neighbours": neighbours,
                 "explain": explain,
                 "snapshot": snapshot,
+                "cursor": cursor,
             }
         return from_plain(Recall, await self._post("/v1/recall", json_copy(body), again=True, query=self._session))
 

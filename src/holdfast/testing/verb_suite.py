@@ -24,6 +24,7 @@ from holdfast.testing.verb_suite_forgetting import ForgettingCases
 from holdfast.testing.verb_suite_input import InputCases
 from holdfast.testing.verb_suite_isolation import IsolationCases
 from holdfast.testing.verb_suite_once import OnceCases
+from holdfast.testing.verb_suite_paging import PagingCases
 from holdfast.testing.verb_suite_recall import RecallCases
 from holdfast.testing.verb_suite_sessions import SessionCases
 from holdfast.testing.verb_suite_telling import TellingCases
@@ -39,6 +40,7 @@ class VerbSuite(
     InputCases,
     IsolationCases,
     OnceCases,
+    PagingCases,
     RecallCases,
     SessionCases,
     TellingCases,

@@ -248,11 +248,10 @@ class Worker:
 
     async def round(self, *, scope: Scope | None = None, settling: bool = False) -> Round:
         """Claim what is due and do it once: quick work first, one after the other, then what calls models."""
-        outcomes = [
-            await self._do(lease, settling=settling)
-            for kinds in (self._quick, self._apart)
-            for lease in await self._claim(kinds, BATCH, scope)
-        ]
+        outcomes = [await self._do(lease, settling=settling) for lease in await self._claim(self._quick, BATCH, scope)]
+        # One claim at a time: a lease that waits behind a slow embedding runs out, and its work is done twice.
+        while len(outcomes) < 2 * BATCH and (mine := await self._claim(self._apart, 1, scope)):
+            outcomes.append(await self._do(mine[0], settling=settling))
         slow = await self._claim(self._slow, SLOTS, scope)
         tasks = [asyncio.create_task(self._do(lease, settling=settling)) for lease in slow]
         try:

@@ -259,12 +259,17 @@ async def test_pages_follow_each_other() -> None:
         for turn in range(7):
             await call(client, "add_message", text=f"boiler number {turn}")
         first = await call(client, "recall", query="boiler", limit=4)
-        rest = await call(
-            client, "recall", query="boiler", limit=4, offset=first["next_offset"], snapshot=first["snapshot"]
-        )
-        ids = [hit["id"] for hit in (*first["hits"], *rest["hits"])]
-        assert len(set(ids)) == len(ids) == 7
-        assert "next_offset" not in rest
+        by_count = {"offset": first["next_offset"], "snapshot": first["snapshot"]}
+        for page in (by_count, {"cursor": first["cursor"]}):
+            rest = await call(client, "recall", query="boiler", limit=4, **page)
+            ids = [hit["id"] for hit in (*first["hits"], *rest["hits"])]
+            assert len(set(ids)) == len(ids) == 7
+            assert "next_offset" not in rest
+            assert "cursor" not in rest
+        # A page that was asked for by cursor can be gone on from though what it showed is gone.
+        await call(client, "forget", id=first["hits"][0]["id"])
+        rest = await call(client, "recall", query="boiler", limit=4, cursor=first["cursor"])
+        assert len({hit["id"] for hit in rest["hits"]} - {hit["id"] for hit in first["hits"]}) == 3
 
 
 # ------------------------------------------------------------------------------------------------ what is refused
