@@ -36,10 +36,11 @@ class Link:
 
     def cut(self) -> None:
         """Packets are lost from now on, and nobody is told."""
-        _ip("link", "set", self._device, "down")
+        # The end inside: without the route through ours, packets would leave for networks that are not ours.
+        _ip("-n", self._name, "link", "set", "eth0", "down")
 
     def mend(self) -> None:
-        _ip("link", "set", self._device, "up")
+        _ip("-n", self._name, "link", "set", "eth0", "up")
 
 
 def _ip(*words: str) -> None:

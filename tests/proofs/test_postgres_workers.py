@@ -30,6 +30,8 @@ WORKERS = 4 if FULL else 2
 SESSIONS = 20_000 if FULL else 40
 HARMS = 400 if FULL else 5
 SECONDS = 4 * 3600 if FULL else 150
+PAUSES = (2.0, 6.0) if FULL else (0.2, 1.0)
+"""Seconds between two harms: a process that was begun again has to get to work before the next."""
 NAMESPACES = 4
 USERS = 5
 MESSAGES = 4
@@ -182,7 +184,7 @@ async def test_each_window_takes_effect_once_whatever_befalls_its_workers(
         workers = Workers(places or [(url, None)] * WORKERS, random)
         try:
             while left and time.monotonic() < began + SECONDS:
-                time.sleep(random.uniform(0.2, 1.0))  # noqa: ASYNC251 - the processes work meanwhile
+                time.sleep(random.uniform(*PAUSES))  # noqa: ASYNC251 - the processes work meanwhile
                 workers.pass_by(time.monotonic())
                 if workers.harms < HARMS:
                     workers.harm()

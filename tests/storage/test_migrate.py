@@ -197,3 +197,26 @@ async def test_what_cannot_be_moved_is_said(tmp_path: Path, database: str) -> No
         await migrate(path, f"sqlite:///{path}")
     with pytest.raises(InvalidInput, match="memory"):
         await migrate(path, "memory://")
+
+
+async def test_tokens_move_and_who_was_revoked_stays_out(tmp_path: Path, database: str) -> None:
+    path = str(tmp_path / "a.db")
+    async with AsyncHoldfast.open(path, worker=False) as hf:
+        await hf.scope(namespace="acme", user="alice").remember("Likes tea")
+        made = [await hf.admin.tokens.create(namespace="acme", user="alice", label=name) for name in ("a", "b", "c")]
+        await hf.admin.tokens.revoke(made[0].token.id)
+    assert (await migrate(path, database)).tokens == 3
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        assert [one.revoked_at is None for one in await hf.admin.tokens.list()] == [False, True, True]
+        # The secret that a client holds opens the same door: the digest is keyed with the store's own secret.
+        found = [await hf.admin.tokens.check(one.secret) for one in made]
+        assert [one and (one.namespace, one.user) for one in found] == [None, ("acme", "alice"), ("acme", "alice")]
+        await hf.admin.tokens.revoke(made[1].token.id)
+        own = await hf.admin.tokens.create(namespace="acme", user="bob")
+    async with AsyncHoldfast.open(path, worker=False) as hf:
+        await hf.admin.tokens.revoke(made[2].token.id)
+    await migrate(path, database)
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        held = {one.id: one.revoked_at for one in await hf.admin.tokens.list()}
+        assert {name for name, revoked in held.items() if revoked is None} == {own.token.id}
+        assert len(held) == 4
