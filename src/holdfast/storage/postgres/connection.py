@@ -56,6 +56,11 @@ class Location:
         """What libpq connects with; it may hold a password."""
         return self._conninfo
 
+    @property
+    def secret(self) -> bool:
+        """Whether it does."""
+        return not {"password", "sslpassword", "oauth_client_secret"}.isdisjoint(conninfo_to_dict(self._conninfo))
+
 
 def parsed(location: str) -> Location:
     """Read `postgresql://…`, with everything that libpq understands in it; several hosts name the nodes of a cluster.
