@@ -84,7 +84,7 @@ def _no_secret(db: str) -> None:
     if is_postgres(db) and tells_secret(db):
         raise click.UsageError(
             f"the location of {shown(db)} holds a password, which would stand in the client's file and in the list of"
-            " processes; put it into ~/.pgpass or a service file (postgresql:///?service=NAME), and leave it out of --db"
+            " processes; put it into ~/.pgpass or a service file (postgresql:///?service=NAME), not into --db"
         )
 
 

@@ -57,7 +57,9 @@ async def _move_tokens(source: str, target: str, settings: Settings) -> int:
     from holdfast.wiring import open_store
 
     async with AsyncExitStack() as stack:
-        ours, theirs = [await open_store(place, settings, SystemClock(), TimeOrderedIds()) for place in (source, target)]
+        ours, theirs = [
+            await open_store(place, settings, SystemClock(), TimeOrderedIds()) for place in (source, target)
+        ]
         for store in (ours, theirs):
             stack.push_async_callback(store.close)
         held = await ours.tokens.read()

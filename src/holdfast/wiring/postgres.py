@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from holdfast.answers import Residue
     from holdfast.keeping import Finding, Keeper
 
-__all__ = ["examine_postgres", "is_postgres", "no_residue", "open_postgres", "postgres_is_there", "shown", "tells_secret"]
+__all__ = [
+    "examine_postgres",
+    "is_postgres",
+    "no_residue",
+    "open_postgres",
+    "postgres_is_there",
+    "shown",
+    "tells_secret",
+]
 
 _SCHEMES = ("postgresql://", "postgres://")
 
