@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import Holdfast
 from tests.interfaces.conftest import CommandLine
+from tests.rest.test_serve_process import running
 
 
 def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> None:
@@ -31,6 +33,17 @@ def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> No
     assert (backup.code, "pg_dump" in backup.err) == (2, True)
     every = "".join(one.out + one.err for one in (missing, *said, found, doctor, backup))
     assert "geheim" not in every
+
+
+def test_a_server_takes_requests_when_it_says_so_and_logs_no_password(tmp_path: Path, database: str) -> None:
+    with running(tmp_path, "--db", database.replace("holdfast@", "holdfast:geheim@"), "--user", "alice") as server:
+        with Holdfast.open(server.url, timeout=20.0) as hf:
+            hf.scope(user="alice").remember("Likes tea")
+        server.child.terminate()
+        server.ended()
+        logged = server.logged("serving") + server.logged("stopped")
+    assert "geheim" not in str(server.lines)
+    assert logged[0]["store"].startswith("postgresql://holdfast@")
 
 
 @pytest.mark.parametrize(
