@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import subprocess
 import sys
 import time
@@ -41,6 +42,9 @@ def work(place: str, seconds: float) -> None:
 
     async def until_told() -> None:
         model = Steady(seconds)
+        # What is loaded at the first opening is no part of the work.
+        async with AsyncHoldfast.open(place, worker=False, embedding="none", consolidation=model):
+            pass
         print("ready", flush=True)  # noqa: T201 - told to the process that counts
         await asyncio.to_thread(sys.stdin.readline)
         async with AsyncHoldfast.open(place, embedding="none", consolidation=model):
@@ -70,8 +74,8 @@ async def _finished(place: str, mark: str) -> None:
                 await asyncio.sleep(LOOK_SECONDS)
 
 
-def _rate(place: str, processes: int, sessions: int, seconds: float) -> float:
-    """Sessions a second of that many processes."""
+def _rate(place: str, processes: int, sessions: int, seconds: float) -> tuple[float, float]:
+    """Sessions a second of that many processes, and the seconds of processor time that the processes took for each."""
     mark = f"work{processes}"
     asyncio.run(_plant(place, mark, sessions))
     code = f"from holdfast.bench.workers import work; work({place!r}, {seconds})"
@@ -79,6 +83,7 @@ def _rate(place: str, processes: int, sessions: int, seconds: float) -> float:
         subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(processes)
     ]
+    before = _processor_seconds()
     try:
         for one in running:
             if one.stdout is None or one.stdout.readline().strip() != "ready":
@@ -89,22 +94,29 @@ def _rate(place: str, processes: int, sessions: int, seconds: float) -> float:
                 one.stdin.write("go\n")
                 one.stdin.flush()
         asyncio.run(_finished(place, mark))
-        return sessions / (time.perf_counter() - began)
+        rate = sessions / (time.perf_counter() - began)
     finally:
         for one in running:
             one.communicate()
+    return rate, (_processor_seconds() - before) / sessions
+
+
+def _processor_seconds() -> float:
+    """What ended processes of this one took: start-up included."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def throughput(places: Sequence[str], counts: Sequence[int], sessions: int, seconds: float) -> list[Row]:
     """A row for each count of processes: PostgreSQL, with SQLite beside it."""
     rates = {count: [_rate(place, count, sessions, seconds) for place in places] for count in counts}
-    one = rates[counts[0]][0]
+    one = rates[counts[0]][0][0]
     return [
         Row(
             name=f"{count} worker processes, a model of {seconds * 1e3:.0f} ms",
-            value=f"{ours:,.1f} sessions/s",
-            against=f"SQLite {file:,.1f} sessions/s",
+            value=f"{ours:,.1f} sessions/s, {spent * 1e3:.0f} ms of processor time each",
+            against=f"SQLite {file:,.1f} sessions/s, {theirs * 1e3:.0f} ms",
             ratio=ours / one,
         )
-        for count, (ours, file) in rates.items()
+        for count, ((ours, spent), (file, theirs)) in rates.items()
     ]
