@@ -29,6 +29,7 @@ class Link:
         _ip("-n", self._name, "addr", "add", f"{self.theirs}/30", "dev", "eth0")
         for device in ("eth0", "lo"):
             _ip("-n", self._name, "link", "set", device, "up")
+        _ip("netns", "exec", self._name, "true")
 
     def remove(self) -> None:
         with contextlib.suppress(RuntimeError):
