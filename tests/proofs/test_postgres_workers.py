@@ -35,7 +35,7 @@ PAUSES = (2.0, 6.0) if FULL else (0.2, 1.0)
 NAMESPACES = 4
 USERS = 5
 MESSAGES = 4
-HOLDS = LEASE_SECONDS * 1.5
+HOLDS = LEASE_SECONDS * 2.5
 """A worker that is frozen, or whose link is cut, stays so past the end of its lease."""
 
 
