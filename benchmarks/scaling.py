@@ -1,4 +1,4 @@
-"""What a store of a given size needs, calculated from what was measured: the table of docs/scaling.md.
+"""What a store of a given size needs, from what was measured, with its queues simulated: a table of docs/scaling.md.
 
 `python -m benchmarks.scaling` prints it. Every input is an option, so that it can be done again with numbers of your
 own machine (`holdfast bench stores`) and prices of your own provider.
@@ -9,74 +9,117 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from math import ceil
+from random import Random
 
 BLOAT = 1.3
 """Tables and indexes in use are larger than freshly written ones: dead rows between two vacuums, half-full pages."""
 PEAK = 3.0
 """How much busier the busiest hour is than the mean."""
+CORES = 2
+"""Of a machine: that many processes of a server answer recalls beside each other."""
 SECONDS_A_DAY = 86_400
+CALLS = 50_000
+"""Calls that a simulated queue takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Inputs: bytes of a memory with its indexes and vector, adds a second of one primary, seconds of one add."""
+    """Inputs: bytes of a memory with its indexes and vector, adds a second of one primary, seconds of a recall."""
 
     bytes_each: float
     adds: float
-    add_seconds: float
+    recall_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """What one line of the table asks: users, memories of each, and messages that each adds a day."""
+    """What one line of the table asks: users, memories of each, and the messages and recalls of each a day."""
 
     users: int
     each: int
-    daily: float
+    adds: float
+    recalls: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What is paid a month, and how: a gigabyte, a machine, copies of each primary, how busy anything may be."""
+
+    gigabyte: float
+    machine: float
+    copies: int
+    load: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What it takes: bytes, adds a second at the peak, primaries, seconds of an add at the peak, price a month."""
+    """What it takes: bytes, calls a second at the peak, machines, 95th percentiles of calls in seconds, the price."""
 
     stored: float
-    peak: float
+    adds: float
+    recalls: float
     primaries: int
-    seconds: float
+    servers: int
+    add_p95: float
+    recall_p95: float
     price: float
 
 
-def needs(size: Size, measured: Measured, *, load: float, gb_month: float, copies: int) -> Needs:
-    """Calculate one line.
+def p95(arrivals: float, seconds: float) -> float:
+    """The 95th percentile of the seconds that a call takes, waiting included, simulated call by call.
 
-    Primaries are as many as keep each below `load` of what it can do; an add then waits as in a queue with one server
-    and exponential times (M/M/1, Kleinrock 1975): service time over the share that is idle.
+    A queue before one server, exponential times between calls and of service, by Lindley's recursion (1952).
+
+    Args:
+        arrivals: calls a second.
+        seconds: mean service time; `arrivals * seconds` below 1.
+    """
+    random, waited, taken = Random(1), 0.0, []
+    for _ in range(CALLS):
+        service = random.expovariate(1 / seconds)
+        taken.append(waited + service)
+        waited = max(0.0, waited + service - random.expovariate(arrivals))
+    return sorted(taken)[int(0.95 * CALLS)]
+
+
+def needs(size: Size, measured: Measured, prices: Prices) -> Needs:
+    """Calculate one line: as many machines as keep each below the load that is allowed, and what calls then take.
+
+    Adds wait for the primary, as if it did one after the other; recalls wait for one core of a server.
     """
     stored = size.users * size.each * measured.bytes_each * BLOAT
-    peak = size.users * size.daily / SECONDS_A_DAY * PEAK
-    primaries = max(1, ceil(peak / (measured.adds * load)))
-    busy = peak / (primaries * measured.adds)
+    adds, recalls = (size.users * daily / SECONDS_A_DAY * PEAK for daily in (size.adds, size.recalls))
+    primaries = max(1, ceil(adds / (measured.adds * prices.load)))
+    servers = max(1, ceil(recalls * measured.recall_seconds / (CORES * prices.load)))
     return Needs(
         stored=stored,
-        peak=peak,
+        adds=adds,
+        recalls=recalls,
         primaries=primaries,
-        seconds=measured.add_seconds / (1 - busy),
-        price=stored * copies / 1e9 * gb_month,
+        servers=servers,
+        add_p95=p95(adds / primaries, 1 / measured.adds),
+        recall_p95=p95(recalls / (servers * CORES), measured.recall_seconds),
+        price=stored * prices.copies / 1e9 * prices.gigabyte + (primaries * prices.copies + servers) * prices.machine,
     )
 
 
-SIZES = tuple(Size(users=users, each=100, daily=20) for users in (1_000, 10_000, 100_000, 1_000_000, 10_000_000))
+SIZES = tuple(
+    Size(users=users, each=100, adds=20, recalls=10) for users in (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+)
 
 
-def table(measured: Measured, *, load: float, gb_month: float, copies: int) -> list[str]:
+def table(measured: Measured, prices: Prices) -> list[str]:
     """The lines of the table."""
-    lines = ["| users | memories | stored | adds/s at the peak | primaries | mean add at the peak | storage a month |"]
-    lines.append("|---|---|---|---|---|---|---|")
+    lines = [
+        "| users | memories | stored | adds/s, recalls/s, peak | primaries, servers | add p95, recall p95 | a month |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for size in SIZES:
-        one = needs(size, measured, load=load, gb_month=gb_month, copies=copies)
+        one = needs(size, measured, prices)
         lines.append(
-            f"| {size.users:,} | {size.users * size.each:,} | {one.stored / 1e9:,.1f} GB | {one.peak:,.1f} |"
-            f" {one.primaries} | {one.seconds * 1e3:.0f} ms | {one.price:,.0f} |"
+            f"| {size.users:,} | {size.users * size.each:,} | {one.stored / 1e9:,.1f} GB |"
+            f" {one.adds:,.1f}, {one.recalls:,.1f} | {one.primaries}, {one.servers} |"
+            f" {one.add_p95 * 1e3:.0f} ms, {one.recall_p95 * 1e3:.0f} ms | {one.price:,.0f} |"
         )
     return lines
 
@@ -84,17 +127,21 @@ def table(measured: Measured, *, load: float, gb_month: float, copies: int) -> l
 def main() -> None:
     """Print the table for the options given."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--bytes-each", type=float, default=2062.0, help="bytes of a memory, indexes and vector included"
+    asked = (
+        ("--bytes-each", 2062.0, "bytes of a memory, indexes and vector included"),
+        ("--adds", 330.0, "adds a second of one primary, over many namespaces"),
+        ("--recall-ms", 33.5, "milliseconds of one recall"),
+        ("--load", 0.5, "how busy a machine may be at the peak"),
+        ("--gb-month", 0.1, "price of a gigabyte and month, in your currency"),
+        ("--machine-month", 50.0, "price of a machine of two cores and month"),
+        ("--copies", 2.0, "primary and standbys"),
     )
-    parser.add_argument("--adds", type=float, default=330.0, help="adds a second of one primary, over many namespaces")
-    parser.add_argument("--add-ms", type=float, default=10.0, help="milliseconds of one add")
-    parser.add_argument("--load", type=float, default=0.5, help="how busy a primary may be at the peak")
-    parser.add_argument("--gb-month", type=float, default=0.1, help="price of a gigabyte and month, in your currency")
-    parser.add_argument("--copies", type=int, default=2, help="primary and standbys")
+    for name, usual, what in asked:
+        parser.add_argument(name, type=float, default=usual, help=what)
     given = parser.parse_args()
-    measured = Measured(bytes_each=given.bytes_each, adds=given.adds, add_seconds=given.add_ms / 1e3)
-    print("\n".join(table(measured, load=given.load, gb_month=given.gb_month, copies=given.copies)))
+    measured = Measured(bytes_each=given.bytes_each, adds=given.adds, recall_seconds=given.recall_ms / 1e3)
+    prices = Prices(gigabyte=given.gb_month, machine=given.machine_month, copies=int(given.copies), load=given.load)
+    print("\n".join(table(measured, prices)))
 
 
 if __name__ == "__main__":

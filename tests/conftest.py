@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -25,3 +26,22 @@ def database(databases: Databases) -> Iterator[str]:
     url = databases.take()
     yield url
     databases.give_back(url)
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The location of a new store: each test that asks for it runs on all of them."""
+    return "memory://" if request.param == "memory" else _lasting(request, tmp_path)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def lasting(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The location of a new store that is the same one when it is opened again."""
+    return _lasting(request, tmp_path)
+
+
+def _lasting(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "m.db")
+    url: str = request.getfixturevalue("database")
+    return url

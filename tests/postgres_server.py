@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,17 +36,26 @@ def _installed() -> Path:
 
 
 class Server:
-    """One server on a Unix socket in its own folder; `settings` stand over the quick ones."""
+    """One server on a Unix socket in its own folder; `settings` stand over the quick ones.
+
+    `listens` are addresses where it takes anybody from `guests`, a network such as 198.18.7.0/24.
+    """
 
     def __init__(
-        self, *, settings: Mapping[str, str] | None = None, copy_of: Server | None = None, disk: bool = False
+        self,
+        *,
+        settings: Mapping[str, str] | None = None,
+        copy_of: Server | None = None,
+        disk: bool = False,
+        listens: Sequence[str] = (),
+        guests: str | None = None,
     ) -> None:
         memory = Path("/dev/shm")  # noqa: S108 - the folder in it is our own
         self.folder = Path(
             tempfile.mkdtemp(prefix="hfpg", dir=None if disk or not os.access(memory, os.W_OK) else memory)
         )
         self.data = self.folder / "data"
-        self.settings = {**QUICK, **(settings or {})}
+        self.settings = {**QUICK, **(settings or {}), "listen_addresses": ",".join(listens)}
         self._account: dict[str, object] = {}
         install = _installed()
         if os.geteuid() == 0:
@@ -66,6 +75,9 @@ class Server:
             else:
                 source = ["-h", str(copy_of.folder), "-p", "5432", "-U", "postgres"]
                 self._tool("pg_basebackup", "-D", str(self.data), "-R", "-X", "stream", "-c", "fast", *source)
+            if guests is not None:
+                with (self.data / "pg_hba.conf").open("a") as rules:
+                    rules.write(f"host all all {guests} trust\n")
             self.start()
         except BaseException:
             self.stop()
@@ -78,7 +90,7 @@ class Server:
         assert done.returncode == 0, done.stderr
 
     def start(self) -> None:
-        options = {**self.settings, "listen_addresses": "", "unix_socket_directories": str(self.folder), "port": "5432"}
+        options = {**self.settings, "unix_socket_directories": str(self.folder), "port": "5432"}
         given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from benchmarks.scaling import Measured, Size, needs, table
+from dataclasses import replace
+
+import pytest
+from benchmarks.scaling import Measured, Prices, Size, needs, p95, table
 
 from tests.documents import ROOT
 
-MEASURED = Measured(bytes_each=2062.0, adds=330.0, add_seconds=0.010)
+MEASURED = Measured(bytes_each=2062.0, adds=330.0, recall_seconds=0.0335)
+PRICES = Prices(gigabyte=0.1, machine=50.0, copies=2, load=0.5)
+SIZE = Size(users=1_000_000, each=100, adds=20, recalls=10)
 
 
 def test_the_page_shows_what_is_calculated() -> None:
     page = (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8")
-    for line in table(MEASURED, load=0.5, gb_month=0.1, copies=2):
+    for line in table(MEASURED, PRICES):
         assert line in page
 
 
-def test_primaries_are_enough_and_no_more() -> None:
-    size = Size(users=1_000_000, each=100, daily=20)
-    found = needs(size, MEASURED, load=0.5, gb_month=0.1, copies=2)
-    assert found.primaries * MEASURED.adds * 0.5 >= found.peak > (found.primaries - 1) * MEASURED.adds * 0.5
-    assert found.seconds > MEASURED.add_seconds
-    doubled = needs(Size(users=2_000_000, each=100, daily=20), MEASURED, load=0.5, gb_month=0.1, copies=2)
-    assert doubled.price == 2 * found.price
+def test_machines_are_enough_and_no_more() -> None:
+    found = needs(SIZE, MEASURED, PRICES)
+    assert found.primaries * MEASURED.adds * 0.5 >= found.adds > (found.primaries - 1) * MEASURED.adds * 0.5
+    busy = found.recalls * MEASURED.recall_seconds / 2
+    assert found.servers * 0.5 >= busy > (found.servers - 1) * 0.5
+    doubled = needs(replace(SIZE, each=200), MEASURED, PRICES)
+    assert doubled.price - found.price == pytest.approx(found.stored * 2 / 1e9 * 0.1)
+
+
+def test_a_queue_waits_as_the_theory_says() -> None:
+    # Of a queue with one server and exponential times (Kleinrock 1975): ln 20 times the mean of the whole.
+    assert p95(50.0, 0.01) == pytest.approx(2.996 * 0.01 / (1 - 0.5), rel=0.05)
+    assert p95(1.0, 0.01) == pytest.approx(2.996 * 0.01 / (1 - 0.01), rel=0.05)

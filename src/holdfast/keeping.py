@@ -112,7 +112,8 @@ class Migrated:
     """What moving a store did: scopes in all, those copied in this run, their rows, and all rows of the target.
 
     `behind` counts the scopes that still differ: somebody wrote to the source meanwhile; run it again. `checksum` is
-    over everything with a scope, and the same for the same store on any backend.
+    over everything with a scope, and the same for the same store on any backend. `tokens` counts the access tokens of
+    the source, which the target has too.
     """
 
     scopes: int
@@ -121,6 +122,7 @@ class Migrated:
     total: int
     behind: int
     checksum: str
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,9 @@
-"""Both stores, with the judge and the vectors that a test chose."""
+"""All stores, with the judge and the vectors that a test chose."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,12 +20,11 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Opened]:
+@pytest_asyncio.fixture
+async def opened(location: str, clock: FakeClock) -> AsyncIterator[Opened]:
     async with contextlib.AsyncExitStack() as stack:
 
         async def open_one(judge: Any = None, vectors: Any = "none", **settings: Any) -> Any:
-            location = "memory://" if request.param == "memory" else str(tmp_path / "m.db")
             given: dict[str, Any] = {"clock": clock, "worker": False, "embedding": vectors, **settings}
             if judge is not None:
                 given["compaction"] = judge

@@ -163,10 +163,10 @@ async def test_a_damaged_run_does_not_embed_the_store_again(opened: Opened) -> N
 
 
 @pytest.mark.parametrize("name", SPOILT)
-async def test_each_fault_of_a_provider(tmp_path: Path, name: str) -> None:
+async def test_each_fault_of_a_provider(lasting: str, name: str) -> None:
     async with ChaosServer() as server:
         chain = http_chain(server, "only", seconds=0.3)
-        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, compaction=chain) as hf:
+        async with AsyncHoldfast.open(lasting, worker=False, compaction=chain) as hf:
             alice = hf.scope(user="alice")
             ids = await told(alice, *SAID)
             server.always(name)
@@ -185,14 +185,14 @@ async def test_each_fault_of_a_provider(tmp_path: Path, name: str) -> None:
         await chain.close()
 
 
-async def test_a_merge_is_embedded_once_and_never_extracted_from(tmp_path: Path) -> None:
+async def test_a_merge_is_embedded_once_and_never_extracted_from(tmp_path: Path, lasting: str) -> None:
     """Counted on the server: one chat call, one embedding of the merged text, and no consolidation of it."""
     async with ChaosServer() as server:
         chain = http_chain(server, "only")
         tables = f'[models.far]\nprotocol = "openai-embeddings"\nmodel = "far"\nbase_url = "{server.url}/v1"\n'
         (tmp_path / "models.toml").write_text(tables)
         async with AsyncHoldfast.open(
-            str(tmp_path / "m.db"), worker=False, consolidation=chain, embedding="far",
+            lasting, worker=False, consolidation=chain, embedding="far",
             models=str(tmp_path / "models.toml"), compact_memories=2,
         ) as hf:  # fmt: skip
             alice = hf.scope(user="alice")

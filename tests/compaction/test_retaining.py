@@ -100,12 +100,11 @@ async def test_by_inactivity_and_count_and_in_batches(opened: Opened, clock, mon
     assert "retain" not in {*(await alice.status()).due, *(await alice.status()).waiting}
 
 
-async def test_two_workers_hide_each_once(tmp_path) -> None:
+async def test_two_workers_hide_each_once(lasting: str) -> None:
     from holdfast import AsyncHoldfast
 
     given: dict[str, Any] = {"worker": False, "embedding": "none", "retain_most": 1}
-    path = str(tmp_path / "m.db")
-    async with AsyncHoldfast.open(path, **given) as one, AsyncHoldfast.open(path, **given) as two:
+    async with AsyncHoldfast.open(lasting, **given) as one, AsyncHoldfast.open(lasting, **given) as two:
         alice = one.scope(user="alice")
         for n in range(12):
             await alice.remember(f"note {n} of the {n} kites")

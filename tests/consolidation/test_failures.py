@@ -29,8 +29,8 @@ def patience(name: str) -> float:
     return 0.5 if name in {"hang", "drip"} else 20.0
 
 
-async def one_session(tmp_path: Path, server: ChaosServer, chain) -> dict:
-    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+async def one_session(place: str, server: ChaosServer, chain) -> dict:
+    async with AsyncHoldfast.open(place, worker=False, consolidation=chain) as hf:
         alice = hf.scope(user="alice", session="s1")
         added = list((await alice.add(SAID)).ids)
         await alice.end_session()
@@ -57,10 +57,10 @@ async def one_session(tmp_path: Path, server: ChaosServer, chain) -> dict:
 
 
 @pytest.mark.parametrize("name", [*CHAT_FAULTS, *ROWS])
-async def test_one_model_that_fails_keeps_the_window_raw(tmp_path: Path, name: str) -> None:
+async def test_one_model_that_fails_keeps_the_window_raw(lasting: str, name: str) -> None:
     async with ChaosServer() as server:
         server.always(name)
-        found = await one_session(tmp_path, server, http_chain(server, "only", seconds=patience(name)))
+        found = await one_session(lasting, server, http_chain(server, "only", seconds=patience(name)))
         if name in MENDED:
             assert (found["settled"], found["raw"]) == (True, 0)
         else:
@@ -68,10 +68,10 @@ async def test_one_model_that_fails_keeps_the_window_raw(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("name", [name for name in CHAT_FAULTS if name not in MENDED])
-async def test_the_next_model_answers_and_each_is_asked_as_often_as_allowed(tmp_path: Path, name: str) -> None:
+async def test_the_next_model_answers_and_each_is_asked_as_often_as_allowed(lasting: str, name: str) -> None:
     async with ChaosServer() as server:
         server.always(name, model="first")
-        found = await one_session(tmp_path, server, http_chain(server, "first", "second", seconds=patience(name)))
+        found = await one_session(lasting, server, http_chain(server, "first", "second", seconds=patience(name)))
         assert (found["settled"], found["summary"]) == (True, 3)
         asked = [one.model for one in server.requests if "Acme" not in str(one.body)]
         spoilt = FAULTS[name].act.__class__.__name__ == "Spoil"
@@ -79,10 +79,10 @@ async def test_the_next_model_answers_and_each_is_asked_as_often_as_allowed(tmp_
         assert asked.count("first") == 1 if spoilt else 1 <= asked.count("first") <= 2
 
 
-async def test_a_request_that_no_model_takes_is_set_aside_and_blocks_nobody(tmp_path: Path) -> None:
+async def test_a_request_that_no_model_takes_is_set_aside_and_blocks_nobody(lasting: str) -> None:
     async with ChaosServer() as server:
         chain = http_chain(server, "a", "b", "c")
-        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
             alice = hf.scope(user="alice", session="s1")
             server.change(rejects=["sushi"])
             poisoned = list((await alice.add(SAID[:2])).ids)
@@ -101,12 +101,12 @@ async def test_a_request_that_no_model_takes_is_set_aside_and_blocks_nobody(tmp_
         await chain.close()
 
 
-async def test_three_models_that_refuse_set_the_window_aside(tmp_path: Path) -> None:
+async def test_three_models_that_refuse_set_the_window_aside(lasting: str) -> None:
     async with ChaosServer() as server:
         chain = http_chain(server, "a", "b", "c")
         for name, how in (("a", "refusal"), ("b", "refusal-text"), ("c", "content-filter")):
             server.always(how, model=name)
-        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
             alice = hf.scope(user="alice", session="s1")
             await alice.add(SAID)
             await alice.end_session()
@@ -120,7 +120,7 @@ async def test_three_models_that_refuse_set_the_window_aside(tmp_path: Path) -> 
 
 
 async def test_a_chain_of_the_catalog_that_comes_back_to_itself_asks_each_model_in_its_own_dialect(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, lasting: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with ChaosServer() as server:
         tables = f"""
@@ -140,7 +140,7 @@ fallback = "one"
         (tmp_path / "models.toml").write_text(tables)
         monkeypatch.chdir(tmp_path)
         server.always("prose", model="one")
-        path = str(tmp_path / "m.db")
+        path = lasting
         async with AsyncHoldfast.open(path, worker=False, consolidation="consolidation", models="models.toml") as hf:
             alice = hf.scope(user="alice", session="s1")
             await alice.add(SAID)
@@ -163,11 +163,11 @@ TURNS = [
 ]
 
 
-async def test_only_the_turn_that_no_model_takes_is_set_aside(tmp_path: Path) -> None:
+async def test_only_the_turn_that_no_model_takes_is_set_aside(lasting: str) -> None:
     async with ChaosServer() as server:
         chain = http_chain(server, "a", "b", "c")
         server.change(rejects=["Zzyzx"])
-        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
             alice = hf.scope(user="alice", session="s1")
             added = list((await alice.add(TURNS)).ids)
             await alice.end_session()
@@ -194,11 +194,11 @@ async def test_only_the_turn_that_no_model_takes_is_set_aside(tmp_path: Path) ->
         await chain.close()
 
 
-async def test_a_request_that_is_wrong_as_a_whole_costs_a_bounded_number_of_calls(tmp_path: Path) -> None:
+async def test_a_request_that_is_wrong_as_a_whole_costs_a_bounded_number_of_calls(lasting: str) -> None:
     async with ChaosServer() as server:
         chain = http_chain(server, "a")
         server.change(rejects=["save_memory"])
-        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
             alice = hf.scope(user="alice", session="s1")
             added = list((await alice.add([*TURNS, *TURNS, *TURNS])).ids)
             await alice.end_session()

@@ -9,7 +9,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,12 +188,12 @@ LINES: list[Callable[[Stage], Awaitable[None]]] = [
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.__name__)
 async def test_nothing_is_lost_nothing_is_twice_and_the_next_message_works(
-    tmp_path: Path, line: Callable[[Stage], Awaitable[None]]
+    lasting: str, line: Callable[[Stage], Awaitable[None]]
 ) -> None:
     async with ChaosServer() as server:
         seconds = 0.5 if line is a_deadline_is_a_calls_own else 20.0
         chain = http_chain(server, "first", "second", seconds=seconds)
-        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
             stage = Stage(server, hf)
             await stage.say(*OSLO)
             await line(stage)
@@ -214,13 +213,13 @@ async def test_nothing_is_lost_nothing_is_twice_and_the_next_message_works(
         await chain.close()
 
 
-async def test_while_a_call_is_held_open_nobody_waits_for_it(tmp_path: Path) -> None:
+async def test_while_a_call_is_held_open_nobody_waits_for_it(lasting: str) -> None:
     async with ChaosServer() as server:
         server.always("hang")
         came = asyncio.Event()
         server.watch(lambda _: came.set())
         chain = http_chain(server, "first", seconds=60.0)
-        async with AsyncHoldfast.open(str(tmp_path / "m.db"), consolidation=chain, drain_seconds=0.01) as hf:
+        async with AsyncHoldfast.open(lasting, consolidation=chain, drain_seconds=0.01) as hf:
             alice = hf.scope(user="alice", session="s1")
             added = list((await alice.add(OSLO)).ids)
             await alice.end_session()
@@ -239,7 +238,7 @@ async def test_while_a_call_is_held_open_nobody_waits_for_it(tmp_path: Path) -> 
             server.release()
         await chain.close()
         chain = http_chain(server, "first", seconds=20.0)
-        async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, consolidation=chain) as hf:
+        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
             assert await hf.settle(timeout=120)
             whole = await check_whole(hf.scope(user="alice", session="s1"), added)
             assert whole == {"summary": 3, "raw": 0, "pending": 0}

@@ -48,10 +48,8 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest_asyncio.fixture(params=["memory", "sqlite", "postgresql"])
-async def opened(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Opened]:
-    locations = {"memory": "memory://", "sqlite": str(tmp_path / "m.db")}
-    location = locations.get(request.param) or request.getfixturevalue("database")
+@pytest_asyncio.fixture
+async def opened(location: str, clock: FakeClock) -> AsyncIterator[Opened]:
     async with contextlib.AsyncExitStack() as stack:
 
         async def open_one(model: Any, **settings: Any) -> Any:
@@ -141,16 +139,15 @@ async def test_the_prompt_keeps_its_last_turns(opened: Opened) -> None:
     assert session.window_start == 10, "a clean session at once"
 
 
-async def test_sessions_from_before_a_model_was_there_are_found(tmp_path: Path, clock: FakeClock) -> None:
-    path = str(tmp_path / "m.db")
-    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+async def test_sessions_from_before_a_model_was_there_are_found(lasting: str, clock: FakeClock) -> None:
+    async with AsyncHoldfast.open(lasting, clock=clock, worker=False) as hf:
         old = hf.scope(user="alice", session="old")
         await old.add(turn("I live in Oslo."))
         [raw] = (await old.end_session()).ids
         await hf.scope(user="bob", session="open").add(turn("I like tea."))
         assert (await old.consolidate()).last_error.startswith("no model is configured")
     clock.advance(IDLE)
-    async with AsyncHoldfast.open(path, clock=clock, worker=False, consolidation=ScriptedChat(name="m")) as hf:
+    async with AsyncHoldfast.open(lasting, clock=clock, worker=False, consolidation=ScriptedChat(name="m")) as hf:
         assert await hf.settle()
         assert (await hf.scope(user="alice").get(raw)).state == "merged"
         assert [hit.kind for hit in (await hf.scope(user="bob").summaries()).hits] == ["summary"]
@@ -294,14 +291,14 @@ async def test_a_lease_is_kept_while_a_call_lasts(opened: Opened, clock: FakeClo
     assert model.asked == 1
 
 
-async def test_closing_gives_the_work_back_at_once(tmp_path: Path) -> None:
-    model, path = Held(), str(tmp_path / "m.db")
-    async with AsyncHoldfast.open(path, consolidation=model, drain_seconds=0.01) as hf:
+async def test_closing_gives_the_work_back_at_once(lasting: str) -> None:
+    model = Held()
+    async with AsyncHoldfast.open(lasting, consolidation=model, drain_seconds=0.01) as hf:
         alice = hf.scope(user="alice", session="s1")
         await alice.add(turn("I live in Oslo."))
         await alice.end_session()
         await asyncio.wait_for(model.called.wait(), 20)
-    async with AsyncHoldfast.open(path, consolidation=ScriptedChat(name="m"), worker=False) as hf:
+    async with AsyncHoldfast.open(lasting, consolidation=ScriptedChat(name="m"), worker=False) as hf:
         alice = hf.scope(user="alice", session="s1")
         assert (await alice.status()).leased == 0
         assert await hf.settle()
@@ -835,8 +832,10 @@ async def test_the_mirror_follows_what_is_told_corrected_undone_and_expires(
     assert "mirror" not in (await alice.status()).due, "a message alone changes no file"
 
 
-async def test_the_mirror_is_there_when_a_process_without_a_worker_ends(tmp_path: Path, clock: FakeClock) -> None:
-    folder, path = tmp_path / "mirror", str(tmp_path / "m.db")
+async def test_the_mirror_is_there_when_a_process_without_a_worker_ends(
+    tmp_path: Path, lasting: str, clock: FakeClock
+) -> None:
+    folder, path = tmp_path / "mirror", lasting
     async with AsyncHoldfast.open(path, clock=clock, worker=False, mirror=str(folder)) as hf:
         await hf.scope(user="alice").remember(attribute="home", value="Oslo")
     assert "Oslo" in mirrored(folder)
@@ -892,8 +891,8 @@ async def test_log_lines_tell_the_story_without_content(opened: Opened, caplog: 
     assert not any(word in line for line in lines for word in ("Zanzibar", "alice-name", "my-session"))
 
 
-def test_the_sync_face_has_the_same_verbs(tmp_path: Path) -> None:
-    with Holdfast.open(str(tmp_path / "m.db"), worker=False, consolidation=ScriptedChat(name="m")) as hf:
+def test_the_sync_face_has_the_same_verbs(lasting: str) -> None:
+    with Holdfast.open(lasting, worker=False, consolidation=ScriptedChat(name="m")) as hf:
         alice = hf.scope(user="alice", session="s1")
         alice.add(turn("I live in Oslo."))
         made = alice.consolidate()
@@ -945,13 +944,13 @@ async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect
     assert (await alice.status()).pending == 1, "the open call waits for its result"
 
 
-async def test_a_script_that_was_kept_raw_is_not_consolidated_later(tmp_path: Path, clock: FakeClock) -> None:
-    path, model = str(tmp_path / "m.db"), ScriptedChat(name="m")
-    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+async def test_a_script_that_was_kept_raw_is_not_consolidated_later(lasting: str, clock: FakeClock) -> None:
+    model = ScriptedChat(name="m")
+    async with AsyncHoldfast.open(lasting, clock=clock, worker=False) as hf:
         script = hf.scope(user="alice", session="script:nightly")
         await script.add(turn("I live in Oslo."))
         assert (await script.end_session()).ids
-    async with AsyncHoldfast.open(path, clock=clock, worker=False, consolidation=model) as hf:
+    async with AsyncHoldfast.open(lasting, clock=clock, worker=False, consolidation=model) as hf:
         assert await hf.settle()
         await hf.scope(user="alice").consolidate()
         assert model.asked == []

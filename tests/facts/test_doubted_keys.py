@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -51,9 +50,8 @@ class Cosines:
         return [texts for texts in self.asked if all("wife" in text and ":" not in text for text in texts)]
 
 
-@pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def opening(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path) -> AsyncIterator:
-    location = "memory://" if request.param == "memory" else str(tmp_path / "facts.db")
+@pytest_asyncio.fixture
+async def opening(location: str, clock: FakeClock) -> AsyncIterator:
     opened: list[AsyncHoldfast] = []
 
     async def open_with(**given) -> AsyncHoldfast:

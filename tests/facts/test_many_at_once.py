@@ -72,8 +72,8 @@ async def test_a_comparison_that_hangs_holds_up_nobody_else(
     assert len(stuck) == 1
 
 
-def test_threads_on_one_key() -> None:
-    with Holdfast.open("memory://", worker=False) as holdfast, ThreadPoolExecutor(20) as pool:
+def test_threads_on_one_key(location: str) -> None:
+    with Holdfast.open(location, worker=False) as holdfast, ThreadPoolExecutor(20) as pool:
         alice = holdfast.scope(user="alice")
         told = [pool.submit(alice.remember, attribute=WORDINGS[n % 3], value=f"dish {n}") for n in range(200)]
         for one in told:

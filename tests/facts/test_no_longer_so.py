@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -15,9 +14,8 @@ pytestmark = pytest.mark.asyncio
 SAID = "I have a desk at Fit4U."
 
 
-@pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def world(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path):
-    location = "memory://" if request.param == "memory" else str(tmp_path / "facts.db")
+@pytest_asyncio.fixture
+async def world(location: str, clock: FakeClock):
     model = ScriptedChat(name="m")
     async with AsyncHoldfast.open(location, worker=False, clock=clock, ids=SeededIds(3), consolidation=model) as opened:
         yield opened, model, clock

@@ -27,11 +27,8 @@ EACH = [
 HOUR = 3600.0
 
 
-@pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def world(
-    request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path
-) -> AsyncIterator[tuple[AsyncHoldfast, ChaosServer, FakeClock]]:
-    location = "memory://" if request.param == "memory" else str(tmp_path / "facts.db")
+@pytest_asyncio.fixture
+async def world(location: str, clock: FakeClock) -> AsyncIterator[tuple[AsyncHoldfast, ChaosServer, FakeClock]]:
     async with ChaosServer() as server:
         chain = http_chain(server, "gpt-test")
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -16,9 +15,8 @@ pytestmark = pytest.mark.asyncio
 DAY = 86_400.0
 
 
-@pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def opening(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path) -> AsyncIterator:
-    location = "memory://" if request.param == "memory" else str(tmp_path / "facts.db")
+@pytest_asyncio.fixture
+async def opening(location: str, clock: FakeClock) -> AsyncIterator:
     opened: list[AsyncHoldfast] = []
 
     async def open_with(*replies) -> AsyncHoldfast:

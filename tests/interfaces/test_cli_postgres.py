@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from holdfast import Holdfast
 from tests.interfaces.conftest import CommandLine
+from tests.rest.test_serve_process import running
 
 
 def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> None:
@@ -29,6 +33,42 @@ def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> No
     assert (backup.code, "pg_dump" in backup.err) == (2, True)
     every = "".join(one.out + one.err for one in (missing, *said, found, doctor, backup))
     assert "geheim" not in every
+
+
+def test_a_server_takes_requests_when_it_says_so_and_logs_no_password(tmp_path: Path, database: str) -> None:
+    with running(tmp_path, "--db", database.replace("holdfast@", "holdfast:geheim@"), "--user", "alice") as server:
+        with Holdfast.open(server.url, timeout=20.0) as hf:
+            hf.scope(user="alice").remember("Likes tea")
+        server.child.terminate()
+        server.ended()
+        logged = server.logged("serving") + server.logged("stopped")
+    assert "geheim" not in str(server.lines)
+    assert logged[0]["store"].startswith("postgresql://holdfast@")
+
+
+@pytest.mark.parametrize(
+    "db",
+    [
+        "postgresql://holdfast:geheim@db.example/memory",
+        "postgresql://holdfast@db.example/memory?password=geheim",
+        "postgres://holdfast@db.example/memory?sslpassword=geheim",
+    ],
+)
+def test_a_password_reaches_no_clients_file(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, db: str
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    for printed in ((), ("--print",)):
+        refused = run("mcp", "install", "claude-code", "--db", db, *printed)
+        assert refused.code == 2
+        assert "pgpass" in refused.err
+        assert "geheim" not in refused.out + refused.err
+    assert not (tmp_path / ".claude.json").exists()
+    safe = "postgresql://holdfast@db.example/memory?passfile=/home/alice/.pgpass"
+    assert run("mcp", "install", "claude-code", "--db", safe).code == 0
+    assert safe in (tmp_path / ".claude.json").read_text()
+    assert (tmp_path / ".claude.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_store_moves(run: CommandLine, database: str, tmp_path: Path) -> None:

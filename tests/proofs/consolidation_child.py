@@ -1,13 +1,11 @@
-"""A process that adds, ends sessions and consolidates, and dies at its nth disk operation.
+"""A process that adds, ends sessions and consolidates, and dies at its nth disk operation, or statement.
 
-Run by test_consolidation_kill.py: `python consolidation_child.py PATH DIES_AT SEED`.
+Run by test_consolidation_kill.py: `python consolidation_child.py PLACE DIES_AT SEED`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
 from random import Random
 
@@ -17,23 +15,17 @@ from holdfast.providers.chain import Chain, Link
 from holdfast.providers.wrappers import Backoff
 from holdfast.scope import AsyncScope
 from holdfast.settings import Settings
-from holdfast.storage.sqlite.store import SqliteStore
 from holdfast.system import SystemClock
-from holdfast.testing.disk import FaultyDisk
 from holdfast.wiring import assemble
+from tests.proofs.dying import open_dying
 from tests.proofs.test_consolidation import Unsteady, messages
 
 SESSIONS = ("s1", "s2")
 
 
-async def main(path: str, dies_at: int, seed: int) -> None:
-    def on(operation: str, count: int) -> None:
-        if operation in {"write", "sync"} and count >= dies_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    disk = FaultyDisk(on=on, volatile=False)
+async def main(place: str, dies_at: int, seed: int) -> None:
     clock, random = SystemClock(), Random(seed)
-    store = SqliteStore(path, clock=clock, vfs=disk.name)
+    store = await open_dying(place, clock, dies_at=dies_at)
     links = [Link(model=Unsteady(name, random, 0.15)) for name in ("a", "b")]
     chain = Chain(links, clock=clock, dice=random, backoff=Backoff(attempts=1))
     settings = Settings(worker=True, consolidate_messages=4)

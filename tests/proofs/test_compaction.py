@@ -21,12 +21,15 @@ from holdfast.providers.wrappers import Backoff
 from holdfast.scope import AsyncScope
 from holdfast.settings import Settings
 from holdfast.storage.inmemory.store import InMemoryStore
+from holdfast.storage.postgres.connection import parsed
+from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.sqlite.store import SqliteStore
 from holdfast.system import TimeOrderedIds
 from holdfast.testing import FakeClock
 from holdfast.testing.scripted import HashEmbedding
 from holdfast.wiring import assemble
 from tests.compaction.worlds import APART, call, merged, shown, united, whole
+from tests.postgres_server import Databases
 from tests.proofs.test_consolidation import Killed
 
 SUBJECTS = ("the garden gate", "the billing job", "our piano", "the north cabin")
@@ -180,12 +183,21 @@ async def one_run(seed: int, store, clock: FakeClock) -> tuple[int, int]:
 
 
 @pytest.mark.proof
-async def test_sources_are_there_or_the_merged_memory_is(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+async def test_sources_are_there_or_the_merged_memory_is(
+    tmp_path: Path, runs: Callable[[int, int], range], databases: Databases
+) -> None:
     kills = merges = 0
     for seed in runs(12, 500):
         clock = FakeClock()
-        path = tmp_path / f"{seed}.db"
-        store = SqliteStore(str(path), clock=clock) if seed % 2 else InMemoryStore(clock, TimeOrderedIds())
+        path, url = tmp_path / f"{seed}.db", ""
+        match seed % 3:
+            case 0:
+                store = InMemoryStore(clock, TimeOrderedIds())
+            case 1:
+                store = SqliteStore(str(path), clock=clock)
+            case _:
+                url = databases.take()
+                store = await PostgresStore.open(parsed(url), clock=clock)
         try:
             killed, made = await one_run(seed, store, clock)
         except BaseException as error:
@@ -193,6 +205,8 @@ async def test_sources_are_there_or_the_merged_memory_is(tmp_path: Path, runs: C
             raise
         kills, merges = kills + killed, merges + made
         path.unlink(missing_ok=True)
+        if url:
+            databases.give_back(url)
     print(f"{merges} merges, {kills} workers killed")
     assert kills > 0
     assert merges > 0

@@ -1,10 +1,8 @@
-"""SIGKILL at the nth disk operation of a process that consolidates: exactly one effect or none, and it goes on."""
+"""SIGKILL at the nth disk operation, or statement, of a process that consolidates: exactly one effect or none, and it goes on."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -13,18 +11,24 @@ import apsw
 import pytest
 
 from holdfast.chains import ChainParts
+from holdfast.ports import Store
 from holdfast.providers.chain import Chain, Link
 from holdfast.settings import Settings
+from holdfast.storage.postgres.connection import parsed
+from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.sqlite.store import SqliteStore
 from holdfast.system import SystemClock
 from holdfast.testing import FakeClock
 from holdfast.testing.scripted import ScriptedChat
+from tests.postgres_server import Databases
+from tests.proofs.dying import run_dying
 from tests.proofs.ledger import check_acknowledged, check_whole
 from tests.proofs.test_consolidation import Run
 
 CHILD = Path(__file__).with_name("consolidation_child.py")
-ROOT = Path(__file__).parents[2]
 LAST_POINT = 500
+LAST_STATEMENT = 2200
+"""A run on PostgreSQL without a kill sends about this many."""
 OPENED = 80
 """By this disk operation the tables are there."""
 
@@ -54,35 +58,60 @@ class Resumed(Run):
         self.added = added
 
 
+async def resumes(store: Store, clock: FakeClock) -> None:
+    """What a killed process left is whole, and is done."""
+    run = Resumed(store, clock, {})
+    # What was committed and not acknowledged may be there too: the journal itself is the list.
+    for name in ("s1", "s2"):
+        run.added[name] = [message.id for message in await run.scope(name).messages()]
+    await run.check()
+    await run.recover_in(("s1", "s2"))
+    await store.close()
+
+
+def later() -> FakeClock:
+    """A clock past every lease that a killed process held."""
+    clock = FakeClock(SystemClock().now())
+    clock.advance(120)
+    return clock
+
+
+def acknowledged(out: str) -> list[str]:
+    return [one for line in out.splitlines() for one in line.split()[1:]]
+
+
 @pytest.mark.proof
 async def test_a_killed_process_leaves_one_effect_or_none(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
     killed = 0
     for seed in runs(4, 100):
         path = tmp_path / f"{seed}.db"
         dies_at = Random(seed).randrange(20, LAST_POINT)
-        done = subprocess.run(  # noqa: ASYNC221 - nothing else runs on this loop
-            [sys.executable, str(CHILD), str(path), str(dies_at), str(seed)],
-            capture_output=True, text=True, timeout=120, check=False, cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])},
-        )  # fmt: skip
-        assert done.returncode in {0, -9}, done.stderr
-        killed += done.returncode == -9
+        code, out = await asyncio.to_thread(run_dying, CHILD, str(path), dies_at, seed)
+        killed += code == -9
         if not path.exists() or path.stat().st_size == 0:
             continue
-        lines = [line.split() for line in done.stdout[: done.stdout.rfind("\n") + 1].splitlines()]
         if dies_at < OPENED and not has_tables(path):
-            assert not lines, "killed while the file was made: nothing was acknowledged"
+            assert not out, "killed while the file was made: nothing was acknowledged"
             continue
-        present = check_whole(path)
-        check_acknowledged([one for line in lines for one in line[1:]], present)
-        clock = FakeClock(SystemClock().now())
-        clock.advance(120)
-        store = SqliteStore(str(path), clock=clock)
-        run = Resumed(store, clock, {})
-        # What was committed and not acknowledged may be there too: the journal itself is the list.
-        for name in ("s1", "s2"):
-            run.added[name] = [message.id for message in await run.scope(name).messages()]
-        await run.check()
-        await run.recover_in(("s1", "s2"))
-        await store.close()
+        check_acknowledged(acknowledged(out), check_whole(path))
+        clock = later()
+        await resumes(SqliteStore(str(path), clock=clock), clock)
+    assert killed > 0
+
+
+@pytest.mark.proof
+async def test_a_process_killed_on_postgresql_leaves_one_effect_or_none(
+    databases: Databases, runs: Callable[[int, int], range]
+) -> None:
+    killed = 0
+    for seed in runs(4, 100):
+        url = databases.take()
+        dies_at = Random(seed).randrange(1, LAST_STATEMENT)
+        code, out = await asyncio.to_thread(run_dying, CHILD, url, dies_at, seed)
+        killed += code == -9
+        clock = later()
+        store = await PostgresStore.open(parsed(url), clock=clock)
+        check_acknowledged(acknowledged(out), check_whole(url))
+        await resumes(store, clock)
+        databases.give_back(url)
     assert killed > 0

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast
+from tests.postgres_server import Databases
 
 CHILD = Path(__file__).with_name("facts_at_once_child.py")
 WORDINGS = ("favorite food", "favourite food", "most favorite food", "Favourite_Food")
@@ -40,13 +41,11 @@ class Hanging:
 
 
 @pytest.mark.proof
-def test_two_hundred_on_one_key_while_the_embedding_hangs(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+def test_two_hundred_on_one_key_while_the_embedding_hangs(lasting: str, runs: Callable[[int, int], range]) -> None:
     """Threads and tasks tell one concept in four wordings; a run is a second of it. Everybody gets an answer."""
     seconds = len(runs(2, 30))
     embedding = Hanging()
-    with Holdfast.open(
-        str(tmp_path / "m.db"), embedding=embedding, key_threshold=0.9, recall_timeout=0.05, poll_seconds=0.05
-    ) as hf:
+    with Holdfast.open(lasting, embedding=embedding, key_threshold=0.9, recall_timeout=0.05, poll_seconds=0.05) as hf:
         alice = hf.scope(user="alice", session="s")
         alice.remember(attribute="wife's job", value="teacher")
         alice.remember(attribute="wife's vocation", value="baker")
@@ -107,13 +106,16 @@ def _facts(scope: Any) -> list[Any]:
 
 
 @pytest.mark.proof
-def test_two_processes_on_one_concept(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_two_processes_on_one_concept(
+    tmp_path: Path, runs: Callable[[int, int], range], databases: Databases, kind: str
+) -> None:
     """Each tells half of one history in its own words, some of it twice: the newest word is current, once."""
     for seed in runs(1, 10):
-        path = tmp_path / f"{seed}.db"
+        path = str(tmp_path / f"{seed}.db") if kind == "sqlite" else databases.take()
         running = [
             subprocess.Popen(
-                [sys.executable, str(CHILD), str(path), str(part), str(seed)],
+                [sys.executable, str(CHILD), path, str(part), str(seed)],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -124,7 +126,7 @@ def test_two_processes_on_one_concept(tmp_path: Path, runs: Callable[[int, int],
         assert [one.returncode for one in running] == [0, 0], answers
         history = {tuple(line.split("\t")) for out, _ in answers for line in out.splitlines()}
         days = sorted(history, key=lambda one: int(one[0]))
-        with Holdfast.open(str(path), worker=False) as hf:
+        with Holdfast.open(path, worker=False) as hf:
             alice = hf.scope(user="alice")
             facts = _facts(alice)
             assert len({m.key for m in facts}) == 1

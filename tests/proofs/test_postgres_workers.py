@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -17,52 +18,89 @@ import pytest
 
 from holdfast import AsyncHoldfast
 from holdfast.testing.scripted import ScriptedChat
-from tests.postgres_server import Databases
-from tests.proofs.conftest import FULL
+from tests.postgres_server import Databases, Server
+from tests.proofs.conftest import FULL, NOTES
 from tests.proofs.ledger import check_whole
+from tests.proofs.networks import Link, links
 from tests.proofs.workers_child import LEASE_SECONDS
 
 CHILD = Path(__file__).with_name("workers_child.py")
 ROOT = Path(__file__).parents[2]
 WORKERS = 4 if FULL else 2
-SESSIONS = 20_000 if FULL else 30
+SESSIONS = 20_000 if FULL else 40
+HARMS = 400 if FULL else 5
+SECONDS = 4 * 3600 if FULL else 150
+PAUSES = (2.0, 6.0) if FULL else (0.2, 1.0)
+"""Seconds between two harms: a process that was begun again has to get to work before the next."""
+NAMESPACES = 4
 USERS = 5
 MESSAGES = 4
+HOLDS = LEASE_SECONDS * 2.5
+"""A worker that is frozen, or whose link is cut, stays so past the end of its lease."""
 
 
 class Workers:
-    """The processes, and what befell them."""
+    """The processes, each in a network of its own where there is one, and what befell them."""
 
-    def __init__(self, url: str, random: Random) -> None:
-        self._url, self._random, self._begun = url, random, 0
-        self.killed = self.frozen = 0
-        self._running = [self._begin() for _ in range(WORKERS)]
+    def __init__(self, places: Sequence[tuple[str, Link | None]], random: Random) -> None:
+        self._places, self._random, self._begun = places, random, 0
+        self.befell = {"killed": 0, "frozen": 0, "cut off": 0}
+        self.begun_again = 0
+        self._ends: list[tuple[float, int, Callable[[], None]]] = []
+        self._running = [self._begin(at) for at in range(len(places))]
+        for one in self._running:
+            assert one.stdout is not None
+            assert one.stdout.readline() == "works\n"
 
-    def _begin(self) -> subprocess.Popen[str]:
+    def _begin(self, at: int) -> subprocess.Popen[str]:
         self._begun += 1
+        url, link = self._places[at]
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         return subprocess.Popen(
-            [sys.executable, str(CHILD), self._url, str(self._begun)],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True,
+            [*(() if link is None else link.inside), sys.executable, str(CHILD), url, str(self._begun)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             cwd=ROOT, env={**os.environ, "PYTHONPATH": path},
         )  # fmt: skip
 
     def harm(self) -> None:
-        """Kill one and begin another, or freeze one for longer than a lease, or both."""
-        place = self._random.randrange(len(self._running))
-        victim = self._running[place]
-        if self._random.random() < 0.5:
+        """Kill one and begin another, freeze one for longer than a lease, or cut its link for as long."""
+        held = {at for _, at, _ in self._ends}
+        free = [at for at in range(len(self._running)) if at not in held]
+        if not free:
+            return
+        at = self._random.choice(free)
+        victim, link = self._running[at], self._places[at][1]
+        what = self._random.choice(("killed", "frozen", "cut off"))
+        if what == "cut off" and link is not None:
+            link.cut()
+            self._ends.append((time.monotonic() + HOLDS, at, link.mend))
+        elif what == "frozen":
+            victim.send_signal(signal.SIGSTOP)
+            self._ends.append((time.monotonic() + HOLDS, at, lambda: victim.send_signal(signal.SIGCONT)))
+        else:
+            what = "killed"
             victim.kill()
             victim.communicate()
-            self.killed += 1
-            self._running[place] = self._begin()
-        else:
-            victim.send_signal(signal.SIGSTOP)
-            time.sleep(LEASE_SECONDS * 1.5)
-            victim.send_signal(signal.SIGCONT)
-            self.frozen += 1
+            self._running[at] = self._begin(at)
+        self.befell[what] += 1
+
+    def pass_by(self, now: float) -> None:
+        """What has lasted long enough is over; a process that could not open the store is begun again."""
+        for at, one in enumerate(self._running):
+            if one.poll() is not None:
+                one.communicate()
+                self._running[at] = self._begin(at)
+                self.begun_again += 1
+        for end in [end for end in self._ends if end[0] <= now]:
+            end[2]()
+            self._ends.remove(end)
+
+    @property
+    def harms(self) -> int:
+        return sum(self.befell.values())
 
     def stop(self) -> None:
+        self.pass_by(float("inf"))
         for one in self._running:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 one.communicate("", timeout=30)
@@ -70,14 +108,36 @@ class Workers:
             one.communicate()
 
 
+@pytest.fixture
+def apart() -> Iterator[list[Link]]:
+    """A network for each worker, where the machine allows them."""
+    with links(WORKERS) as made:
+        yield made
+
+
+@pytest.fixture
+def reached(apart: list[Link]) -> Iterator[Databases]:
+    """A server that each of the networks reaches at its own address."""
+    server = Server(listens=[link.ours for link in apart], guests=apart[0].network if apart else None)
+    try:
+        yield Databases(server)
+    finally:
+        server.stop()
+
+
 async def _plant(url: str) -> None:
     model = ScriptedChat(name="m")
     async with AsyncHoldfast.open(url, worker=False, embedding="none", consolidation=model) as hf:
-        for number in range(SESSIONS):
-            scope = hf.scope(user=f"u{number % USERS}", session=f"s{number}")
+
+        async def one(number: int) -> None:
+            namespace, user = f"n{number % NAMESPACES}", f"u{number // NAMESPACES % USERS}"
+            scope = hf.scope(namespace=namespace, user=user, session=f"s{number}")
             turn = [{"role": "user", "content": f"{number} I live in Oslo {part}."} for part in range(MESSAGES)]
             await scope.add(turn)
             await scope.end_session()
+
+        for first in range(0, SESSIONS, 64):
+            await asyncio.gather(*(one(number) for number in range(first, min(SESSIONS, first + 64))))
 
 
 def _ask(url: str, sql: str) -> list[tuple]:
@@ -85,44 +145,60 @@ def _ask(url: str, sql: str) -> list[tuple]:
         return connection.execute(sql).fetchall()
 
 
-PENDING = "SELECT count(*) FROM due WHERE kind = 'consolidate'"
 LEFT = "SELECT count(*) FROM session WHERE cursor < last_seq"
+CUT = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE usename = 'holdfast' AND random() < {share} AND pid <> pg_backend_pid()"
+)
+STANDING = (
+    "FROM memory_source AS s JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id"
+    " AND m.id = s.memory_id WHERE m.kind IN ('summary', 'raw') AND m.unrecorded_at IS NULL"
+    " AND m.state = 'active' AND s.source_id LIKE 'msg%'"
+)
+
+
+def _check_once(url: str) -> None:
+    check_whole(url)
+    assert _ask(url, LEFT) == [(0,)]
+    twice = _ask(url, f"SELECT s.source_id {STANDING} GROUP BY s.source_id HAVING count(*) <> 1")
+    assert twice == [], "a message stands in exactly one window"
+    covered = _ask(url, f"SELECT count(DISTINCT s.source_id) {STANDING}")
+    assert covered == [(SESSIONS * MESSAGES,)]
+    # A window that took effect twice would have two changes, even where the second hid the first.
+    changes = _ask(url, "SELECT count(*) FROM change WHERE verb = 'consolidate'")
+    entries = _ask(url, "SELECT count(*) FROM memory WHERE kind IN ('summary', 'raw') AND rev = 1")
+    assert changes == entries, "each effect is one summary, or one entry that is kept raw"
 
 
 @pytest.mark.proof
 async def test_each_window_takes_effect_once_whatever_befalls_its_workers(
-    runs: Callable[[int, int], range], databases: Databases
+    runs: Callable[[int, int], range], apart: list[Link], reached: Databases, request: pytest.FixtureRequest
 ) -> None:
     for seed in runs(1, 1):
-        url = databases.take()
+        url = reached.take()
         await _plant(url)
         random = Random(seed)
-        workers = Workers(url, random)
-        until = time.monotonic() + (3600 if FULL else 150)
-        cut = 0
+        socket = f"host={reached.server.folder}"
+        places = [(url.replace("@/", f"@{link.ours}/").replace(f"?{socket}", ""), link) for link in apart]
+        began, cut, left = time.monotonic(), 0, SESSIONS
+        workers = Workers(places or [(url, None)] * WORKERS, random)
         try:
-            while _ask(url, LEFT) != [(0,)] and time.monotonic() < until:
-                time.sleep(random.uniform(0.2, 1.0))  # noqa: ASYNC251 - the processes work meanwhile
-                if workers.killed + workers.frozen < (2000 if FULL else 4):
+            while left and time.monotonic() < began + SECONDS:
+                time.sleep(random.uniform(*PAUSES))  # noqa: ASYNC251 - the processes work meanwhile
+                workers.pass_by(time.monotonic())
+                if workers.harms < HARMS:
                     workers.harm()
-                cut += len(_ask(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                                     " WHERE usename = 'holdfast' AND random() < 0.2"))  # fmt: skip
+                    cut += len(_ask(url, CUT.format(share=0.2)))
+                [(left,)] = _ask(url, LEFT)
         finally:
             workers.stop()
-        assert _ask(url, LEFT) == [(0,)]
-        check_whole(url)
-        twice = _ask(
-            url,
-            "SELECT s.source_id FROM memory_source AS s JOIN memory AS m USING (namespace, user_id)"
-            " WHERE m.id = s.memory_id AND m.kind IN ('summary', 'raw') AND m.unrecorded_at IS NULL"
-            " AND m.state = 'active' AND s.source_id LIKE 'msg%' GROUP BY s.source_id HAVING count(*) <> 1",
-        )
-        assert twice == [], "a message stands in exactly one window"
-        covered = _ask(
-            url,
-            "SELECT count(DISTINCT s.source_id) FROM memory_source AS s JOIN memory AS m USING (namespace, user_id)"
-            " WHERE m.id = s.memory_id AND m.kind IN ('summary', 'raw') AND s.source_id LIKE 'msg%'",
-        )
-        assert covered == [(SESSIONS * MESSAGES,)]
-        print(f"{SESSIONS} sessions, {workers.killed} killed, {workers.frozen} frozen, {cut} connections cut")
-        databases.give_back(url)
+        seconds = time.monotonic() - began
+        _check_once(url)
+        seen = {
+            "sessions": SESSIONS, "workers": WORKERS, "networks": len(apart), **workers.befell,
+            "connections cut": cut, "begun again": workers.begun_again,
+            "seconds": round(seconds), "sessions/s": round(SESSIONS / seconds, 1),
+        }  # fmt: skip
+        NOTES[request.node.name] = seen
+        print(seen)
+        assert all(workers.befell[what] for what in ("killed", "frozen")) or not FULL

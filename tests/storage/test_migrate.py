@@ -19,7 +19,7 @@ from holdfast.wiring.migrate import migrate
 from tests.postgres_server import Databases
 
 
-async def _filled(location: str, clock: FakeClock) -> None:
+async def filled(location: str, clock: FakeClock) -> None:
     settings = {"clock": clock, "worker": False, "consolidation": ScriptedChat(name="m"), "consolidate_messages": 4}
     async with AsyncHoldfast.open(location, **settings) as hf:
         for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", None)):
@@ -37,36 +37,36 @@ async def _filled(location: str, clock: FakeClock) -> None:
         assert await hf.settle()
 
 
-async def _seen(location: str, clock: FakeClock) -> list[object]:
+async def seen(location: str, clock: FakeClock) -> list[object]:
     """What every verb says of every scope."""
-    seen: list[object] = []
+    said: list[object] = []
     async with AsyncHoldfast.open(location, clock=clock, worker=False) as hf:
         for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", None)):
             scope = hf.scope(namespace=namespace, user=user)
             listed = (await scope.list(states=None, limit=1000)).items
-            seen += [listed, [await scope.history(memory.id) for memory in listed]]
-            seen += [await scope.summaries(), replace(await scope.status(), store="")]
+            said += [listed, [await scope.history(memory.id) for memory in listed]]
+            said += [await scope.summaries(), replace(await scope.status(), store="")]
             for question in ("where do I live", "Oslo", "city", "漢字"):
                 found = await scope.recall(question, limit=20)
-                seen += [(hit.id, hit.score, hit.why) for hit in found.hits]
-            seen.append(await scope.recall("city", as_of=clock.now()))
-    return seen
+                said += [(hit.id, hit.score, hit.why) for hit in found.hits]
+            said.append(await scope.recall("city", as_of=clock.now()))
+    return said
 
 
 async def test_there_and_back_is_the_same_store(tmp_path: Path, database: str) -> None:
     clock = FakeClock()
     first, second = str(tmp_path / "a.db"), str(tmp_path / "b.db")
-    await _filled(first, clock)
+    await filled(first, clock)
     # Asking is evidence: the second time it is no longer new.
-    await _seen(first, clock)
-    before = await _seen(first, clock)
+    await seen(first, clock)
+    before = await seen(first, clock)
     there = await migrate(first, database)
     assert (there.scopes, there.copied, there.behind) == (3, 3, 0)
     assert there.rows == there.total > 100
-    assert await _seen(database, clock) == before
+    assert await seen(database, clock) == before
     back = await migrate(database, second)
     assert (back.copied, back.total, back.checksum) == (3, there.total, there.checksum)
-    assert await _seen(second, clock) == before
+    assert await seen(second, clock) == before
     again = await migrate(first, database)
     assert (again.copied, again.rows, again.checksum) == (0, 0, there.checksum), "nothing is copied twice"
 
@@ -74,7 +74,7 @@ async def test_there_and_back_is_the_same_store(tmp_path: Path, database: str) -
 async def test_keys_and_forgetting_move_along(tmp_path: Path, database: str) -> None:
     clock = FakeClock()
     path = str(tmp_path / "a.db")
-    await _filled(path, clock)
+    await filled(path, clock)
     await migrate(path, database)
     async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
         alice = hf.scope(namespace="acme", user="alice", agent="planner", session="s1")
@@ -93,7 +93,7 @@ class Interrupted(Exception):
 async def test_a_run_that_was_interrupted_goes_on(tmp_path: Path, database: str) -> None:
     clock = FakeClock()
     path = str(tmp_path / "a.db")
-    await _filled(path, clock)
+    await filled(path, clock)
 
     def stop(done: int, _: int) -> None:
         if done == 2:
@@ -103,9 +103,9 @@ async def test_a_run_that_was_interrupted_goes_on(tmp_path: Path, database: str)
         await migrate(path, database, progress=stop)
     done = await migrate(path, database)
     assert (done.copied, done.behind) == (1, 0), "two were there"
-    await _seen(path, clock)
-    await _seen(database, clock)
-    assert await _seen(database, clock) == await _seen(path, clock)
+    await seen(path, clock)
+    await seen(database, clock)
+    assert await seen(database, clock) == await seen(path, clock)
 
 
 class TornScope(SqliteScoped):
@@ -132,7 +132,7 @@ class TornSide(SqliteSide):
 async def test_a_scope_is_copied_whole_or_not_at_all(tmp_path: Path, database: str) -> None:
     clock = FakeClock()
     path = str(tmp_path / "a.db")
-    await _filled(path, clock)
+    await filled(path, clock)
     async with AsyncHoldfast.open(database, clock=clock, worker=False):
         pass
     with (
@@ -150,7 +150,7 @@ async def test_a_scope_is_copied_whole_or_not_at_all(tmp_path: Path, database: s
 async def test_what_came_meanwhile_is_copied_by_a_further_run(tmp_path: Path, database: str) -> None:
     clock = FakeClock()
     path = str(tmp_path / "a.db")
-    await _filled(path, clock)
+    await filled(path, clock)
     await migrate(path, database)
     async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
         await hf.scope(namespace="acme", user="bob").remember("came later")
@@ -165,7 +165,7 @@ async def test_what_came_meanwhile_is_copied_by_a_further_run(tmp_path: Path, da
 async def test_a_target_that_was_written_to_is_not_overwritten(tmp_path: Path, database: str) -> None:
     clock = FakeClock()
     path = str(tmp_path / "a.db")
-    await _filled(path, clock)
+    await filled(path, clock)
     await migrate(path, database)
     async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
         newer = (await hf.scope(namespace="acme", user="alice").remember("newer")).memory
@@ -178,7 +178,7 @@ async def test_a_target_that_was_written_to_is_not_overwritten(tmp_path: Path, d
 async def test_another_store_is_not_overwritten(tmp_path: Path, databases: Databases) -> None:
     clock = FakeClock()
     first, second = str(tmp_path / "a.db"), databases.take()
-    await _filled(first, clock)
+    await filled(first, clock)
     async with AsyncHoldfast.open(second, clock=clock, worker=False) as hf:
         await hf.scope(user="alice").remember("mine")
     with pytest.raises(Conflict, match="another store"):
@@ -192,8 +192,31 @@ async def test_what_cannot_be_moved_is_said(tmp_path: Path, database: str) -> No
         await migrate(path, database)
     with pytest.raises(NotAStore):
         await migrate(database, path)
-    await _filled(path, FakeClock())
+    await filled(path, FakeClock())
     with pytest.raises(InvalidInput, match="same"):
         await migrate(path, f"sqlite:///{path}")
     with pytest.raises(InvalidInput, match="memory"):
         await migrate(path, "memory://")
+
+
+async def test_tokens_move_and_who_was_revoked_stays_out(tmp_path: Path, database: str) -> None:
+    path = str(tmp_path / "a.db")
+    async with AsyncHoldfast.open(path, worker=False) as hf:
+        await hf.scope(namespace="acme", user="alice").remember("Likes tea")
+        made = [await hf.admin.tokens.create(namespace="acme", user="alice", label=name) for name in ("a", "b", "c")]
+        await hf.admin.tokens.revoke(made[0].token.id)
+    assert (await migrate(path, database)).tokens == 3
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        assert [one.revoked_at is None for one in await hf.admin.tokens.list()] == [False, True, True]
+        # The secret that a client holds opens the same door: the digest is keyed with the store's own secret.
+        found = [await hf.admin.tokens.check(one.secret) for one in made]
+        assert [one and (one.namespace, one.user) for one in found] == [None, ("acme", "alice"), ("acme", "alice")]
+        await hf.admin.tokens.revoke(made[1].token.id)
+        own = await hf.admin.tokens.create(namespace="acme", user="bob")
+    async with AsyncHoldfast.open(path, worker=False) as hf:
+        await hf.admin.tokens.revoke(made[2].token.id)
+    await migrate(path, database)
+    async with AsyncHoldfast.open(database, worker=False) as hf:
+        held = {one.id: one.revoked_at for one in await hf.admin.tokens.list()}
+        assert {name for name, revoked in held.items() if revoked is None} == {own.token.id}
+        assert len(held) == 4

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 import pytest
 
 from holdfast import AsyncHoldfast
+from holdfast.storage.postgres import reading
 from holdfast.storage.postgres.reading import QUERIES
 from tests.postgres_server import Databases
 from tests.storage.test_sql_scope import SCOPED
@@ -48,6 +51,51 @@ async def test_a_forgotten_predicate_shows_only_the_scope_that_was_entered(datab
         assert connection.execute("SELECT 1 FROM memory WHERE namespace = 'other'").fetchall() == []
         connection.rollback()
         assert set(_counts(connection).values()) == {0}, "the scope ends with its transaction"
+
+
+_PREDICATE = re.compile(rb"(\w+\.)?(namespace|user_id) = %\((namespace|user_id)\)s")
+
+
+def _forgetful(name: str, statement: bytes) -> bytes:
+    """A statement that reads, without the predicates that name its scope."""
+    return statement if name.startswith("enter") or not _reads(statement) else _PREDICATE.sub(b"true", statement)
+
+
+def _reads(statement: bytes) -> bool:
+    return statement.lstrip().startswith((b"SELECT", b"WITH")) and b"FOR UPDATE" not in statement
+
+
+async def _told(url: str) -> str:
+    """What the verbs that read say to one user."""
+    async with AsyncHoldfast.open(url, worker=False) as hf:
+        alice = hf.scope(namespace="acme", user="alice", agent="planner", session="s")
+        said = [
+            await alice.messages(),
+            await alice.list(states=None),
+            await alice.recall("canary"),
+            await alice.status(),
+        ]
+        said += [await alice.history(memory.id) for memory in said[1].items]
+        said.append(await alice.context([{"role": "user", "content": "which canary?"}]))
+        return repr(said)
+
+
+async def test_verbs_whose_statements_forgot_their_scope_tell_nothing_of_others(
+    database: str, databases: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _planted(database)
+    forgetful = {name: _forgetful(name, statement) for name, statement in QUERIES.items()}
+    assert sum(forgetful[name] != QUERIES[name] for name in QUERIES) > 40
+    monkeypatch.setattr(reading, "QUERIES", forgetful)
+    told = await _told(database)
+    assert "canary of acme alice" in told
+    assert "bob" not in told
+    assert "of other" not in told
+    # A role that the wall does not bind is told of everybody: it is the wall that held, and nothing else.
+    name = database.partition("@/")[2].partition("?")[0]
+    async with AsyncHoldfast.open(databases.server.url(name, "postgres"), worker=False) as hf:
+        alice = hf.scope(namespace="acme", user="alice", agent="planner", session="s")
+        assert "canary of acme bob" in repr(await alice.messages())
 
 
 async def test_nothing_is_written_into_another_scope(database: str) -> None:

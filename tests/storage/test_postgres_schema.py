@@ -13,6 +13,8 @@ from holdfast import AsyncHoldfast, Holdfast
 from holdfast.errors import InvalidInput, InvalidSetting, NewerStore, NotAStore, StoreUnreachable
 from holdfast.storage.postgres.connection import connect, parsed
 from holdfast.storage.postgres.schema import create_or_migrate, migrations
+from holdfast.testing import FakeClock
+from tests.storage.test_migrate import filled, seen
 
 NOW = 0
 
@@ -78,6 +80,26 @@ def test_the_last_release_works_on_the_schema_of_the_next(database: str) -> None
     with pytest.raises(NewerStore) as caught:
         Holdfast.open(database)
     assert (caught.value.found, caught.value.supported) == (3, 1)
+
+
+async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(database: str) -> None:
+    location = parsed(database)
+    [first] = [step for step in migrations() if step.number == 1]
+    with closing(connect(location, lock_timeout=5)) as connection:
+        create_or_migrate(connection, location, partitions=0, now=NOW)
+    grown = "; ".join(f"ALTER TABLE {name} ADD COLUMN later TEXT NOT NULL DEFAULT 'x'" for name in _tables(database))
+    step = replace(first, number=2, name="later", sql=f"{grown}; CREATE TABLE later (id TEXT)", serves=1)
+    with closing(connect(location, lock_timeout=5)) as connection:
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=(first, step))
+    # What the last release writes and reads, through everything that a store has, is as on a schema of its own.
+    clock = FakeClock()
+    await filled(database, clock)
+    await seen(database, clock)
+    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
+        assert {finding.check for finding in await hf.admin.doctor()} == {"durability", "autovacuum"}
+        assert (await hf.admin.tokens.create(namespace="acme", user="alice")).secret
+        assert len(await hf.admin.usage()) == 2
+        await hf.admin.model_usage()
 
 
 def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 
 from holdfast.bench.measure import Row, percentile
 
-__all__ = ["run"]
+__all__ = ["Asked", "per_second", "run", "served", "server"]
 
 CONNECTIONS = 8
 BARE = """
@@ -85,7 +85,12 @@ def served(*command: str, folder: Path) -> Iterator[tuple[int, float]]:
 
 def holdfast(folder: Path) -> tuple[str, ...]:
     """The command of a Holdfast server on an empty store."""
-    store = ("--db", str(folder / "memory.db"), "--user", "bench")
+    return server(str(folder / "memory.db"), user="bench")
+
+
+def server(place: str, *, user: str) -> tuple[str, ...]:
+    """The command of a Holdfast server on a store."""
+    store = ("--db", place, "--user", user)
     return ("-c", _SERVE, "serve", "--json", "--port", "0", *store, "--log-format", "json")
 
 

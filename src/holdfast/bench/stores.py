@@ -1,4 +1,4 @@
-"""PostgreSQL beside SQLite: adds, many adders, processes, recall; by turns where a turn is short."""
+"""PostgreSQL beside SQLite: adds, many adders, processes, recall, workers, a server; by turns where a turn is short."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from typing import Any
 
 from holdfast.bench.core import fill, sentences, vocabulary
 from holdfast.bench.measure import Row, percentile
+from holdfast.bench.server import Asked, per_second, served, server
+from holdfast.bench.workers import throughput
 from holdfast.errors import InvalidInput
 from holdfast.open import AsyncHoldfast
 
@@ -180,6 +182,32 @@ async def recall(places: Sequence[str], rounds: int, in_scope: int, foreign: int
     ]
 
 
+def requests(places: Sequence[str], count: int) -> list[Row]:
+    """Requests a second of a server on either store, with some connections at once."""
+    asked = (
+        Asked(name="recall by words", method="POST", path="/v1/recall", body={"text": "tea", "kinds": ["message"]}),
+        Asked(
+            name="add one message, durable",
+            method="POST",
+            path="/v1/messages?session=s",
+            body={"messages": {"role": "user", "content": "I like green tea in the morning."}},
+        ),
+    )
+    found: list[list[tuple[float, list[float]]]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for place in places:
+            with served(*server(place, user="served"), folder=Path(folder)) as (port, _):
+                found.append([asyncio.run(per_second(port, one, count)) for one in asked])
+    rows = []
+    for one, (ours, times), (file, _) in zip(asked, *found, strict=True):
+        p99 = percentile(times, 0.99) * 1e3
+        value, against = f"{ours:,.0f}/s, p99 {p99:.0f} ms", f"SQLite {file:,.0f}/s"
+        rows.append(
+            Row(name=f"requests a second: {one.name}", value=value, against=against, ratio=ours / file, at_most=False)
+        )
+    return rows
+
+
 def run(database: str, *, quick: bool = False) -> list[Row]:
     """Every row of the table, in a schema of its own that is removed at the end.
 
@@ -205,4 +233,6 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
                 for count, rate in rates.items()
             ]
         rows += asyncio.run(recall(places, max(3, rounds // 4), in_scope, foreign))
+        rows += throughput(places, PROCESSES[: 2 if quick else 3], 16 if quick else 240, 0.02 if quick else 0.2)
+        rows += requests(places, 64 if quick else 1600)
     return rows

@@ -83,6 +83,7 @@ def migrate_command(frame: Frame, source: str, target: str) -> None:
     with progress(frame, "migrate") as bar:
         done = asyncio.run(migrate(source, target, progress=bar))
     said = f"{done.copied} of {done.scopes} scopes copied, {done.rows} rows; {done.total} rows in all, {done.checksum}"
+    said += f"; {done.tokens} access tokens" if done.tokens else ""
     behind = f"; {done.behind} scopes changed meanwhile: run it again" if done.behind else ""
     frame.show(done, lambda: click.echo(said + behind))
     if done.behind:

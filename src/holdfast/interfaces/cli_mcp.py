@@ -56,7 +56,9 @@ def mcp_install(frame: Frame, *, client: str, printed: bool) -> None:
     """Tell an MCP client to start Holdfast.
 
     Writes one entry into the client's own list of servers, keeps everything else in it, and keeps a copy of the file.
+    A password for PostgreSQL is not written there: keep it in ~/.pgpass or a service file.
     """
+    _no_secret(frame.db)
     started = [*launcher(), "mcp", *_options(frame)]
     place = place_of()
     if printed:
@@ -73,6 +75,17 @@ def mcp_install(frame: Frame, *, client: str, printed: bool) -> None:
         "backup": None if done.backup is None else str(done.backup),
     }
     frame.show(plain, lambda: click.echo(f"{said}\nrestart {title} to load it" if done.changed else said))
+
+
+def _no_secret(db: str) -> None:
+    """A client's file is read by others, synced and shared, and its arguments stand in the list of processes."""
+    from holdfast.wiring.postgres import is_postgres, shown, tells_secret
+
+    if is_postgres(db) and tells_secret(db):
+        raise click.UsageError(
+            f"the location of {shown(db)} holds a password, which would stand in the client's file and in the list of"
+            " processes; put it into ~/.pgpass or a service file (postgresql:///?service=NAME), not into --db"
+        )
 
 
 def _options(frame: Frame) -> list[str]:

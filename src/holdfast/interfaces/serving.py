@@ -31,6 +31,7 @@ from holdfast.interfaces.serve_settings import ServeSettings
 from holdfast.memory import OpenStore, take_over
 from holdfast.model import Scope
 from holdfast.open import AsyncHoldfast
+from holdfast.wiring.postgres import shown
 
 __all__ = ["Serving", "serve", "serving"]
 
@@ -45,6 +46,7 @@ App = Callable[
     Awaitable[None],
 ]
 _STOPS = (signal.SIGINT, signal.SIGTERM)
+_BACKLOG = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +138,10 @@ async def serve(
             server = _Server(_config(made.app, settings))
             reloads = _Reloads(holdfast, location, {"worker": settings.workers > 0, **opened}, made.app)
             async with made.mcp.lifespan(), _signals(server, made.streams, reloads):
-                log.info("serving", extra={"host": settings.host, "port": sock.getsockname()[1], "store": location})
+                place = {"host": settings.host, "port": sock.getsockname()[1], "store": shown(location)}
+                log.info("serving", extra=place)
+                # Who reads the address may ask at once: it waits until the server takes it.
+                sock.listen(_BACKLOG)
                 scheme = "https" if settings.tls else "http"
                 name = f"[{settings.host}]" if ":" in settings.host else settings.host
                 ready(f"{scheme}://{name}:{sock.getsockname()[1]}")

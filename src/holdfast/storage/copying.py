@@ -28,8 +28,8 @@ VOLATILE: Mapping[str, Mapping[str, str]] = {
 }
 """Columns that say who works on something now: nobody does at the target."""
 NOT_MOVED = {"token", "near_scope", "near_vector"}
-"""Who may ask a server is not moved: a second run would let in again who was revoked at the target since. Nor is what
-a store of one kind makes by itself from the rest."""
+"""Who may ask a server is not copied as rows: a second run would let in again who was revoked at the target since. Nor
+is what a store of one kind makes by itself from the rest."""
 BATCH_ROWS = 500
 PASSES = 5
 """Looks at a source that others write to; what still differs then is reported."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidInput, NotAStore
@@ -23,7 +24,8 @@ async def migrate(source: str, target: str, *, progress: Callable[[int, int], No
     """Make the store at `target` the same as the one at `source`; each is a file or a PostgreSQL database.
 
     The target is made where there is none. Others may write to the source meanwhile: what they change is copied by a
-    further run. Ids, revisions, changes, idempotency keys, tombstones and indexes are the same afterwards.
+    further run. Ids, revisions, changes, idempotency keys, tombstones, indexes and access tokens are the same
+    afterwards; a token that was revoked on one side stays revoked.
 
     Raises:
         NotAStore: there is nothing at the source.
@@ -44,10 +46,35 @@ async def migrate(source: str, target: str, *, progress: Callable[[int, int], No
             sides = [stack.enter_context(_side(location, settings)) for location in (source, target)]
             return copy_store(sides[0], sides[1], progress=progress)
 
-    moved = await asyncio.to_thread(run)
+    done = await asyncio.to_thread(run)
     if is_postgres(target):
         await _near_due(target, settings)
-    return moved
+    return replace(done, tokens=await _move_tokens(source, target, settings))
+
+
+async def _move_tokens(source: str, target: str, settings: Settings) -> int:
+    """Let in at the target whom the source lets in, and nobody who was revoked at either; how many tokens there are.
+
+    They are moved last: their digests are keyed with the store's secret, which the target has by now.
+    """
+    from holdfast.wiring import open_store
+
+    async with AsyncExitStack() as stack:
+        ours, theirs = [
+            await open_store(place, settings, SystemClock(), TimeOrderedIds()) for place in (source, target)
+        ]
+        for store in (ours, theirs):
+            stack.push_async_callback(store.close)
+        held = await ours.tokens.read()
+        for stored in held:
+            token, there = stored.token, await theirs.tokens.find(stored.token.id)
+            if there is None:
+                await theirs.tokens.add(stored)
+            elif token.revoked_at is not None:
+                await theirs.tokens.revoke(token.id, token.revoked_at)
+            if there is not None and token.last_used is not None:
+                await theirs.tokens.note_use(token.id, token.last_used)
+        return len(held)
 
 
 def _need_source(source: str, target: str) -> None:

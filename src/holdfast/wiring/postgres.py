@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from holdfast.answers import Residue
     from holdfast.keeping import Finding, Keeper
 
-__all__ = ["examine_postgres", "is_postgres", "no_residue", "open_postgres", "postgres_is_there", "shown"]
+__all__ = [
+    "examine_postgres",
+    "is_postgres",
+    "no_residue",
+    "open_postgres",
+    "postgres_is_there",
+    "shown",
+    "tells_secret",
+]
 
 _SCHEMES = ("postgresql://", "postgres://")
 
@@ -34,6 +42,18 @@ def shown(location: str) -> str:
     from holdfast.storage.postgres.connection import parsed
 
     return parsed(location).shown
+
+
+def tells_secret(location: str) -> bool:
+    """Whether a location of PostgreSQL holds a password, so that it must not be written down.
+
+    Raises:
+        InvalidInput: the driver is not installed, or the location cannot be read.
+    """
+    _need_driver()
+    from holdfast.storage.postgres.connection import parsed
+
+    return is_postgres(location) and parsed(location).secret
 
 
 def _need_driver() -> None:

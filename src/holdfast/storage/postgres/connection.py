@@ -28,7 +28,18 @@ from holdfast.errors import (
     StoreUnreachable,
 )
 
-__all__ = ["Location", "Reals", "Session", "connect", "in_our_words", "is_lost", "is_race", "parsed", "translated"]
+__all__ = [
+    "Location",
+    "Reals",
+    "Session",
+    "connect",
+    "in_our_words",
+    "is_lost",
+    "is_race",
+    "parsed",
+    "translated",
+    "unwaited",
+]
 
 Session = psycopg.Connection[tuple[Any, ...]]
 """A connection of ours: in autocommit, with the settings of `connect`."""
@@ -57,6 +68,11 @@ class Location:
     def conninfo(self) -> str:
         """What libpq connects with; it may hold a password."""
         return self._conninfo
+
+    @property
+    def secret(self) -> bool:
+        """Whether it does."""
+        return not {"password", "sslpassword", "oauth_client_secret"}.isdisjoint(conninfo_to_dict(self._conninfo))
 
 
 def parsed(location: str) -> Location:
@@ -176,6 +192,14 @@ def _configure(connection: Session, *, lock_timeout: float) -> None:
         " ELSE current_setting('synchronous_commit') END, false), set_config('client_min_messages', 'warning', false)",
         (f"{int(lock_timeout * 1000)}ms", f"{max(1000, int(lock_timeout * 500))}ms"),
     )
+
+
+def unwaited(connection: Session) -> bool:
+    """Whether a failover can lose acknowledged writes: standbys are named as synchronous, and commits wait for none."""
+    row = connection.execute(
+        "SELECT current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') = 'local'"
+    ).fetchone()
+    return row is not None and bool(row[0])
 
 
 def is_lost(error: BaseException) -> bool:

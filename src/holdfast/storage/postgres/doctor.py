@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.keeping import Finding
 from holdfast.model import Scope, from_micros
-from holdfast.storage.postgres.connection import Location, Session
+from holdfast.storage.postgres.connection import Location, Session, unwaited
 from holdfast.storage.postgres.near_upkeep import pgvector
 from holdfast.storage.postgres.reading import QUERIES, driver_text
 from holdfast.storage.postgres.schema import migrations
@@ -88,7 +88,7 @@ def _role(connection: Session, where: str) -> Iterator[Finding]:
 
 
 def _durability(connection: Session, where: str) -> Iterator[Finding]:
-    names = ("fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names", "autovacuum")
+    names = ("fsync", "full_page_writes", "synchronous_commit", "autovacuum")
     found: dict[str, Any] = {}
     for name in names:
         row = connection.execute("SELECT reset_val FROM pg_settings WHERE name = %s", (name,)).fetchone()
@@ -103,9 +103,8 @@ def _durability(connection: Session, where: str) -> Iterator[Finding]:
     if found["synchronous_commit"] == "off":
         what = "synchronous_commit is off; Holdfast's own sessions use 'on' all the same"
         yield _note("durability", what, "nothing; or set it to on, or to remote_apply with a standby", where)
-    standbys, how = found["synchronous_standby_names"], found["synchronous_commit"]
-    if standbys and how in {"local", "off"}:
-        what = f"standbys are named as synchronous, and synchronous_commit is {how}: a failover can lose writes"
+    if unwaited(connection):
+        what = "standbys are named as synchronous, and synchronous_commit is local: a failover can lose writes"
         yield _note("durability", what, "set synchronous_commit to on, remote_write or remote_apply", where)
 
 

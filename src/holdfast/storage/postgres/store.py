@@ -17,7 +17,7 @@ import psycopg
 from holdfast.errors import ForkedProcess, HoldfastError, StoreClosed, StoreUnreachable
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
-from holdfast.storage.postgres.connection import Location, Session, connect, is_lost, is_race, translated
+from holdfast.storage.postgres.connection import Location, Session, connect, is_lost, is_race, translated, unwaited
 from holdfast.storage.postgres.listening import Bell
 from holdfast.storage.postgres.near_upkeep import NearUpkeep
 from holdfast.storage.postgres.pool import Pool
@@ -117,6 +117,8 @@ class PostgresStore:
             with translated(location.shown):
                 connection = connect(location, lock_timeout=busy_timeout)
                 try:
+                    if unwaited(connection):
+                        log.warning("synchronous_commit is local: a failover loses writes that were acknowledged")
                     return create_or_migrate(connection, location, partitions=partitions, now=micros(clock.now()))
                 finally:
                     connection.close()
