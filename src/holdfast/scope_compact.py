@@ -22,8 +22,9 @@ class ScopeCompact(ScopeContext):
 
         Exact copies need no model; near-duplicates go to the judge (the setting `compaction`, else `consolidation`),
         and nothing is merged that its check does not account for. Each merge is one change that can be undone. Call it
-        again while `more` says so. With an agent or a session only its own notes are looked at. `dry_run` shows what
-        would be looked at and why: it asks no model and changes nothing.
+        again while `more` says so. Days, weeks and months of summaries that are over are rolled up (the setting
+        `rollups`), by the same models. With an agent or a session only its own notes are looked at. `dry_run` shows
+        what would be looked at and why: it asks no model and changes nothing.
         """
         runtime = self._runtime
         runtime.guard()
@@ -32,7 +33,17 @@ class ScopeCompact(ScopeContext):
         if compaction is None:
             return Compacted(judged=False, dry_run=dry_run)
         run = compaction().plan if dry_run else compaction().now
-        return await run(self._scope)
+        done = await run(self._scope)
+        if runtime.rollups is None or self._scope.session is not None:
+            return done
+        rollups = runtime.rollups()
+        told = await (rollups.plan if dry_run else rollups.now)(self._scope)
+        return replace(
+            done,
+            groups=(*done.groups, *told.groups),
+            more=done.more or told.more,
+            last_error=done.last_error or told.last_error,
+        )
 
     async def retain(
         self,

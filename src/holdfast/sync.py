@@ -372,12 +372,11 @@ class SyncScope:
         until: datetime | None = None,
         session: str | None = None,
         raw: bool = False,
+        level: str | None = None,
     ) -> Recall:
         """See `AsyncScope.summaries`."""
-        call = self._core.summaries(
-            query, limit=limit, offset=offset, since=since, until=until, session=session, raw=raw
-        )
-        return self._portal.run(call)
+        more: dict[str, Any] = {"since": since, "until": until, "session": session, "raw": raw, "level": level}
+        return self._portal.run(self._core.summaries(query, limit=limit, offset=offset, **more))
 
     def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
         """See `AsyncScope.suspicions`."""

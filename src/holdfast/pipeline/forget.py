@@ -15,6 +15,7 @@ from holdfast.pipeline.fences import erased
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.index import due_compaction
 from holdfast.pipeline.remember import memory_digest, revise
+from holdfast.pipeline.rollup.periods import DUE_ROLLUP
 from holdfast.pipeline.sight import checked_id, checked_session, has_labels, sees
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
@@ -121,10 +122,13 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     while taken := [one for one in rows.merged_into(taken) if one.id not in memories]:
         _add(memories, taken)
     if sources == "erase":
-        named = [source for memory in memories.values() for source in memory.sources]
-        said, derived = rows.find(named)
-        _add(messages, said)
-        _add(memories, derived)
+        asked: set[str] = set()
+        while named := _named(memories.values(), asked):
+            asked |= named.keys()
+            # A roll-up tells what stands below its parts too.
+            said, derived = rows.find(list(named))
+            _add(messages, said)
+            _add(memories, derived)
     frontier = [*messages, *memories]
     while frontier:
         found = [memory for memory in rows.derived(frontier) if memory.id not in memories]
@@ -142,6 +146,10 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
         quoting=tuple(m for m in tx.quoting([*messages, *memories]) if m.id not in messages) if hard else (),
         revived=tuple(one for one in rows.merged_into(memories.values()) if one.id not in memories),
     )
+
+
+def _named(memories: Iterable[Memory], asked: set[str]) -> dict[str, None]:
+    return dict.fromkeys(source for memory in memories for source in memory.sources if source not in asked)
 
 
 def _add(held: dict[str, Message] | dict[str, Memory], found: Iterable[Message] | Iterable[Memory]) -> None:
@@ -292,6 +300,8 @@ def _erase(
 def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:
     if hard:
         tx.put_due("scrub", "bytes", tx.now)
+    if any(memory.kind in {"summary", "rollup"} for memory in going.memories):
+        tx.put_due(*DUE_ROLLUP, tx.now)
     touched = {message.session for message in going.messages}
     for name in sorted(touched | set(going.due_again)):
         session = tx.session(name)

@@ -70,6 +70,7 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
         after = page[-1].number
     found: dict[int, Outdated] = {}
     gone: set[str] = set()
+    spent: set[str] = set()
     for message in tx.find_messages([source for source in replaced if source.startswith("msg_")]):
         alone = _rests_alone(tx, message)
         by = _standing(tx, replaced[message.id])
@@ -85,6 +86,13 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
         held = next(found[message.number] for message in messages if message.id in gone)
         alone = not _says_more(tx, [message for message in messages if message.id not in gone])
         found[memory.number] = replace(held, number=memory.number, alone=alone)
+        spent |= {memory.id} if alone else set()
+    while above := [one for one in tx.derived(sorted(spent)) if one.kind == "rollup" and one.number not in found]:
+        rested_all = [one for one in above if spent.issuperset(one.sources)]
+        if not rested_all:
+            break
+        found |= {one.number: Outdated(number=one.number, by=None, by_number=-1, alone=True) for one in rested_all}
+        spent |= {one.id for one in rested_all}
     return found
 
 
@@ -109,16 +117,23 @@ def _gone(memory: Memory) -> bool:
 
 
 def rested(tx: ReadTx, summaries: Sequence[Memory]) -> frozenset[str]:
-    """Those of a few summaries that rest on such values alone, by id; reads nothing but their own messages."""
+    """Those of a few summaries that rest on such values alone, by id; reads nothing but what they were made of."""
     if not summaries or not any(kind == "fact" and state in _PAST for kind, _, state in tx.counts()):
         return frozenset()
     found = set()
     for memory in summaries:
-        messages = tx.find_messages(memory.sources)
-        gone = [message for message in messages if _rests_alone(tx, message)]
-        if gone and not _says_more(tx, [message for message in messages if message not in gone]):
+        if _all_rested(tx, memory):
             found.add(memory.id)
     return frozenset(found)
+
+
+def _all_rested(tx: ReadTx, memory: Memory) -> bool:
+    if memory.kind == "rollup":
+        parts = tx.find_memories(memory.sources)
+        return bool(parts) and all(_all_rested(tx, part) for part in parts)
+    messages = tx.find_messages(memory.sources)
+    gone = [message for message in messages if _rests_alone(tx, message)]
+    return bool(gone) and not _says_more(tx, [message for message in messages if message not in gone])
 
 
 def _rests_alone(tx: ReadTx, message: Message) -> bool:

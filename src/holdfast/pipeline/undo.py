@@ -11,6 +11,7 @@ from holdfast.model import Author, Change, Effect, Memory, Session, Span
 from holdfast.pipeline.archive import archive
 from holdfast.pipeline.index import look_again
 from holdfast.pipeline.remember import memory_digest, mind_expiry, revise
+from holdfast.pipeline.rollup.apply import founded, joined
 from holdfast.pipeline.sight import checked_id, sees
 from holdfast.pipeline.timeline import contradicting
 from holdfast.ports import Ids
@@ -265,7 +266,8 @@ def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
         undoes=change.id,
     )
     _hidden(tx, change, made)
-    tx.add_change(made)
+    touched = [*(effect.memory_id for effect in made.effects), *change.sources]
+    tx.add_change(replace(made, effects=joined((*made.effects, *founded(tx, touched)))))
     _mark(tx, change, made.id)
     return made.id
 

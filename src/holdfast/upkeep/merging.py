@@ -22,7 +22,7 @@ from holdfast.transaction import WriteTx
 from holdfast.upkeep.judging import Judge, newest_of, vector_of
 from holdfast.vectors import Generation
 
-__all__ = ["MERGED_OUTCOMES", "Merges", "Run", "confined", "foresee"]
+__all__ = ["MERGED_OUTCOMES", "MOST_FAILURES", "Merges", "Run", "confined", "foresee"]
 
 log = logging.getLogger("holdfast.compaction")
 

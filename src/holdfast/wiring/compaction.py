@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from holdfast.upkeep.compaction import Compaction
     from holdfast.upkeep.judging import Judge
     from holdfast.upkeep.retention import Retaining
+    from holdfast.upkeep.rollups import RollUps
 
-__all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by"]
+__all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by", "rollups_once"]
 
 
 def caches_once() -> Callable[[], Caches]:
@@ -67,6 +68,30 @@ def compaction_once(
             clock=upkeep.clock,
             random=Random(),
             owner=f"{upkeep.owner}:compact",
+        )
+
+    return made
+
+
+def rollups_once(store: Store, parts: ChainParts | None, upkeep: Upkeepers) -> Callable[[], RollUps] | None:
+    """What gives the roll-ups of an open store; None where the settings want none, or there is no model."""
+    if not upkeep.settings.rollups or (judge := _judge(parts)) is None:
+        return None
+
+    @cache
+    def made() -> RollUps:
+        from holdfast.pipeline.compact.apply import Merger
+        from holdfast.upkeep.rollups import RollUps
+
+        return RollUps(
+            store,
+            judge,
+            Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
+            bounds=_bounds(upkeep.settings),
+            most_tokens=upkeep.settings.consolidate_part_tokens,
+            clock=upkeep.clock,
+            random=Random(),
+            owner=f"{upkeep.owner}:rollup",
         )
 
     return made

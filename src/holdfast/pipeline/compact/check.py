@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from holdfast.pipeline.compact.contract import Dropped
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
+from holdfast.pipeline.consolidate.entry import other_script
 
-__all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account"]
+__all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account", "unfounded"]
 
 MAX_MERGED_CHARS = 4_000
 """Longest merged text: it fits the windows of small embedders (5,881 characters passed in the field), with room."""
 MAX_LOST = 8
 """Details that one lineage may lose whatever it keeps; beyond that at most as many as it keeps."""
+LEAST_TOLD = 0.05
+"""The share of a part's words that a roll-up must tell: below it, the part might as well not have been shown."""
 LEAST_SHARED = 0.3
 """The share of a source's words that must come back, where nothing says that it was superseded."""
 
@@ -102,6 +105,25 @@ def account(sources: Sequence[Source], text: str, dropped: Sequence[Dropped] = (
     if len(gone) > max(MAX_LOST, kept):
         return f"its lineage would have lost {len(gone)} details"
     return Accounted(lost=gone)
+
+
+def unfounded(sources: Sequence[Source], text: str, *, known: str = "") -> str | None:
+    """What is wrong with a text that tells its sources shorter, beside which they stay; None where it may stand.
+
+    It may leave details out. It invents none (`known` holds what may be said without standing in a source), denies
+    nothing that none denies, tells something of each, in their script, and is plain where they are and no longer.
+    """
+    fault = _shape(sources, text) or _invented((*sources, replace(sources[0], text=known)), text)
+    if fault is not None:
+        return fault
+    if _NEGATED.search(text) and not any(_NEGATED.search(source.text) for source in sources):
+        return "the text says no where no source does"
+    there = content_terms(text)
+    for place, source in enumerate(sources, 1):
+        own = content_terms(source.text)
+        if own and len(own & there) < max(1, len(own) * LEAST_TOLD):
+            return f"nothing of s{place} is in the text"
+    return other_script(text, [source.text for source in sources])
 
 
 def _details(source: Source) -> dict[str, Detail]:

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-__all__ = ["scripts", "sentences", "slips"]
+__all__ = ["other_script", "scripts", "sentences", "slips"]
 
 FEWEST, MOST = 2, 5
 LETTERS = 20
@@ -60,9 +60,15 @@ def slips(entry: str, said: Iterable[str]) -> list[str]:
     count = sentences(entry)
     if not FEWEST <= count <= MOST:
         found.append(f"{count} sentences")
+    other = other_script(entry, said)
+    return found if other is None else [*found, other]
+
+
+def other_script(entry: str, said: Iterable[str]) -> str | None:
+    """That a text is in another script than the texts that it tells; None where it is not, or they have none."""
     asked = scripts(said)
     wanted, got = _main(asked), _main(scripts([_TIME.sub("", entry)]))
     # Code and names are Latin in every language: they ask for nothing where another script stands beside them.
     if wanted is not None and got is not None and wanted != got and not (wanted == "latin" and asked[got]):
-        found.append(f"written in {got}, the user writes {wanted}")
-    return found
+        return f"written in {got}, the user writes {wanted}"
+    return None

@@ -8,11 +8,22 @@ from dataclasses import dataclass, field
 from holdfast.model import Memory, Message, Session, Tier
 from holdfast.pipeline.consolidate.window import When, kept_from, skipped
 from holdfast.pipeline.context.strategies import Crossing, check_strategy
+from holdfast.pipeline.rollup.plan import told
 from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
 from holdfast.pipeline.truth import rested
 from holdfast.transaction import ReadTx
 
-__all__ = ["Confirmed", "WindowPlan", "WindowRead", "confirm", "corrections", "profile", "read_window", "summaries"]
+__all__ = [
+    "Confirmed",
+    "WindowPlan",
+    "WindowRead",
+    "confirm",
+    "corrections",
+    "history",
+    "profile",
+    "read_window",
+    "summaries",
+]
 
 PAGE = 64
 MAX_WINDOW = 2_000
@@ -25,6 +36,9 @@ LEAST_PROFILE = 10
 LINE = 60
 """Tokens of a short line with its date, its source and its id."""
 MAX_SUMMARIES = 20
+MAX_ROLLUPS = 60
+"""Roll-ups that are read: the days and weeks of the last months, and some months before them."""
+MAX_TOLD = 12
 _TIERS: tuple[Tier, ...] = ("long", "mid")
 
 
@@ -130,15 +144,26 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
-    """The newest summaries of this session, newest first; not those that rest on superseded values alone."""
+    """The newest summaries of this session, newest first; not those that rest on superseded values alone.
+
+    Behind them the newest roll-ups of the user's days, weeks and months, of which `history` shows what is not told yet.
+    """
     found = [
         memory
         for tier in _TIERS
         for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
     ]
     newest = sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    newest += tx.newest_memories("rollup", tier="long", agent=agent, limit=MAX_ROLLUPS)
     spent = rested(tx, newest)
     return [memory for memory in newest if memory.id not in spent]
+
+
+def history(confirmed: Sequence[Memory], recalled: Iterable[str]) -> list[Memory]:
+    """The session's own summaries, then the roll-ups of what neither they nor what was recalled tells."""
+    own = [memory for memory in confirmed if memory.kind == "summary"]
+    rollups = [memory for memory in confirmed if memory.kind == "rollup"]
+    return [*own, *told(rollups, [*(memory.id for memory in own), *recalled], most=MAX_TOLD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

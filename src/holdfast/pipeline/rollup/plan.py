@@ -1,0 +1,129 @@
+"""Which periods are to be rolled up, and what a reader is shown of the roll-ups there are. Pure.
+
+Level-triggered: what is wanted follows from the summaries that stand, whatever happened in between. A period that is
+over and has two parts or more gets a roll-up; one that has a single part is told by that part in the level above.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from holdfast.model import Memory
+from holdfast.pipeline.rollup.periods import LEVELS, Period, day_of
+
+__all__ = ["Plan", "Wanted", "planned", "told"]
+
+Declines = Callable[[Sequence[Memory]], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A roll-up to be made: its parts, oldest first, and the roll-ups of that period that it takes the place of."""
+
+    agent: str | None
+    period: Period
+    parts: tuple[Memory, ...]
+    stale: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be made now, what stays apart, what stands for nothing any more, and when the next period is over."""
+
+    wanted: tuple[Wanted, ...] = ()
+    declined: tuple[Wanted, ...] = ()
+    orphans: tuple[Memory, ...] = ()
+    next_at: datetime | None = None
+
+
+def planned(memories: Iterable[Memory], now: datetime, declines: Declines) -> Plan:
+    """What the active summaries and roll-ups of a scope ask for, lowest level first.
+
+    A period waits while one below it is wanted. `declines` says of parts that they are not to be rolled up as they now
+    are: then they stand for themselves in the level above.
+    """
+    by_agent: dict[str | None, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        by_agent[memory.agent].append(memory)
+    plans = [_of_agent(agent, held, now, declines) for agent, held in by_agent.items()]
+    wanted = [one for plan in plans for one in plan.wanted]
+    return Plan(
+        wanted=tuple(sorted(wanted, key=lambda one: (LEVELS.index(one.period.level), one.period.first))),
+        declined=tuple(one for plan in plans for one in plan.declined),
+        orphans=tuple(one for plan in plans for one in plan.orphans),
+        next_at=min((plan.next_at for plan in plans if plan.next_at is not None), default=None),
+    )
+
+
+def _of_agent(agent: str | None, held: Sequence[Memory], now: datetime, declines: Declines) -> Plan:
+    standing: dict[tuple[object, object], list[Memory]] = defaultdict(list)
+    groups: dict[Period, list[Memory]] = defaultdict(list)
+    for memory in sorted(held, key=lambda memory: (memory.event_time, memory.number)):
+        if memory.kind == "rollup":
+            standing[memory.metadata.get("level"), memory.metadata.get("period")].append(memory)
+        elif (day := day_of(memory.event_time)) is not None:
+            groups[day].append(memory)
+    wanted, declined, orphans, times = list[Wanted](), list[Wanted](), list[Memory](), list[datetime]()
+    waiting: set[Period] = set()
+    while groups:
+        above: dict[Period, list[Memory]] = defaultdict(list)
+        blocked: set[Period] = set()
+        for period, parts in sorted(groups.items()):
+            there = standing.pop((period.level, period.name), [])
+            outer = set() if period.within is None else {period.within}
+            one = Wanted(agent=agent, period=period, parts=tuple(parts), stale=tuple(there))
+            if period.settled_at > now:
+                times.append(period.settled_at)
+                continue
+            if period in waiting:
+                blocked |= outer
+                continue
+            same = [other for other in there if set(other.sources) == {part.id for part in parts}]
+            if len(parts) > 1 and not same:
+                if not declines(parts):
+                    wanted.append(one)
+                    blocked |= outer
+                    continue
+                # What stood for a part of them still does, beside the rest.
+                declined.append(one)
+                same = there[-1:]
+            orphans += [other for other in there if len(parts) == 1 or other not in same[-1:]]
+            for over in outer:
+                above[over] += _standing_for(parts, same[-1:] if len(parts) > 1 else [])
+        for over in blocked:
+            above.setdefault(over, [])
+        groups, waiting = above, blocked
+    orphans += [one for left in standing.values() for one in left]
+    return Plan(
+        wanted=tuple(wanted),
+        declined=tuple(declined),
+        orphans=tuple(orphans),
+        next_at=min(times, default=None),
+    )
+
+
+def _standing_for(parts: Sequence[Memory], rollup: Sequence[Memory]) -> list[Memory]:
+    """What tells a period in the level above: its roll-up, and those of its parts that are not in it."""
+    told_by = {source for one in rollup for source in one.sources}
+    return [*rollup, *(part for part in parts if part.id not in told_by)]
+
+
+def told(candidates: Sequence[Memory], shown: Iterable[str], *, most: int) -> list[Memory]:
+    """The roll-ups to show beside what is shown already, newest first: nothing is told twice.
+
+    The widest one that holds nothing shown stands for all below it. One that holds something shown is opened instead:
+    the roll-ups in it are shown, as far as they hold nothing shown.
+    """
+    held = {one.id: one for one in candidates}
+    seen = set(shown)
+
+    def holds_shown(one: Memory) -> bool:
+        return any(source in seen or (source in held and holds_shown(held[source])) for source in one.sources)
+
+    closed = [one for one in candidates if one.id not in seen and not holds_shown(one)]
+    inner = {source for one in closed for source in one.sources}
+    found = [one for one in closed if one.id not in inner]
+    return sorted(found, key=lambda one: (one.event_time, one.number), reverse=True)[:most]
