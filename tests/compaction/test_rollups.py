@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -20,19 +21,20 @@ from holdfast.pipeline.rollup.contract import read_rollup
 from holdfast.pipeline.rollup.periods import LEVELS, Period, day_of
 from holdfast.pipeline.rollup.plan import Wanted, planned, told
 from tests.compaction.conftest import Opened
-from tests.compaction.worlds import IDS, call, shown
+from tests.compaction.worlds import IDS, call, shown, united
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NOW = MONDAY + timedelta(days=50)
+# ruff: noqa: RUF001 - texts of several scripts
 
 
 class Teller:
-    """A model that rolls up: the first words of each part, unless told otherwise."""
+    """A model that rolls up: the words of all parts, unless told otherwise."""
 
     name = "teller"
 
     def __init__(self, decide: Callable[[list[str]], Any] | None = None) -> None:
-        self._decide = decide or (lambda texts: {"text": " ".join(" ".join(text.split()[:6]) for text in texts)})
+        self._decide = decide or (lambda texts: {"text": united(texts)})
         self.asked: list[list[str]] = []
 
     async def chat(self, request: ChatRequest) -> ChatReply:
@@ -312,7 +314,7 @@ async def test_a_bad_answer_goes_to_the_next_model_and_else_nothing_is_made(open
 
 
 async def test_models_that_cannot_be_asked_leave_it_due(opened: Opened) -> None:
-    down = ModelError("down", model="teller", cls="retry", reason="503")
+    down = ModelError("down", model="teller", cls="park", reason="no model loaded")
     judge = Teller(lambda _: down)
     hf = await opened(judge)
     scope = hf.scope(user="alice")
@@ -345,15 +347,39 @@ async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opene
     assert len(await rollups(scope)) == 8
 
 
-async def test_two_workers_make_one(opened: Opened) -> None:
-    import asyncio
-
+async def test_two_workers_make_one(opened: Opened, clock: Any) -> None:
     judge = Teller()
     scope = (await opened(judge)).scope(user="alice")
     await weeks(scope, 2)
-    await asyncio.gather(scope.compact(), scope.compact())
+    both = asyncio.gather(scope.compact(), scope.compact())
+    while not both.done():  # who waits for the other's lease waits on the clock
+        clock.advance(0.02)
+        await asyncio.sleep(0)
     assert len(await rollups(scope)) == 3
+    assert len(judge.asked) == 3
     await sound(scope)
+
+
+async def test_a_run_that_ends_anywhere_is_taken_up(opened: Opened) -> None:
+    """The process is gone after each of its calls in turn: what was made stands, the rest follows, nothing is twice."""
+    for last in range(1, 4):
+        dying = Teller()
+
+        def die(texts: list[str], model: Teller = dying, last: int = last) -> Any:
+            return asyncio.CancelledError() if len(model.asked) == last else {"text": united(texts)}
+
+        dying._decide = die
+        hf = await opened(dying)
+        scope = hf.scope(user=f"u{last}")
+        await weeks(scope, 2)
+        with pytest.raises(asyncio.CancelledError):
+            await scope.compact()
+        assert len(await rollups(scope)) == last - 1
+        await sound(scope)
+        assert await hf.settle(timeout=5)
+        assert len(await rollups(scope)) == 3
+        assert len(dying.asked) == 4
+        await sound(scope)
 
 
 async def test_what_changes_during_the_call_is_not_applied(opened: Opened) -> None:
@@ -369,6 +395,9 @@ async def test_what_changes_during_the_call_is_not_applied(opened: Opened) -> No
     hf = await opened(Meddling())
     scope = hf.scope(user="alice")
     parts += await weeks(scope, 1, a_day=3)
+    first = await scope.compact()
+    assert (first.counts, first.more) == ({"stale": 1}, True)
+    assert not await rollups(scope)
     await scope.compact()
     await sound(scope)
     assert all("Porto" not in one.text for one in await rollups(scope))
@@ -459,9 +488,9 @@ def test_the_plan_settles_and_tells_every_window_once(
     assert set(every).isdisjoint(shown_now)
 
 
-@given(st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31)))
-def test_periods_nest_without_a_gap(naive: datetime) -> None:
-    day = day_of(naive.replace(tzinfo=UTC))
+@given(st.dates(date(2, 1, 1), date(9998, 12, 31)))
+def test_periods_nest_without_a_gap(one: date) -> None:
+    day = day_of(datetime.combine(one, time(12), UTC))
     assert day is not None
     week, month = day.within, day.within.within if day.within else None
     assert week is not None
@@ -497,9 +526,15 @@ def test_names_are_those_of_iso_8601() -> None:
 @pytest.mark.parametrize(
     ("texts", "honest"),
     [
-        (TOLD[:2], "On Monday the user took seat 14C to Porto (TP123), then moved the dentist to Tuesday; Marta calls."),
         (
-            ("Der Nutzer hat den Zug nach Graz um 8:15 gebucht.", "Anna schickt am Dienstag den Vertrag an Herrn Lutz."),
+            TOLD[:2],
+            "On Monday the user took seat 14C to Porto (TP123), then moved the dentist to Tuesday; Marta calls.",
+        ),
+        (
+            (
+                "Der Nutzer hat den Zug nach Graz um 8:15 gebucht.",
+                "Anna schickt am Dienstag den Vertrag an Herrn Lutz.",
+            ),
             "Am Montag im März buchte der Nutzer den Zug nach Graz (8:15); Anna schickt Lutz den Vertrag.",
         ),
         (

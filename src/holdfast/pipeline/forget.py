@@ -241,7 +241,10 @@ def forget(
         tx.hide(gone, change.id)
         tx.flag(dict.fromkeys(numbers, False))
     _make_due(tx, going, hard=hard)
-    tx.add_change(replace(change, effects=stand_again(tx, [memory.id for memory in going.revived])))
+    # A hide leaves each memory at its revision: it is named so that it stands in their history.
+    effects = [] if hard else [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
+    effects += stand_again(tx, [memory.id for memory in going.revived])
+    tx.add_change(replace(change, effects=tuple(effects)))
     return report(going, hard=hard, change_id=change.id)
 
 

@@ -75,7 +75,7 @@ def compaction_once(
 
 def rollups_once(store: Store, parts: ChainParts | None, upkeep: Upkeepers) -> Callable[[], RollUps] | None:
     """What gives the roll-ups of an open store; None where the settings want none, or there is no model."""
-    if not upkeep.settings.rollups or (judge := _judge(parts)) is None:
+    if not upkeep.settings.rollups or not _judges(parts):
         return None
 
     @cache
@@ -83,6 +83,8 @@ def rollups_once(store: Store, parts: ChainParts | None, upkeep: Upkeepers) -> C
         from holdfast.pipeline.compact.apply import Merger
         from holdfast.upkeep.rollups import RollUps
 
+        judge = _judge(parts)
+        assert judge is not None  # noqa: S101 - asked above
         return RollUps(
             store,
             judge,
@@ -115,11 +117,15 @@ def retaining_by(store: Store, by: Upkeepers) -> Retaining | None:
     return Retaining(store, rules, ids=by.ids, mirror=bool(settings.mirror))
 
 
+def _judges(parts: ChainParts | None) -> bool:
+    return parts is not None and not set(parts.chain.models) <= parts.rules
+
+
 def _judge(parts: ChainParts | None) -> Judge | None:
     """The judge that a chain is; none where it has no model but rules."""
     from holdfast.upkeep.judging import Judge
 
-    if parts is None or set(parts.chain.models) <= parts.rules:
+    if parts is None or not _judges(parts):
         return None
     return Judge(chain=parts.chain, rules=parts.rules, spent=parts.spent)
 

@@ -6,7 +6,7 @@ over and has two parts or more gets a roll-up; one that has a single part is tol
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -68,8 +68,11 @@ def _of_agent(agent: str | None, held: Sequence[Memory], now: datetime, declines
             groups[day].append(memory)
     wanted, declined, orphans, times = list[Wanted](), list[Wanted](), list[Memory](), list[datetime]()
     waiting: set[Period] = set()
+    # Of a day its windows are counted, of a week its days: a week of one day is told by that day.
+    inside = Counter({day: len(parts) for day, parts in groups.items()})
     while groups:
         above: dict[Period, list[Memory]] = defaultdict(list)
+        parts_of, inside = inside, Counter[Period]()
         blocked: set[Period] = set()
         for period, parts in sorted(groups.items()):
             there = standing.pop((period.level, period.name), [])
@@ -82,7 +85,7 @@ def _of_agent(agent: str | None, held: Sequence[Memory], now: datetime, declines
                 blocked |= outer
                 continue
             same = [other for other in there if set(other.sources) == {part.id for part in parts}]
-            if len(parts) > 1 and not same:
+            if parts_of[period] > 1 and not same:
                 if not declines(parts):
                     wanted.append(one)
                     blocked |= outer
@@ -90,9 +93,10 @@ def _of_agent(agent: str | None, held: Sequence[Memory], now: datetime, declines
                 # What stood for a part of them still does, beside the rest.
                 declined.append(one)
                 same = there[-1:]
-            orphans += [other for other in there if len(parts) == 1 or other not in same[-1:]]
+            orphans += [other for other in there if parts_of[period] == 1 or other not in same[-1:]]
             for over in outer:
-                above[over] += _standing_for(parts, same[-1:] if len(parts) > 1 else [])
+                above[over] += _standing_for(parts, same[-1:] if parts_of[period] > 1 else [])
+                inside[over] += 1
         for over in blocked:
             above.setdefault(over, [])
         groups, waiting = above, blocked
