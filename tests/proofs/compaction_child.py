@@ -1,6 +1,7 @@
 """A process that tells notes and compacts them, and dies at its nth disk operation.
 
-Run by test_compaction_kill.py: `python compaction_child.py PATH DIES_AT SEED`.
+Run by test_compaction_kill.py: `python compaction_child.py PATH DIES_AT SEED WHAT`; with "summaries" as WHAT it is given
+summaries of past days, and rolls them up.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import asyncio
 import os
 import signal
 import sys
+from datetime import timedelta
 from random import Random
 
 from holdfast.chains import ChainParts
@@ -22,10 +24,11 @@ from holdfast.system import SystemClock
 from holdfast.testing.disk import FaultyDisk
 from holdfast.testing.scripted import HashEmbedding
 from holdfast.wiring import assemble
+from tests.compaction.test_rollups import summary
 from tests.proofs.test_compaction import SAYS, SUBJECTS, Unsteady
 
 
-async def main(path: str, dies_at: int, seed: int) -> None:
+async def main(path: str, dies_at: int, seed: int, what: str) -> None:
     def on(operation: str, count: int) -> None:
         if operation in {"write", "sync"} and count >= dies_at:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -39,7 +42,10 @@ async def main(path: str, dies_at: int, seed: int) -> None:
     alice = AsyncScope(runtime, Scope(user="alice"))
     for turn in range(20):
         text = f"{random.choice(SUBJECTS)} {random.choice(SAYS)} {random.randrange(100, 999)}"
-        memory = (await alice.remember(text)).memory
+        if what == "summaries":
+            memory = await summary(alice, text, clock.now() - timedelta(days=3 + random.randrange(9)))
+        else:
+            memory = (await alice.remember(text)).memory
         assert memory is not None
         print(memory.id, text, sep="\t", flush=True)
         if turn % 4 == 3:
@@ -48,4 +54,4 @@ async def main(path: str, dies_at: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]))
