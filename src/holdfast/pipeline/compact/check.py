@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from holdfast.pipeline.compact.clauses import NEGATED, denied, left_out, swapped
+from holdfast.pipeline.compact.clauses import NEGATED, denied, left_out, shared, swapped
 from holdfast.pipeline.compact.contract import Dropped
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
 from holdfast.pipeline.consolidate.entry import other_script
@@ -25,6 +25,8 @@ MAX_LOST = 8
 """Details that one lineage may lose whatever it keeps; beyond that at most as many as it keeps."""
 LEAST_TOLD = 0.05
 """The share of a part's own words that a roll-up must tell: below it, the part might as well not have been shown."""
+FEW = 3
+"""Words of its own from which on a part must be told by one of them."""
 LEAST_SHARED = 0.3
 """The share of a source's words that must come back, where nothing says that it was superseded."""
 
@@ -119,12 +121,12 @@ def unfounded(sources: Sequence[Source], text: str, *, known: str = "") -> str |
         return fault
     if NEGATED.search(text) and not any(NEGATED.search(source.text) for source in sources):
         return "the text says no where no source does"
-    there = content_terms(text)
     terms = [content_terms(source.text) for source in sources]
     for place, every in enumerate(terms):
-        # What others say too is no sign that this one was told.
+        # What others say too is no sign that this one was told, unless it says little else.
         own = every.difference(*(other for at, other in enumerate(terms) if at != place))
-        if own and len(own & there) < max(1, len(own) * LEAST_TOLD):
+        own = own if len(own) >= FEW else every
+        if own and shared(own, text) < max(1, len(own) * LEAST_TOLD):
             return f"nothing of s{place + 1} is in the text"
     if swapped([source.text for source in sources], text):
         return "the text says of one thing what is said of another"

@@ -15,7 +15,7 @@ from holdfast.pipeline.analysis import analyse
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
 from holdfast.pipeline.function_words import EVIDENCE
 
-__all__ = ["NEGATED", "clauses", "denied", "left_out", "swapped"]
+__all__ = ["NEGATED", "clauses", "denied", "left_out", "shared", "swapped"]
 
 # ruff: noqa: RUF001 - punctuation of every script
 _STOP = r"[.!?…;:](?=\s|$)|,(?=\s)|[。！？；：，、\n()（）]|\s[-–—]\s"
@@ -83,6 +83,12 @@ def left_out(source: str, text: str, accounted: Iterable[str]) -> bool:
         and not all(_in(one, gone) for one in said)
         for clause in clauses(source)
     )
+
+
+def shared(terms: Iterable[str], text: str) -> int:
+    """How many of these terms a text has, whatever their endings."""
+    there = _told(text)
+    return sum(_in(term, there) for term in terms)
 
 
 def _in(term: str, terms: frozenset[str]) -> bool:
