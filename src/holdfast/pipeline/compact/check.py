@@ -15,7 +15,7 @@ from typing import Final
 from holdfast.pipeline.compact.clauses import NEGATED, denied, left_out, shared, swapped
 from holdfast.pipeline.compact.contract import Dropped
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
-from holdfast.pipeline.consolidate.entry import other_script
+from holdfast.pipeline.consolidate.entry import other_script, untimed
 
 __all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account", "unfounded"]
 
@@ -121,7 +121,7 @@ def unfounded(sources: Sequence[Source], text: str, *, known: str = "") -> str |
         return fault
     if NEGATED.search(text) and not any(NEGATED.search(source.text) for source in sources):
         return "the text says no where no source does"
-    terms = [content_terms(source.text) for source in sources]
+    terms = [content_terms(untimed(source.text)) for source in sources]
     for place, every in enumerate(terms):
         # What others say too is no sign that this one was told, unless it says little else.
         own = every.difference(*(other for at, other in enumerate(terms) if at != place))
