@@ -353,10 +353,11 @@ class SyncScope:
         unused_for: timedelta | None = None,
         most: int | None = None,
         dry_run: bool = True,
+        idempotency_key: str | None = None,
     ) -> tuple[Retained, ...]:
         """See `AsyncScope.retain`."""
-        asked = self._core.retain(kinds=kinds, older_than=older_than, unused_for=unused_for, most=most, dry_run=dry_run)
-        return self._portal.run(asked)
+        more: dict[str, Any] = {"most": most, "dry_run": dry_run, "idempotency_key": idempotency_key}
+        return self._portal.run(self._core.retain(kinds=kinds, older_than=older_than, unused_for=unused_for, **more))
 
     def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`."""
