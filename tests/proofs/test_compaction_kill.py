@@ -38,7 +38,7 @@ async def test_a_kill_at_any_step_of_a_merge(tmp_path: Path, runs: Callable[[int
         dies_at = Random(seed).randrange(20, LAST_POINT)
         done = subprocess.run(  # noqa: ASYNC221 - nothing else runs on this loop
             [sys.executable, str(CHILD), str(path), str(dies_at), str(seed), "notes"],
-            capture_output=True, text=True, timeout=120, check=False, cwd=ROOT,
+            capture_output=True, text=True, timeout=900, check=False, cwd=ROOT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])},
         )  # fmt: skip
         assert done.returncode in {0, -9}, done.stderr
@@ -74,7 +74,7 @@ async def test_a_kill_at_any_step_of_a_rollup(tmp_path: Path, runs: Callable[[in
         dies_at = Random(seed).randrange(20, LAST_POINT)
         done = subprocess.run(  # noqa: ASYNC221 - nothing else runs on this loop
             [sys.executable, str(CHILD), str(path), str(dies_at), str(seed), "summaries"],
-            capture_output=True, text=True, timeout=120, check=False, cwd=ROOT,
+            capture_output=True, text=True, timeout=900, check=False, cwd=ROOT,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])},
         )  # fmt: skip
         assert done.returncode in {0, -9}, done.stderr
