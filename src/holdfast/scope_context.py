@@ -144,7 +144,7 @@ class ScopeContext(ScopeReads):
             window=found.get("window", gather.WindowRead()),
             corrections=memories["corrections"],
             profile=memories["profile"],
-            summaries=gather.history(memories["summaries"], [memory.id for memory in memories["memories"]]),
+            summaries=gather.history(memories["summaries"], memories["memories"]),
             memories=memories["memories"],
             messages=_said(_in_order(held["messages"], confirmed.messages)),
             degraded=tuple(dict.fromkeys([*degraded, *arms])),

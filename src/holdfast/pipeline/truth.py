@@ -120,20 +120,30 @@ def rested(tx: ReadTx, summaries: Sequence[Memory]) -> frozenset[str]:
     """Those of a few summaries that rest on such values alone, by id; reads nothing but what they were made of."""
     if not summaries or not any(kind == "fact" and state in _PAST for kind, _, state in tx.counts()):
         return frozenset()
-    found = set()
-    for memory in summaries:
-        if _all_rested(tx, memory):
-            found.add(memory.id)
-    return frozenset(found)
+    known: dict[str, bool] = {}
+    return frozenset(memory.id for memory in summaries if _all_rested(tx, memory, known))
 
 
-def _all_rested(tx: ReadTx, memory: Memory) -> bool:
-    if memory.kind == "rollup":
+def _all_rested(tx: ReadTx, memory: Memory, known: dict[str, bool]) -> bool:
+    """Whether nothing else stands in a summary, or in any part of a roll-up: the first thing that does settles it."""
+    if memory.id not in known and memory.kind == "rollup":
         parts = tx.find_memories(memory.sources)
-        return bool(parts) and all(_all_rested(tx, part) for part in parts)
-    messages = tx.find_messages(memory.sources)
-    gone = [message for message in messages if _rests_alone(tx, message)]
-    return bool(gone) and not _says_more(tx, [message for message in messages if message not in gone])
+        known[memory.id] = bool(parts) and all(_all_rested(tx, part, known) for part in parts)
+    elif memory.id not in known:
+        known[memory.id] = _window_rested(tx, memory)
+    return known[memory.id]
+
+
+def _window_rested(tx: ReadTx, memory: Memory) -> bool:
+    gone, rest = False, list[Message]()
+    for message in tx.find_messages(memory.sources):
+        if _rests_alone(tx, message):
+            gone = True
+        elif message.role not in _ANSWERING:
+            return False
+        else:
+            rest.append(message)
+    return gone and not _says_more(tx, rest)
 
 
 def _rests_alone(tx: ReadTx, message: Message) -> bool:

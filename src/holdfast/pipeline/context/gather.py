@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from holdfast.model import Memory, Message, Session, Tier
 from holdfast.pipeline.consolidate.window import When, kept_from, skipped
@@ -36,8 +37,8 @@ LEAST_PROFILE = 10
 LINE = 60
 """Tokens of a short line with its date, its source and its id."""
 MAX_SUMMARIES = 20
-MAX_ROLLUPS = 60
-"""Roll-ups that are read: the days and weeks of the last months, and some months before them."""
+MAX_ROLLUPS: Mapping[Tier, int] = MappingProxyType({"mid": 14, "long": 30})
+"""Roll-ups that are read: days of the last weeks (mid tier), weeks and months of half a year (long)."""
 MAX_TOLD = 12
 _TIERS: tuple[Tier, ...] = ("long", "mid")
 
@@ -154,16 +155,21 @@ def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
         for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
     ]
     newest = sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
-    newest += tx.newest_memories("rollup", tier="long", agent=agent, limit=MAX_ROLLUPS)
+    newest += [
+        memory
+        for tier, most in MAX_ROLLUPS.items()
+        for memory in tx.newest_memories("rollup", tier=tier, agent=agent, limit=most)
+    ]
     spent = rested(tx, newest)
     return [memory for memory in newest if memory.id not in spent]
 
 
-def history(confirmed: Sequence[Memory], recalled: Iterable[str]) -> list[Memory]:
+def history(confirmed: Sequence[Memory], recalled: Sequence[Memory]) -> list[Memory]:
     """The session's own summaries, then the roll-ups of what neither they nor what was recalled tells."""
     own = [memory for memory in confirmed if memory.kind == "summary"]
     rollups = [memory for memory in confirmed if memory.kind == "rollup"]
-    return [*own, *told(rollups, [*(memory.id for memory in own), *recalled], most=MAX_TOLD)]
+    windows = [memory for memory in recalled if memory.kind == "summary"]
+    return [*own, *told(rollups, [*own, *windows], most=MAX_TOLD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

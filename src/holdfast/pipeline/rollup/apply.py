@@ -73,7 +73,7 @@ def _made(tx: WriteTx, wanted: Wanted, ruling: Ruling, merger: Merger) -> Memory
         number=tx.take_numbers(1),
         kind="rollup",
         text=judgement.text,
-        tier="long",
+        tier="mid" if period.level == "day" else "long",
         agent=wanted.agent,
         topics=folded([*(part.topics for part in parts), judgement.topics], MAX_TOPICS),
         entities=folded([*(part.entities for part in parts), judgement.entities], MAX_ENTITIES, names=True),

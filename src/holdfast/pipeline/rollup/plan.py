@@ -115,19 +115,39 @@ def _standing_for(parts: Sequence[Memory], rollup: Sequence[Memory]) -> list[Mem
     return [*rollup, *(part for part in parts if part.id not in told_by)]
 
 
-def told(candidates: Sequence[Memory], shown: Iterable[str], *, most: int) -> list[Memory]:
+def told(candidates: Sequence[Memory], shown: Iterable[Memory], *, most: int) -> list[Memory]:
     """The roll-ups to show beside what is shown already, newest first: nothing is told twice.
 
-    The widest one that holds nothing shown stands for all below it. One that holds something shown is opened instead:
-    the roll-ups in it are shown, as far as they hold nothing shown.
+    The widest one in whose period nothing is shown stands for all in it. One whose period has something shown is opened
+    instead: the roll-ups in it are shown, as far as theirs have nothing shown. It goes by time, so that it holds where
+    `candidates` are only some of those that there are.
     """
-    held = {one.id: one for one in candidates}
-    seen = set(shown)
-
-    def holds_shown(one: Memory) -> bool:
-        return any(source in seen or (source in held and holds_shown(held[source])) for source in one.sources)
-
-    closed = [one for one in candidates if one.id not in seen and not holds_shown(one)]
-    inner = {source for one in closed for source in one.sources}
-    found = [one for one in closed if one.id not in inner]
+    days = [(one.agent, day) for one in shown if (day := day_of(one.event_time)) is not None]
+    newest = {(one.agent, _period(one)): one for one in sorted(candidates, key=lambda one: one.number)}
+    periods = [(one, period) for (_, period), one in newest.items() if period is not None]
+    closed = [
+        (one, period)
+        for one, period in periods
+        if not any(agent == one.agent and _holds(period, day) for agent, day in days)
+    ]
+    found = [
+        one
+        for one, period in closed
+        if not any(
+            other.agent == one.agent and wider.level != period.level and _holds(wider, period)
+            for other, wider in closed
+        )
+    ]
     return sorted(found, key=lambda one: (one.event_time, one.number), reverse=True)[:most]
+
+
+def _period(rollup: Memory) -> Period | None:
+    """The period that a roll-up tells: that of its level in which its first part lies."""
+    period = day_of(rollup.event_time)
+    while period is not None and period.level != rollup.metadata.get("level"):
+        period = period.within
+    return period
+
+
+def _holds(period: Period, other: Period) -> bool:
+    return period.first <= other.first and other.end <= period.end
