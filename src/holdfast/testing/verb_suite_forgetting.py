@@ -247,7 +247,8 @@ class ForgettingCases:
         await alice.forget(two, hard=False)
         report = await alice.forget(session="s1")
         assert report.messages == (two,)
-        await alice.undo(hidden.change_id)
+        with pytest.raises(Forgotten):
+            await alice.undo(hidden.change_id)
         assert (await alice.recall("tea")).total == 0
         note = await alice.remember("tea note")
         await alice.forget(note.memory.id, hard=False)
