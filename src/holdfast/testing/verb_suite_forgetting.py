@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict
+from holdfast.errors import Forgotten, IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict
 from holdfast.testing.verb_suite_base import Harness, Verbs, facts, texts, user
 
 __all__ = ["ForgettingCases"]
