@@ -245,8 +245,11 @@ class Consolidated:
     last_error: str | None = None
 
 
-Outcome = Literal["copies", "group", "pair", "superseded", "kept_apart", "too_long", "failed", "stale"]
-"""What became of some memories: the first four were merged (or superseded), the others stay as they were."""
+Outcome = Literal["copies", "group", "pair", "superseded", "rolled_up", "kept_apart", "too_long", "failed", "stale"]
+"""What became of some memories: the first four were merged (or superseded), the others stay as they were.
+
+Of summaries that are `rolled_up`, `memory` is the roll-up that tells them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,8 +45,8 @@ __all__ = [
     "micros",
 ]
 
-Kind = Literal["fact", "note", "summary", "raw"]
-HitKind = Literal["message", "fact", "note", "summary", "raw"]
+Kind = Literal["fact", "note", "summary", "raw", "rollup"]
+HitKind = Literal["message", "fact", "note", "summary", "raw", "rollup"]
 Tier = Literal["mid", "long"]
 State = Literal["active", "superseded", "retracted", "merged", "expired", "forgotten"]
 Importance = Literal["low", "mid", "high"]
@@ -55,7 +55,7 @@ Trust = Literal["user", "assistant", "tool"]
 Operation = Literal["set", "add"]
 Shape = Literal["openai", "anthropic"]
 
-KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw")
+KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
 TIERS: tuple[Tier, ...] = ("mid", "long")
 AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})

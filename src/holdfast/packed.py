@@ -96,6 +96,7 @@ class DocumentKind(IntEnum):
     NOTE = 3
     SUMMARY = 4
     RAW = 5
+    ROLLUP = 6
 
 
 class DocumentRole(IntEnum):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.transaction import WriteTx
     from holdfast.upkeep.asked import Asked
     from holdfast.upkeep.compaction import Compaction
+    from holdfast.upkeep.rollups import RollUps
     from holdfast.upkeep.worker import Worker
 
 __all__ = ["Runtime", "RuntimeSettings"]
@@ -75,6 +76,7 @@ class Runtime:
     redactions: Counter[tuple[str, str | None]] = field(default_factory=Counter)
     """How many secrets were replaced since the store was opened, by namespace and user."""
     compaction: Callable[[], Compaction] | None = None
+    rollups: Callable[[], RollUps] | None = None
     new_caches: Callable[[], Caches] | None = None
     pid: int = field(default_factory=os.getpid)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)

@@ -53,11 +53,6 @@ class AsyncScope(ScopeFiles):
     def _stated(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
         return stated(run, once, meaning=self._runtime.embedding is not None)
 
-    def _once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
-        kept_for = timedelta(days=self._runtime.settings.idempotency_days)
-        secret = self._runtime.store.facts.secret
-        return Idempotency.of(verb, key, supplied, secret=secret, kept_for=kept_for)
-
     def _teller(self) -> Teller:
         return Teller(
             ids=self._runtime.ids,

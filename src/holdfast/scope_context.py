@@ -150,7 +150,7 @@ class ScopeContext(ScopeReads):
             window=read,
             corrections=held("corrections"),
             profile=held("profile"),
-            summaries=held("summaries"),
+            summaries=gather.history(held("summaries"), held("memories")),
             memories=held("memories"),
             messages=[one for one in said if isinstance(one, Message) and unquoted(one).strip()],
             degraded=tuple(dict.fromkeys([*degraded, *unsure, *arms])),

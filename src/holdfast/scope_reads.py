@@ -19,6 +19,7 @@ from holdfast.pipeline.expiry import expire_overdue, is_overdue
 from holdfast.pipeline.history import get, history
 from holdfast.pipeline.recall import Meaning, checked, recall
 from holdfast.pipeline.remember import labels
+from holdfast.pipeline.rollup.periods import LEVELS
 from holdfast.pipeline.sight import page_of_messages
 from holdfast.pipeline.status import status
 from holdfast.pipeline.suspicions import doubts
@@ -148,14 +149,32 @@ class ScopeReads:
         until: datetime | None = None,
         session: str | None = None,
         raw: bool = False,
+        level: str | None = None,
     ) -> Recall:
         """The history: a summary for each consolidated window, by words, or the newest first without a query.
 
         `since` and `until` bound when the window began. With `raw`, windows that no model has read yet are among them.
+        With a `level` (`day`, `week`, `month`) it is the roll-ups of that level instead: `sources` are the ids of what
+        each was made of, `metadata` its `level` and `period`.
+
+        Raises:
+            InvalidInput: there is no such level, or it was given with `raw` or a session: roll-ups go across sessions.
         """
+        if level is not None and (level not in LEVELS or raw or session is not None):
+            known = ", ".join(LEVELS)
+            raise InvalidInput(f"level is {level!r:.40}; pass one of {known}, without raw and without a session")
         kinds: tuple[HitKind, ...] = ("summary", "raw") if raw else ("summary",)
+        labels = {} if level is None else {"level": level}
+        kinds = kinds if level is None else ("rollup",)
         return await self.recall(
-            query or "", limit=limit, offset=offset, kinds=kinds, since=since, until=until, session=session
+            query or "",
+            limit=limit,
+            offset=offset,
+            kinds=kinds,
+            since=since,
+            until=until,
+            session=session,
+            metadata=labels,
         )
 
     async def _meaning(self, text: str) -> Meaning:

@@ -93,6 +93,7 @@ class Settings:
         compact_distance: cosine distance up to which two notes may say the same, for the embedding in use.
         compact_word_distance: the same by words, where there are no vectors.
         compact_calls: most calls of one run of compaction.
+        rollups: whether summaries are rolled up into days, weeks and months by the models of `compaction`.
         retain_days: days after which memories of `retain_kinds` are hidden, by event time; 0 for never.
         retain_unused_days: days without being asked for after which they are; 0 for never.
         retain_most: how many of each kind stay, those that were used last; 0 for all.
@@ -148,6 +149,7 @@ class Settings:
     compact_distance: float = 0.25
     compact_word_distance: float = 0.5
     compact_calls: int = 50
+    rollups: bool = True
     retain_days: float = 0.0
     retain_unused_days: float = 0.0
     retain_most: int = 0

@@ -355,10 +355,11 @@ class SyncScope:
         unused_for: timedelta | None = None,
         most: int | None = None,
         dry_run: bool = True,
+        idempotency_key: str | None = None,
     ) -> tuple[Retained, ...]:
         """See `AsyncScope.retain`."""
-        asked = self._core.retain(kinds=kinds, older_than=older_than, unused_for=unused_for, most=most, dry_run=dry_run)
-        return self._portal.run(asked)
+        more: dict[str, Any] = {"most": most, "dry_run": dry_run, "idempotency_key": idempotency_key}
+        return self._portal.run(self._core.retain(kinds=kinds, older_than=older_than, unused_for=unused_for, **more))
 
     def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`."""
@@ -374,12 +375,11 @@ class SyncScope:
         until: datetime | None = None,
         session: str | None = None,
         raw: bool = False,
+        level: str | None = None,
     ) -> Recall:
         """See `AsyncScope.summaries`."""
-        call = self._core.summaries(
-            query, limit=limit, offset=offset, since=since, until=until, session=session, raw=raw
-        )
-        return self._portal.run(call)
+        more: dict[str, Any] = {"since": since, "until": until, "session": session, "raw": raw, "level": level}
+        return self._portal.run(self._core.summaries(query, limit=limit, offset=offset, **more))
 
     def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
         """See `AsyncScope.suspicions`."""

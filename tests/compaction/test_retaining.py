@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import InvalidSetting, NotFound
+from holdfast.errors import Forgotten, InvalidSetting, NotFound
 from holdfast.settings import load_settings
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import Judge, living, merged
@@ -139,7 +139,8 @@ async def test_forgetting_what_retention_hid_is_for_good(opened: Opened, clock) 
     assert await hf.settle()
     [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
     await alice.forget(everything=True)
-    await alice.undo(hidden.id)
+    with pytest.raises(Forgotten):
+        await alice.undo(hidden.id)
     assert await hf.settle()
     assert await ids(alice) == set()
     with pytest.raises(NotFound):

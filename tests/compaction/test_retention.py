@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast.errors import InvalidInput
+from holdfast.errors import Forgotten, IdempotencyConflict, InvalidInput
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import living
 
@@ -42,3 +42,43 @@ async def test_by_age_inactivity_and_count_per_kind(opened: Opened, clock) -> No
 async def test_rules_that_cannot_be_meant(opened: Opened, rules) -> None:
     with pytest.raises(InvalidInput):
         await (await opened()).scope(user="alice").retain(**rules)
+
+
+async def test_the_same_key_tells_what_the_first_call_hid(opened: Opened) -> None:
+    alice = (await opened()).scope(user="alice")
+    for number in range(3):
+        await alice.remember(f"note number {number}")
+    first = await alice.retain(kinds=["note"], most=1, dry_run=False, idempotency_key="k")
+    assert len(first) == 2
+    await alice.remember("another note")
+    assert await alice.retain(kinds=["note"], most=1, dry_run=False, idempotency_key="k") == first
+    assert len(await living(alice)) == 2
+    with pytest.raises(IdempotencyConflict):
+        await alice.retain(kinds=["note"], most=2, dry_run=False, idempotency_key="k")
+    await alice.undo(first[0].change_id)
+    assert await alice.retain(kinds=["note"], most=1, dry_run=False, idempotency_key="k") == first
+    assert await alice.retain(kinds=["note"], most=1, idempotency_key="k") != first, "a look has no key"
+
+
+async def test_a_hide_stands_in_the_history_of_what_it_hid(opened: Opened) -> None:
+    alice = (await opened()).scope(user="alice")
+    note = (await alice.remember("an old note")).memory
+    await alice.remember("a newer note")
+    [hidden] = await alice.retain(kinds=["note"], most=1, dry_run=False)
+    undone = await alice.undo(hidden.change_id)
+    assert [change.verb for change in await alice.history(note.id)] == ["remember", "hide", "undo"]
+    await alice.undo(undone.change_ids[0])
+    assert note.id not in {memory.id for memory in await living(alice)}
+    [again] = [c.id for c in (await alice.changes()).items if c.undoes == undone.change_ids[0]]
+    await alice.undo(again)
+    assert note in await living(alice), "at the revision that it had"
+
+
+async def test_a_hide_of_what_was_forgotten_cannot_be_undone(opened: Opened) -> None:
+    alice = (await opened()).scope(user="alice")
+    await alice.remember("an old note")
+    await alice.remember("a newer note")
+    [hidden] = await alice.retain(kinds=["note"], most=1, dry_run=False)
+    await alice.forget(everything=True)
+    with pytest.raises(Forgotten):
+        await alice.undo(hidden.change_id)

@@ -1,12 +1,14 @@
 """A process that tells notes and compacts them, and dies at its nth disk operation, or statement.
 
-Run by test_compaction_kill.py: `python compaction_child.py PLACE DIES_AT SEED`.
+Run by test_compaction_kill.py: `python compaction_child.py PLACE DIES_AT SEED WHAT`; with "summaries" as WHAT it is given
+summaries of past days, and rolls them up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from datetime import timedelta
 from random import Random
 
 from holdfast.chains import ChainParts
@@ -18,11 +20,12 @@ from holdfast.settings import Settings
 from holdfast.system import SystemClock
 from holdfast.testing.scripted import HashEmbedding
 from holdfast.wiring import assemble
+from tests.compaction.test_rollups import summary
 from tests.proofs.dying import open_dying
 from tests.proofs.test_compaction import SAYS, SUBJECTS, Unsteady
 
 
-async def main(place: str, dies_at: int, seed: int) -> None:
+async def main(place: str, dies_at: int, seed: int, what: str) -> None:
     clock, random = SystemClock(), Random(seed)
     store = await open_dying(place, clock, dies_at=dies_at)
     chain = Chain([Link(model=Unsteady("a", random, 0.1))], clock=clock, dice=random, backoff=Backoff(attempts=1))
@@ -31,7 +34,10 @@ async def main(place: str, dies_at: int, seed: int) -> None:
     alice = AsyncScope(runtime, Scope(user="alice"))
     for turn in range(20):
         text = f"{random.choice(SUBJECTS)} {random.choice(SAYS)} {random.randrange(100, 999)}"
-        memory = (await alice.remember(text)).memory
+        if what == "summaries":
+            memory = await summary(alice, text, clock.now() - timedelta(days=3 + random.randrange(9)))
+        else:
+            memory = (await alice.remember(text)).memory
         assert memory is not None
         print(memory.id, text, sep="\t", flush=True)
         if turn % 4 == 3:
@@ -40,4 +46,4 @@ async def main(place: str, dies_at: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]))

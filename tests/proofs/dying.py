@@ -57,10 +57,10 @@ def _count_statements(dies_at: int) -> None:
     psycopg.Connection.execute = counted  # type: ignore[method-assign]
 
 
-def run_dying(child: Path, place: str, dies_at: int, seed: int) -> tuple[int, str]:
+def run_dying(child: Path, place: str, dies_at: int, seed: int, *more: str) -> tuple[int, str]:
     """Run a child until it ends or dies: how it ended, and the whole lines that it printed."""
     done = subprocess.run(
-        [sys.executable, str(child), place, str(dies_at), str(seed)],
+        [sys.executable, str(child), place, str(dies_at), str(seed), *more],
         capture_output=True, text=True, timeout=120, check=False, cwd=ROOT,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])},
     )  # fmt: skip

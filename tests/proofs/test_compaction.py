@@ -46,6 +46,8 @@ class Unsteady:
         for _ in range(self.random.randrange(6)):
             await asyncio.sleep(0)
         texts = shown(request)
+        if request.tool.name == "roll_up":
+            return self._told(texts)
         if self.random.random() >= self.rate:
             return call(APART if self.random.random() < 0.2 else merged(united(texts)), model=self.name)
         how = self.random.choice(("retry", "next", "park", "prose", "empty", "cut", "lossy", "error text"))
@@ -60,6 +62,17 @@ class Unsteady:
                 return call(merged("Error: could not get response"), model=self.name)
             case _:
                 raise ModelError("scripted", model=self.name, cls=how, reason="scripted")
+
+    def _told(self, texts: list[str]) -> ChatReply:
+        """A roll-up, or a reply or an error that is none."""
+        if self.random.random() >= self.rate:
+            return call({"text": united(texts)}, name="roll_up", model=self.name)
+        how = self.random.choice(("retry", "next", "park", "prose", "empty", "invented"))
+        if how in {"retry", "next", "park"}:
+            raise ModelError("scripted", model=self.name, cls=how, reason="scripted")
+        if how == "prose":
+            return ChatReply(model=self.name, text="It was a good day.")
+        return call({"text": "" if how == "empty" else "Zacharias paid 77 euro"}, name="roll_up", model=self.name)
 
 
 class Failing(HashEmbedding):

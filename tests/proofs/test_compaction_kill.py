@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from holdfast.errors import HoldfastError, NotFound
+from holdfast.pipeline.rollup.apply import declined, history_of
+from holdfast.pipeline.rollup.plan import planned
 from holdfast.ports import Store
+from holdfast.storage.inmemory.store import InMemoryStore
 from holdfast.storage.postgres.connection import parsed
 from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.sqlite.store import SqliteStore
+from holdfast.system import TimeOrderedIds
 from holdfast.testing import FakeClock
+from tests.compaction.test_rollups import rollups, sound, summary
 from tests.postgres_server import Databases
 from tests.proofs.dying import run_dying
 from tests.proofs.ledger import check_whole
-from tests.proofs.test_compaction import Run
+from tests.proofs.test_compaction import SAYS, SUBJECTS, Run
 from tests.proofs.test_consolidation_kill import later
 
 CHILD = Path(__file__).with_name("compaction_child.py")
@@ -48,7 +56,7 @@ async def test_a_kill_at_any_step_of_a_merge(tmp_path: Path, runs: Callable[[int
     for seed in runs(4, 100):
         path = tmp_path / f"{seed}.db"
         dies_at = Random(seed).randrange(20, LAST_POINT)
-        code, out = await asyncio.to_thread(run_dying, CHILD, str(path), dies_at, seed)
+        code, out = await asyncio.to_thread(run_dying, CHILD, str(path), dies_at, seed, "notes")
         killed += code == -9
         if not out:
             continue  # it died while the file was made
@@ -65,7 +73,7 @@ async def test_a_kill_at_any_statement_of_a_merge(databases: Databases, runs: Ca
     for seed in runs(4, 100):
         url = databases.take()
         dies_at = Random(seed).randrange(1, LAST_STATEMENT)
-        code, out = await asyncio.to_thread(run_dying, CHILD, url, dies_at, seed)
+        code, out = await asyncio.to_thread(run_dying, CHILD, url, dies_at, seed, "notes")
         killed += code == -9
         clock = later()
         store = await PostgresStore.open(parsed(url), clock=clock)
@@ -74,3 +82,98 @@ async def test_a_kill_at_any_statement_of_a_merge(databases: Databases, runs: Ca
         databases.give_back(url)
     assert killed > 0
     assert merges > 0
+
+
+@pytest.mark.proof
+async def test_a_kill_at_any_step_of_a_rollup(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+    killed = made = 0
+    for seed in runs(4, 60):
+        path = tmp_path / f"{seed}.db"
+        dies_at = Random(seed).randrange(20, LAST_POINT)
+        code, out = await asyncio.to_thread(run_dying, CHILD, str(path), dies_at, seed, "summaries")
+        killed += code == -9
+        if not out:
+            continue  # it died while the file was made
+        check_whole(path)
+        clock = later()
+        run = Run(seed, SqliteStore(str(path), clock=clock), clock)
+        there = {one.id for one in (await run.alice.list(kinds=["summary"], limit=1000)).items}
+        assert {line.split("\t")[0] for line in out.splitlines()} <= there, "no summary goes for its roll-up"
+        await sound(run.alice)
+        made += await settled_rollups(run)
+        await run.runtimes[0].store.close()
+    assert killed > 0
+    assert made > 0
+
+
+async def settled_rollups(run: Run) -> int:
+    """With models that answer nothing is left to be made, and what is made is made once; how many there are."""
+    for judge in run.judges:
+        judge.rate = 0.0
+    for _ in range(40):
+        run.clock.advance(1000)
+        await run.runtimes[0].worker.round()
+    await sound(run.alice)
+    plan = await run.runtimes[0].store.read(
+        run.alice.scope, lambda tx: planned(history_of(tx), tx.now, lambda parts: declined(tx, parts))
+    )
+    assert not plan.wanted
+    assert not plan.orphans
+    return len(await rollups(run.alice))
+
+
+@pytest.mark.proof
+async def test_seeded_runs_of_rollups(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
+    """Late windows, forgets, hides and undos while two workers roll up and are killed: never one that is stale or twice."""
+    made = kills = 0
+    for seed in runs(20, 300):
+        clock = FakeClock(datetime(2026, 3, 30, tzinfo=UTC))
+        store = (
+            InMemoryStore(clock=clock, ids=TimeOrderedIds())
+            if seed % 2
+            else SqliteStore(str(tmp_path / f"r{seed}.db"), clock=clock)
+        )
+        run = Run(seed, store, clock)
+        told: list[str] = []
+        changes: list[str] = []
+        for _ in range(12):
+            for _ in range(run.random.randrange(4)):
+                at = clock.now() - timedelta(days=3 + run.random.randrange(12), hours=run.random.randrange(9))
+                text = f"{run.random.choice(SUBJECTS)} {run.random.choice(SAYS)} {run.random.randrange(100, 999)}"
+                told += (await summary(run.alice, text, at)).sources
+            what = run.random.choice(("forget", "hide", "undo", "wait"))
+            if what in {"forget", "hide"} and told:
+                with contextlib.suppress(NotFound):
+                    gone = await run.alice.forget(
+                        told.pop(run.random.randrange(len(told))), hard=what == "forget", wait=0
+                    )
+                    changes += [gone.change_id] if what == "hide" else []
+            elif what == "undo":
+                every = await run.alice._read(
+                    lambda tx: [c.id for c in tx.changes() if c.verb in {"roll_up", "consolidate"}]
+                )
+                with contextlib.suppress(HoldfastError):
+                    changes += (await run.alice.undo(run.random.choice([*every, *changes]))).change_ids if every else ()
+            clock.advance(run.random.choice((1, 70, 2000)))
+            await sound(run.alice)
+            await work(run)
+            await sound(run.alice)
+        kills += run.kills
+        made += await settled_rollups(run)
+        await store.close()
+    print(f"{made} roll-ups stand, {kills} kills")
+    assert made > 0
+    assert kills > 0
+
+
+async def work(run: Run) -> None:
+    """Both workers at once, one of which may be killed between any two awaits."""
+    tasks = [asyncio.create_task(runtime.worker.round()) for runtime in run.runtimes]
+    for _ in range(run.random.randrange(60)):
+        await asyncio.sleep(0)
+    if run.random.random() < 0.5:
+        tasks[0].cancel()
+        run.kills += 1
+    for task in tasks:
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

@@ -70,7 +70,11 @@ async def _measure(notes: int, new: int) -> list[Row]:
     random, judge, embedding = Random(1), _Judge(), _Counted()
     with tempfile.TemporaryDirectory() as folder:
         async with AsyncHoldfast.open(
-            str(Path(folder) / "bench.db"), worker=False, compaction=judge, embedding=embedding
+            str(Path(folder) / "bench.db"),
+            worker=False,
+            compaction=judge,
+            embedding=embedding,
+            read_timeout=60.0,  # a loaded machine is measured, not refused
         ) as hf:
             alice = hf.scope(user="bench")
             told = [_note(random) for _ in range(notes)]

@@ -17,7 +17,7 @@ __all__ = ["forget_command", "residue_command"]
 
 @command("forget", example="holdfast forget mem_0198c2f0 --user alice --yes", resume="Run it again: it forgets once.")
 @click.argument("item_id", metavar="[ID]", required=False)
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(["fact", "note", "summary", "raw"]))
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(["fact", "note", "summary", "raw", "rollup"]))
 @click.option("--topic", "topics", multiple=True, help="Memories with this topic; may be given several times.")
 @click.option("--entity", "entities", multiple=True, help="Memories with this entity; may be given several times.")
 @click.option("--before", metavar="TIME", help="Of before this time (ISO-8601 with a zone).")

@@ -24,7 +24,7 @@ __all__ = [
     "status_command",
 ]
 
-_HIT_KINDS = ["message", "fact", "note", "summary", "raw"]
+_HIT_KINDS = ["message", "fact", "note", "summary", "raw", "rollup"]
 _STATES = ["active", "superseded", "retracted", "merged", "expired"]
 _TEXT = 240
 _SOURCES = 5

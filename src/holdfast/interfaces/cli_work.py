@@ -167,10 +167,19 @@ def _say_retained(found: tuple[Retained, ...], *, dry_run: bool) -> None:
 @click.option("--since", metavar="TIME", help="Windows that began then or later (ISO-8601 with a zone).")
 @click.option("--until", metavar="TIME", help="Windows that began before this time.")
 @click.option("--raw", is_flag=True, help="Windows that no model has read yet too.")
+@click.option("--level", type=click.Choice(["day", "week", "month"]), help="Roll-ups, and what each was made of.")
 def summaries_command(
-    frame: Frame, query: str, *, limit: int, offset: int, since: str | None, until: str | None, raw: bool
+    frame: Frame,
+    query: str,
+    *,
+    limit: int,
+    offset: int,
+    since: str | None,
+    until: str | None,
+    raw: bool,
+    level: str | None,
 ) -> None:
-    """Show what happened, window by window.
+    """Show what happened, window by window, or by day, week or month.
 
     The summaries that hold QUERY's words, or without it the newest. Exit code 3 where a part of the search could not be
     asked; what the others found is printed.
@@ -178,7 +187,7 @@ def summaries_command(
     begin, end = moment(since), moment(until)
     with opened(frame) as (_, scope):
         found = scope.summaries(
-            query, limit=limit, offset=offset, since=begin, until=end, session=frame.session, raw=raw
+            query, limit=limit, offset=offset, since=begin, until=end, session=frame.session, raw=raw, level=level
         )
     frame.show(found, lambda: _say_summaries(found))
     if found.degraded:
@@ -186,15 +195,23 @@ def summaries_command(
 
 
 def _say_summaries(found: Recall) -> None:
-    rows = [
-        (f"{hit.event_time:%Y-%m-%d %H:%M}", hit.kind, _shown(hit), clean(hit.session or ""), hit.id)
-        for hit in found.hits
-    ]
-    table(("when", "kind", "text", "session", "id"), rows, wide=2)
+    rows = [(*_when(hit), _shown(hit), *_where(hit), hit.id) for hit in found.hits]
+    table(("when", "kind", "text", "session, or made of", "id"), rows, wide=2)
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
     for arm in found.degraded:
         click.echo(f"degraded: {arm} could not be asked; there may be more", err=True)
+
+
+def _when(hit: Hit) -> tuple[str, str]:
+    if hit.kind == "rollup":
+        return clean(str(hit.metadata.get("period", ""))), clean(str(hit.metadata.get("level", hit.kind)))
+    return f"{hit.event_time:%Y-%m-%d %H:%M}", hit.kind
+
+
+def _where(hit: Hit) -> tuple[str]:
+    """The session of a window; what a roll-up was made of."""
+    return ("\n".join(hit.sources) if hit.kind == "rollup" else clean(hit.session or ""),)
 
 
 def _shown(hit: Hit) -> str:

@@ -33,7 +33,7 @@ Time = Annotated[str, Field(max_length=64, json_schema_extra={"format": "date-ti
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 Labels = Annotated[list[Label], Field(max_length=50)]
 Id = Annotated[str, Field(min_length=5, max_length=100)]
-Kind = Literal["fact", "note", "summary", "raw"]
+Kind = Literal["fact", "note", "summary", "raw", "rollup"]
 
 SESSION = "The conversation this belongs to, by any name that stays the same; leave out for the unnamed one."
 ONLY_SESSION = "Only this conversation; leave out to look across all."
@@ -97,8 +97,8 @@ class Recall(Arguments):
         None, max_length=20_000, description="cursor of the page before, all else being the same."
     )
     session: str | None = Field(None, min_length=1, max_length=256, description=ONLY_SESSION)
-    kinds: list[Literal["message", "fact", "note", "summary", "raw"]] | None = Field(
-        None, min_length=1, max_length=5, description="Only these kinds."
+    kinds: list[Literal["message", "fact", "note", "summary", "raw", "rollup"]] | None = Field(
+        None, min_length=1, max_length=6, description="Only these kinds."
     )
     roles: list[Label] | None = Field(None, min_length=1, max_length=10, description="Messages of these roles only.")
     topics: Labels = Field(default_factory=list, description="Only with all of these topics.")
@@ -115,7 +115,7 @@ class Forget(Arguments):
 
     id: Id | None = Field(None, description="A memory (mem_…) or message (msg_…) to forget.")
     session: str | None = Field(None, min_length=1, max_length=256, description="Forget this whole conversation.")
-    kinds: list[Kind] | None = Field(None, min_length=1, max_length=4, description="Memories of these kinds.")
+    kinds: list[Kind] | None = Field(None, min_length=1, max_length=5, description="Memories of these kinds.")
     topics: Labels = Field(default_factory=list, description="Memories with these topics.")
     entities: Labels = Field(default_factory=list, description="Memories with these entities.")
     before: Time | None = Field(None, description="Of before this time (ISO-8601 with a zone).")

@@ -67,7 +67,7 @@ RECEIPT = _object(
 _MEMORY = _object(
     {
         "id": _text(),
-        "kind": _text("fact, note, summary or raw."),
+        "kind": _text("fact, note, summary, raw or rollup."),
         "text": _text(),
         "truncated": _flag("The text goes on: read holdfast://items/{id}."),
         "state": _text(),
@@ -88,7 +88,7 @@ REMEMBERED = _object({"receipt": RECEIPT, "memory": _MEMORY}, ["receipt"])
 _HIT = _object(
     {
         "id": _text(),
-        "kind": _text("message, fact, note, summary or raw."),
+        "kind": _text("message, fact, note, summary, raw or rollup."),
         "text": _text(),
         "truncated": _flag("The text goes on: read holdfast://items/{id}."),
         "score": {"type": "number", "description": "Compares hits of this answer only."},

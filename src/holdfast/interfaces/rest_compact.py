@@ -9,7 +9,15 @@ from typing import Annotated
 from fastapi import Body, Request, Response
 
 from holdfast.answers import Compacted, Retained
-from holdfast.interfaces.rest_frame import Routes, SessionName, example, json_response, scope_for
+from holdfast.interfaces.rest_frame import (
+    IdempotencyKey,
+    Routes,
+    SessionName,
+    example,
+    given_key,
+    json_response,
+    scope_for,
+)
 from holdfast.interfaces.rest_messages import LONGEST_WAIT
 from holdfast.interfaces.schemas import CompactBody, RetainBody
 from holdfast.memory import OpenStore
@@ -50,6 +58,7 @@ def compact_routes(routes: Routes, holdfast: OpenStore) -> None:
         request: Request,
         body: Annotated[RetainBody, Body(openapi_examples=_RETAIN)],
         session: SessionName = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> Response:
         """List what is past the age, the inactivity or the count of each kind; with `dry_run=false` hide it.
 
@@ -62,6 +71,7 @@ def compact_routes(routes: Routes, holdfast: OpenStore) -> None:
             unused_for=_time(body.unused_for),
             most=body.most,
             dry_run=body.dry_run,
+            idempotency_key=given_key(idempotency_key),
         )
         return json_response(found)
 

@@ -16,6 +16,7 @@ from holdfast.interfaces.schemas import ContextBody, RecallBody
 from holdfast.memory import OpenStore
 from holdfast.pipeline.context.answer import Context
 from holdfast.pipeline.remember import labels
+from holdfast.pipeline.rollup.periods import Level
 
 __all__ = ["read_routes"]
 
@@ -75,12 +76,23 @@ def _recall(routes: Routes, holdfast: OpenStore) -> None:
         since: str | None = None,
         until: str | None = None,
         session: str | None = None,
+        level: Level | None = None,
         *,
         raw: bool = False,
     ) -> Response:
-        """A summary for each consolidated window, by words, or the newest first without a query."""
+        """A summary for each consolidated window, by words, or the newest first without a query.
+
+        With a `level`, the roll-ups of it: `sources` are what each was made of.
+        """
         found = await scope_for(holdfast, request, "read").summaries(
-            query, limit=limit, offset=offset, since=moment(since), until=moment(until), session=session, raw=raw
+            query,
+            limit=limit,
+            offset=offset,
+            since=moment(since),
+            until=moment(until),
+            session=session,
+            raw=raw,
+            level=level,
         )
         return json_response(found)
 

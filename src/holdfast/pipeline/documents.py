@@ -11,6 +11,7 @@ from holdfast.pipeline.analysis import Terms, analyse
 from holdfast.pipeline.arms import asks, said_by
 from holdfast.pipeline.fences import said
 from holdfast.pipeline.index import due_compaction, due_index
+from holdfast.pipeline.rollup.periods import due_rollup
 from holdfast.transaction import WriteTx
 
 __all__ = ["KIND_OF", "ROLE_OF", "index_memories", "memory_entry", "message_entry"]
@@ -22,6 +23,7 @@ KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
         "note": DocumentKind.NOTE,
         "summary": DocumentKind.SUMMARY,
         "raw": DocumentKind.RAW,
+        "rollup": DocumentKind.ROLLUP,
     }
 )
 ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
@@ -78,6 +80,7 @@ def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
         due_index(tx)
     if any(memory.kind == "note" and memory.state == "active" for memory in memories):
         due_compaction(tx)
+    due_rollup(tx, [memory for memory in memories if memory.kind == "summary" and memory.state == "active"])
 
 
 def _kind(kind: Kind) -> HitKind:

@@ -44,7 +44,10 @@ def allowed_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[in
         until = query.as_of or query.known_at
         assert until is not None  # noqa: S101 - `held` is only made for a time
         allowed &= np.where(messages, columns["event_time"] <= micros(until), known)
-    if query.kinds is not None:
+    if query.kinds is None:
+        # What a roll-up tells its parts tell better: it is there where it is asked for.
+        allowed &= columns["kind"] != KIND_OF["rollup"]
+    else:
         allowed &= np.isin(columns["kind"], [KIND_OF[kind] for kind in query.kinds])
     if query.roles is not None:
         allowed &= messages & np.isin(columns["role"], [ROLE_OF[role] for role in query.roles if role in ROLE_OF])

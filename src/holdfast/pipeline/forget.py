@@ -15,6 +15,7 @@ from holdfast.pipeline.fences import erased
 from holdfast.pipeline.idempotency import Idempotency
 from holdfast.pipeline.index import due_compaction
 from holdfast.pipeline.remember import memory_digest, revise
+from holdfast.pipeline.rollup.periods import DUE_ROLLUP
 from holdfast.pipeline.sight import checked_id, checked_session, has_labels, sees
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
@@ -121,10 +122,13 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     while taken := [one for one in rows.merged_into(taken) if one.id not in memories]:
         _add(memories, taken)
     if sources == "erase":
-        named = [source for memory in memories.values() for source in memory.sources]
-        said, derived = rows.find(named)
-        _add(messages, said)
-        _add(memories, derived)
+        asked: set[str] = set()
+        while named := _named(memories.values(), asked):
+            asked |= named.keys()
+            # A roll-up tells what stands below its parts too.
+            said, derived = rows.find(list(named))
+            _add(messages, said)
+            _add(memories, derived)
     frontier = [*messages, *memories]
     while frontier:
         found = [memory for memory in rows.derived(frontier) if memory.id not in memories]
@@ -142,6 +146,10 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
         quoting=tuple(m for m in tx.quoting([*messages, *memories]) if m.id not in messages) if hard else (),
         revived=tuple(one for one in rows.merged_into(memories.values()) if one.id not in memories),
     )
+
+
+def _named(memories: Iterable[Memory], asked: set[str]) -> dict[str, None]:
+    return dict.fromkeys(source for memory in memories for source in memory.sources if source not in asked)
 
 
 def _add(held: dict[str, Message] | dict[str, Memory], found: Iterable[Message] | Iterable[Memory]) -> None:
@@ -233,7 +241,10 @@ def forget(
         tx.hide(gone, change.id)
         tx.flag(dict.fromkeys(numbers, False))
     _make_due(tx, going, hard=hard)
-    tx.add_change(replace(change, effects=stand_again(tx, [memory.id for memory in going.revived])))
+    # A hide leaves each memory at its revision: it is named so that it stands in their history.
+    effects = [] if hard else [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
+    effects += stand_again(tx, [memory.id for memory in going.revived])
+    tx.add_change(replace(change, effects=tuple(effects)))
     return report(going, hard=hard, change_id=change.id)
 
 
@@ -292,6 +303,8 @@ def _erase(
 def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:
     if hard:
         tx.put_due("scrub", "bytes", tx.now)
+    if any(memory.kind in {"summary", "rollup"} for memory in going.memories):
+        tx.put_due(*DUE_ROLLUP, tx.now)
     touched = {message.session for message in going.messages}
     for name in sorted(touched | set(going.due_again)):
         session = tx.session(name)

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.answers import Receipt
 from holdfast.errors import IdempotencyConflict, InvalidInput
-from holdfast.transaction import Replay, WriteTx
+from holdfast.transaction import ReadTx, Replay, WriteTx
 
 __all__ = ["KEPT_FOR", "Idempotency", "keyed_digest", "stated"]
 
@@ -74,7 +74,7 @@ class Idempotency:
         Raises:
             IdempotencyConflict: the key came before with other content.
         """
-        seen = tx.replay(self.verb, self.key_digest)
+        seen = self.seen(tx)
         if seen is None:
             receipt = run()
             expires = None if self.kept_for is None else tx.now + self.kept_for
@@ -84,6 +84,17 @@ class Idempotency:
                 self.verb, self.key_digest, Replay(fingerprint=self.fingerprint, receipt=receipt, expires_at=expires)
             )
             return receipt
+        return seen
+
+    def seen(self, tx: ReadTx) -> Receipt | None:
+        """The receipt of the first time, as a replay; None where the key was not seen.
+
+        Raises:
+            IdempotencyConflict: the key came before with other content.
+        """
+        seen = tx.replay(self.verb, self.key_digest)
+        if seen is None:
+            return None
         if not hmac.compare_digest(seen.fingerprint, self.fingerprint):
             raise IdempotencyConflict(
                 f"the idempotency key {self.key!r:.80} came before with other content; use a new key for a new write",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from holdfast.model import Author, Change, Message
 from holdfast.pipeline.checkup import documents
 from holdfast.pipeline.forget import stand_again
+from holdfast.pipeline.rollup.periods import DUE_ROLLUP
 from holdfast.ports import Ids
 from holdfast.transaction import Tombstone, WriteTx
 
@@ -52,6 +53,8 @@ def forget_again(tx: WriteTx, tombstones: Sequence[Tombstone], *, ids: Ids) -> i
     merged = (item for item, _ in documents(tx) if not isinstance(item, Message) and item.state == "merged")
     effects = stand_again(tx, [memory.id for memory in merged if memory.superseded_by in lost])
     left = {item.session for item, _ in documents(tx) if isinstance(item, Message)}
+    if any(memory.kind in {"summary", "rollup"} for memory in memories):
+        tx.put_due(*DUE_ROLLUP, tx.now)
     _sessions(tx, {message.session for message in messages} - left, due_again)
     tx.put_due("scrub", "bytes", tx.now)
     tx.add_change(replace(change, effects=effects))

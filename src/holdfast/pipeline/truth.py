@@ -85,6 +85,7 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
                 values.setdefault(one, []).append(memory.id)
     found: dict[int, Outdated] = {}
     gone: set[str] = set()
+    spent: set[str] = set()
     for message in tx.find_messages([source for source in replaced if source.startswith("msg_")]):
         alone = _rests_alone(tx, message)
         by = _standing(tx, replaced[message.id])
@@ -98,6 +99,13 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
         held = next(found[message.number] for message in messages if message.id in gone)
         alone = not _says_more(tx, [message for message in messages if message.id not in gone])
         found[memory.number] = replace(held, number=memory.number, alone=alone)
+        spent |= {memory.id} if alone else set()
+    while above := [one for one in tx.derived(sorted(spent)) if one.kind == "rollup" and one.number not in found]:
+        rested_all = [one for one in above if spent.issuperset(one.sources)]
+        if not rested_all:
+            break
+        found |= {one.number: Outdated(number=one.number, by=None, by_number=-1, alone=True) for one in rested_all}
+        spent |= {one.id for one in rested_all}
     # What replaced something and was replaced itself comes first: whoever goes down the ranking goes behind it.
     return dict(sorted(found.items(), key=lambda entry: -entry[1].by_number))
 
@@ -152,16 +160,33 @@ def _gone(memory: Memory) -> bool:
 
 
 def rested(tx: ReadTx, summaries: Sequence[Memory]) -> frozenset[str]:
-    """Those of a few summaries that rest on such values alone, by id; reads nothing but their own messages."""
+    """Those of a few summaries that rest on such values alone, by id; reads nothing but what they were made of."""
     if not summaries or not any(kind == "fact" and state in _PAST for kind, _, state in tx.counts()):
         return frozenset()
-    found = set()
-    for memory in summaries:
-        messages = tx.find_messages(memory.sources)
-        gone = [message for message in messages if _rests_alone(tx, message)]
-        if gone and not _says_more(tx, [message for message in messages if message not in gone]):
-            found.add(memory.id)
-    return frozenset(found)
+    known: dict[str, bool] = {}
+    return frozenset(memory.id for memory in summaries if _all_rested(tx, memory, known))
+
+
+def _all_rested(tx: ReadTx, memory: Memory, known: dict[str, bool]) -> bool:
+    """Whether nothing else stands in a summary, or in any part of a roll-up: the first thing that does settles it."""
+    if memory.id not in known and memory.kind == "rollup":
+        parts = tx.find_memories(memory.sources)
+        known[memory.id] = bool(parts) and all(_all_rested(tx, part, known) for part in parts)
+    elif memory.id not in known:
+        known[memory.id] = _window_rested(tx, memory)
+    return known[memory.id]
+
+
+def _window_rested(tx: ReadTx, memory: Memory) -> bool:
+    gone, rest = False, list[Message]()
+    for message in tx.find_messages(memory.sources):
+        if _rests_alone(tx, message):
+            gone = True
+        elif message.role not in _ANSWERING:
+            return False
+        else:
+            rest.append(message)
+    return gone and not _says_more(tx, rest)
 
 
 def _rests_alone(tx: ReadTx, message: Message) -> bool:

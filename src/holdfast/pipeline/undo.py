@@ -11,6 +11,7 @@ from holdfast.model import Author, Change, Effect, Memory, Session, Span
 from holdfast.pipeline.archive import archive
 from holdfast.pipeline.index import look_again
 from holdfast.pipeline.remember import memory_digest, mind_expiry, revise
+from holdfast.pipeline.rollup.apply import founded, joined
 from holdfast.pipeline.sight import checked_id, sees
 from holdfast.pipeline.timeline import contradicting
 from holdfast.ports import Ids
@@ -47,6 +48,8 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Recei
     if change is None or not _seen(tx, change):
         raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
     _check(change)
+    if _emptied(tx, change):
+        raise Forgotten(f"all that {change_id} hid was forgotten since; tell it anew", id=change_id)
     blocking = _blocking(tx, change, undoer.secret)
     if any(_told(tx, one) for one in blocking) and not cascade:
         later = ", ".join(blocking[:5])
@@ -110,7 +113,7 @@ def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
     Once they are, also what would contradict the rows that the undo brings back.
     """
     blocking: set[str] = set()
-    for effect in change.effects:
+    for effect in _moved(tx, change):
         current = tx.find_memories([effect.memory_id])
         if not current:
             blocking |= _hiding(tx, effect.memory_id, change)
@@ -192,7 +195,7 @@ def _contradicting(tx: ReadTx, change: Change, secret: bytes) -> set[str]:
 
 def _brought_back(tx: ReadTx, change: Change) -> list[Memory]:
     """The memories as undoing the change would leave them."""
-    found = [_as_before(tx, effect, change) for effect in change.effects]
+    found = [_as_before(tx, effect, change) for effect in _moved(tx, change)]
     if _root(tx, change).verb == "hide" and _forward(tx, change):
         # What another hide covers too stays hidden, and is brought back by nothing here.
         found += [item for item in tx.hidden(by=_mark_of(tx, change)) if isinstance(item, Memory)]
@@ -242,8 +245,23 @@ def _cursor_after(tx: ReadTx, change: Change, span: Span) -> int:
     return span.last if _forward(tx, change) else span.first - 1
 
 
+def _emptied(tx: ReadTx, change: Change) -> bool:
+    """Whether this hid something of which nothing is left."""
+    hides = _root(tx, change).verb == "hide" and bool(change.sources)
+    return hides and all(tx.tombstone(one) is not None for one in change.sources)
+
+
+def _moved(tx: ReadTx, change: Change) -> tuple[Effect, ...]:
+    """The effects of a change that are to be undone; what a hide only names is shown again, at the revision it has."""
+    if _root(tx, change).verb != "hide":
+        return change.effects
+    return tuple(effect for effect in change.effects if effect.rev_before != effect.rev_after)
+
+
 def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
-    effects = [restore(tx, effect, change) for effect in reversed(change.effects)]
+    moved = _moved(tx, change)
+    effects = [restore(tx, effect, change) for effect in reversed(moved)]
+    effects += [effect for effect in change.effects if effect not in moved]
     forward = _forward(tx, change)
     learned = _learned(change)
     if learned:
@@ -265,7 +283,8 @@ def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
         undoes=change.id,
     )
     _hidden(tx, change, made)
-    tx.add_change(made)
+    touched = [*(effect.memory_id for effect in made.effects), *change.sources]
+    tx.add_change(replace(made, effects=joined((*made.effects, *founded(tx, touched)))))
     _mark(tx, change, made.id)
     return made.id
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-__all__ = ["Anchor", "TimeRange", "anchors", "times"]
+__all__ = ["Anchor", "TimeRange", "anchors", "calendar_names", "times"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +174,12 @@ _ANCHOR = re.compile(
     re.IGNORECASE,
 )
 _BEFORE: Final = {"before", "bevor", "avant que", "avant qu'", "antes de que"}
+
+
+def calendar_names(moment: datetime) -> frozenset[str]:
+    """The names of a time's month and weekday in every language that is read here, in lower case."""
+    months = {name for name, number in _MONTHS.items() if number == moment.month}
+    return frozenset(months | {name for name, number in _WEEKDAYS.items() if number == moment.weekday()})
 
 
 def times(text: str, now: datetime) -> list[TimeRange]:

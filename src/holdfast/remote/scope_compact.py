@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 from holdfast.answers import Compacted, Retained
 from holdfast.model import Kind, Scope
 from holdfast.plain import from_plain, json_copy
 from holdfast.remote.transport import Call, Transport
+from holdfast.remote.wire import key_header
 from holdfast.scope import AsyncScope
 
 __all__ = ["CALL_SECONDS", "RemoteCompact"]
@@ -22,7 +24,7 @@ _LONGEST = 86_399_999_999_999.0
 
 
 class RemoteCompact(AsyncScope):
-    """A scope behind a transport. What changes something here has no key: it is sent once."""
+    """A scope behind a transport. A run of compaction has no key: it is sent once."""
 
     def __init__(self, transport: Transport, scope: Scope) -> None:
         self._transport = transport
@@ -32,14 +34,15 @@ class RemoteCompact(AsyncScope):
     def _session(self) -> dict[str, Any]:
         return {} if self._scope.session is None else {"session": self._scope.session}
 
-    async def _tidied(self, path: str, body: Mapping[str, Any], *, dry_run: bool) -> Any:
-        # What only lists may be asked again; a second run would not tell what the first one did.
+    async def _tidied(self, path: str, body: Mapping[str, Any], *, dry_run: bool, key: str | None = None) -> Any:
+        # What only lists may be asked again; a second run would not tell what the first one did, unless it has a key.
         call = Call(
             method="POST",
             path=path,
             body=json_copy({**body, "dry_run": dry_run}),
+            headers={} if key is None else {"idempotency-key": key_header(key)},
             query=self._session,
-            again=bool(dry_run),
+            again=bool(dry_run) or key is not None,
             timeout=CALL_SECONDS,
         )
         return (await self._transport.send(call)).data
@@ -56,6 +59,7 @@ class RemoteCompact(AsyncScope):
         unused_for: timedelta | None = None,
         most: int | None = None,
         dry_run: bool = True,
+        idempotency_key: str | None = None,
     ) -> tuple[Retained, ...]:
         """See `AsyncScope.retain`."""
         from holdfast.pipeline.compact.retention import Retention
@@ -67,7 +71,8 @@ class RemoteCompact(AsyncScope):
             "unused_for": _seconds(unused_for),
             "most": most,
         }
-        found = await self._tidied("/v1/retain", body, dry_run=dry_run)
+        key = uuid4().hex if idempotency_key is None else idempotency_key
+        found = await self._tidied("/v1/retain", body, dry_run=dry_run, key=None if dry_run else key)
         return tuple(from_plain(Retained, one) for one in found)
 
 

@@ -151,7 +151,7 @@ class ContentCases:
         await store.write(ALICE, lambda tx: need_session(tx, ids))
         fact = await store.write(ALICE, lambda tx: add_fact(tx, ids, "food", "sushi", **fields))
         assert await store.read(ALICE, lambda tx: tx.find_memories([fact.id])) == [fact]
-        for kind in ("note", "summary", "raw"):
+        for kind in ("note", "summary", "raw", "rollup"):
             row = await store.write(ALICE, lambda tx, k=kind: add_note(tx, ids, "text", kind=k))  # type: ignore[misc]
             assert await store.read(ALICE, lambda tx, r=row: tx.find_memories([r.id])) == [row]  # type: ignore[misc]
 

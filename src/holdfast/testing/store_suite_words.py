@@ -88,7 +88,7 @@ class _Model:
 
 def _record(number: int, length: int, *, active: bool = True) -> DocumentRecord:
     return DocumentRecord(
-        kind=DocumentKind(1 + number % 5),
+        kind=DocumentKind(1 + number % 6),
         role=DocumentRole(number % 6),
         length=length,
         session=number % 7,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict
+from holdfast.errors import Forgotten, IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict
 from holdfast.testing.verb_suite_base import Harness, Verbs, facts, texts, user
 
 __all__ = ["ForgettingCases"]
@@ -247,7 +247,8 @@ class ForgettingCases:
         await alice.forget(two, hard=False)
         report = await alice.forget(session="s1")
         assert report.messages == (two,)
-        await alice.undo(hidden.change_id)
+        with pytest.raises(Forgotten):
+            await alice.undo(hidden.change_id)
         assert (await alice.recall("tea")).total == 0
         note = await alice.remember("tea note")
         await alice.forget(note.memory.id, hard=False)

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from holdfast.errors import InvalidInput, ModelError
-from holdfast.inference import Accepted, ChatReply, ModelChain, Rejected, TaskFailed, UsageBook
+from holdfast.inference import Accepted, ChatReply, ChatRequest, ModelChain, Rejected, TaskFailed, UsageBook
 from holdfast.model import Author, Memory
 from holdfast.pipeline.compact.apply import RULES, Ruling
 from holdfast.pipeline.compact.asking import fits_pinned, merge_prompt, merge_request, sources_of
 from holdfast.pipeline.compact.check import account
 from holdfast.pipeline.compact.contract import Judgement, read_judgement
+from holdfast.pipeline.consolidate.asking import Prompt
 from holdfast.pipeline.embedding import Embedding
+from holdfast.pipeline.rollup.contract import read_rollup, rollup_prompt, rollup_request
+from holdfast.pipeline.rollup.plan import Wanted
 
 __all__ = ["Judge", "Judged", "judged", "newest_of", "vector_of"]
 
@@ -35,16 +38,30 @@ class Judge:
         Where models answered and none passed, the ruling is to keep the memories apart, by nobody's word. A
         `TaskFailed` says that they could not be asked.
         """
-        outcome = await self.chain.ask(merge_request(memories), lambda reply: judged(reply, memories))
+        return await self._ruling(merge_request(memories), lambda reply: judged(reply, memories), merge_prompt())
+
+    async def roll_up(self, wanted: Wanted) -> Ruling | TaskFailed:
+        """The roll-up of a period by the first model whose answer passes its check; else as `rule`."""
+
+        def read(reply: ChatReply) -> Judged | Rejected:
+            found = read_rollup(reply, wanted)
+            return found if isinstance(found, Rejected) else (found, ())
+
+        return await self._ruling(rollup_request(wanted), read, rollup_prompt())
+
+    async def _ruling(
+        self, request: ChatRequest, read: Callable[[ChatReply], Judged | Rejected], asked: Prompt
+    ) -> Ruling | TaskFailed:
+        outcome = await self.chain.ask(request, read)
         if isinstance(outcome, Accepted):
             judgement, lost = outcome.value
             name = outcome.attempts[-1].model if outcome.attempts else outcome.reply.model
-            author = Author(origin="model", name=name, version=merge_prompt().version)
+            author = Author(origin="model", name=name, version=asked.version)
             return Ruling(judgement=judgement, author=author, reply=outcome.reply, attempts=outcome.attempts, lost=lost)
         if not self._answered(outcome):
             return outcome
         last = outcome.attempts[-1].reason if outcome.attempts else outcome.advice
-        kept = Judgement(decision="keep_apart", reason=f"no model gave a merge that stands: {last}")
+        kept = Judgement(decision="keep_apart", reason=f"no model gave an answer that stands: {last}")
         return Ruling(judgement=kept, author=RULES, attempts=outcome.attempts)
 
     def _answered(self, failed: TaskFailed) -> bool:

@@ -22,7 +22,7 @@ from holdfast.transaction import WriteTx
 from holdfast.upkeep.judging import Judge, newest_of, vector_of
 from holdfast.vectors import Generation
 
-__all__ = ["MERGED_OUTCOMES", "Merges", "Run", "confined", "foresee"]
+__all__ = ["MERGED_OUTCOMES", "MOST_FAILURES", "Merges", "Run", "confined", "foresee"]
 
 log = logging.getLogger("holdfast.compaction")
 
@@ -175,6 +175,10 @@ class Merges:
         ids = [memory.id for memory in members]
         if outcome == "pair":
             log.info("Pairwise merged memory %s with %s", ids[0], ids[1])
+        elif outcome == "superseded":
+            newest = newest_of(members)
+            last = ids[-1] if newest is None else newest.id
+            log.info("Memory %s supersedes %s", last, ", ".join(one for one in ids if one != last))
         elif outcome == "kept_apart":
             log.info("Model declined to merge memories %s", ", ".join(ids))
 

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from holdfast.upkeep.compaction import Compaction
     from holdfast.upkeep.consolidation import Consolidation
     from holdfast.upkeep.likeness import Likeness
+    from holdfast.upkeep.rollups import RollUps
 
 __all__ = ["EMBEDDING", "SLOW", "steps"]
 
 READER_RETRY_SECONDS = 1.0
-SLOW = ("compact", "consolidate", "redo")
+SLOW = ("compact", "rollup", "consolidate", "redo")
 """Kinds of due work that call models."""
 EMBEDDING = ("alike", "index")
 """Kinds of due work that call an embedding, which may hang: they keep nothing else waiting."""
@@ -37,6 +38,7 @@ def steps(
     embedding: Embedding | None = None,
     likeness: Callable[[], Likeness] | None = None,
     retain: Step | None = None,
+    rollups: Callable[[], RollUps] | None = None,
 ) -> Mapping[str, Step]:
     """Every kind of due work and what does it; a RAW memory holds at most `raw_chars` characters."""
     secret = store.facts.secret
@@ -78,6 +80,7 @@ def steps(
         found |= {"consolidate": consolidation.window, "redo": consolidation.redo}
     if compaction is not None:
         found["compact"] = _compacting(compaction)
+    found["rollup"] = _nothing if rollups is None else _compacting(rollups)
     if mirror is not None:
         found["mirror"] = _copying(mirror)
     return MappingProxyType(found)
@@ -88,7 +91,7 @@ async def _nothing(_: Lease) -> float | None:
     return None
 
 
-def _compacting(made: Callable[[], Compaction]) -> Step:
+def _compacting(made: Callable[[], Compaction | RollUps]) -> Step:
     async def compact(lease: Lease) -> float | None:
         return await made().step(lease)
 

@@ -129,7 +129,7 @@ def assemble(
     mirror = mirror_of(store, settings, clock)
     embedding = embedding_of(settings.embedding, model, held)
     new_caches = caches_once()
-    worker, compaction = worker_of(
+    worker, compaction, rollups = worker_of(
         store,
         Upkeepers(settings, clock, ids, f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}"),
         Chains(parts, judges, judge),
@@ -154,6 +154,7 @@ def assemble(
         tokenizer=tokenizer,
         redactor=redactor,
         compaction=compaction,
+        rollups=rollups,
         new_caches=new_caches,
     )
     if settings.worker:

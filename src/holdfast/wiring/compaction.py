@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from holdfast.upkeep.compaction import Compaction
     from holdfast.upkeep.judging import Judge
     from holdfast.upkeep.retention import Retaining
+    from holdfast.upkeep.rollups import RollUps
 
-__all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by"]
+__all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by", "rollups_once"]
 
 
 def caches_once() -> Callable[[], Caches]:
@@ -72,6 +73,32 @@ def compaction_once(
     return made
 
 
+def rollups_once(store: Store, parts: ChainParts | None, upkeep: Upkeepers) -> Callable[[], RollUps] | None:
+    """What gives the roll-ups of an open store; None where the settings want none, or there is no model."""
+    if not upkeep.settings.rollups or not _judges(parts):
+        return None
+
+    @cache
+    def made() -> RollUps:
+        from holdfast.pipeline.compact.apply import Merger
+        from holdfast.upkeep.rollups import RollUps
+
+        judge = _judge(parts)
+        assert judge is not None  # noqa: S101 - asked above
+        return RollUps(
+            store,
+            judge,
+            Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
+            bounds=_bounds(upkeep.settings),
+            most_tokens=upkeep.settings.consolidate_part_tokens,
+            clock=upkeep.clock,
+            random=Random(),
+            owner=f"{upkeep.owner}:rollup",
+        )
+
+    return made
+
+
 def retaining_by(store: Store, by: Upkeepers) -> Retaining | None:
     """What hides what the settings do not keep; None where they keep everything."""
     settings = by.settings
@@ -90,11 +117,15 @@ def retaining_by(store: Store, by: Upkeepers) -> Retaining | None:
     return Retaining(store, rules, ids=by.ids, mirror=bool(settings.mirror))
 
 
+def _judges(parts: ChainParts | None) -> bool:
+    return parts is not None and not set(parts.chain.models) <= parts.rules
+
+
 def _judge(parts: ChainParts | None) -> Judge | None:
     """The judge that a chain is; none where it has no model but rules."""
     from holdfast.upkeep.judging import Judge
 
-    if parts is None or set(parts.chain.models) <= parts.rules:
+    if parts is None or not _judges(parts):
         return None
     return Judge(chain=parts.chain, rules=parts.rules, spent=parts.spent)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.upkeep.steps import EMBEDDING, SLOW, steps
 from holdfast.upkeep.worker import Worker
-from holdfast.wiring.compaction import Upkeepers, compaction_once, retaining_by
+from holdfast.wiring.compaction import Upkeepers, compaction_once, retaining_by, rollups_once
 
 if TYPE_CHECKING:
     from holdfast.chains import ChainParts
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.upkeep.compaction import Compaction
     from holdfast.upkeep.consolidation import Consolidation
     from holdfast.upkeep.likeness import Likeness
+    from holdfast.upkeep.rollups import RollUps
     from holdfast.wiring.mirror import Mirror
 
 __all__ = ["Chains", "mirror_of", "when_due", "worker_of"]
@@ -43,12 +44,13 @@ def worker_of(
     mirror: Mirror | None,
     embedding: Embedding | None,
     caches: Callable[[], Caches],
-) -> tuple[Worker, Callable[[], Compaction]]:
-    """What does the due work of a store, and the compaction that it does it with."""
+) -> tuple[Worker, Callable[[], Compaction], Callable[[], RollUps] | None]:
+    """What does the due work of a store, and the compaction and the roll-ups that it does it with."""
     settings, adjudication = by.settings, chains.adjudication
     consolidation = None if chains.consolidation is None else _consolidation(store, chains.consolidation, by)
     judging = chains.compaction or (None if settings.compaction == "none" else chains.consolidation)
     compaction = compaction_once(store, judging, embedding, caches, by)
+    rollups = rollups_once(store, judging, by)
 
     def likeness() -> Likeness:
         from holdfast.upkeep.likeness import Likeness
@@ -66,6 +68,7 @@ def worker_of(
     sweeps: list[Callable[[], Awaitable[None]]] = []
     sweeps += [] if consolidation is None else [consolidation.sweep_all]
     sweeps += [] if retaining is None else [retaining.sweep_all]
+    sweeps += [] if rollups is None else [lambda: rollups().sweep_all()]
     sweeps += [] if mirror is None else [mirror.sweep_all]
     sweeps += [] if adjudication is None else [lambda: likeness().sweep()]
     worker = Worker(
@@ -80,17 +83,18 @@ def worker_of(
             embedding=embedding,
             likeness=likeness,
             retain=None if retaining is None else retaining.step,
+            rollups=rollups,
         ),
         clock=by.clock,
         owner=by.owner,
         random=Random(),
         poll_seconds=settings.poll_seconds,
-        slow=SLOW if consolidation is not None else SLOW[:1],
+        slow=SLOW if consolidation is not None else SLOW[:2],
         apart=EMBEDDING,
         fresh=_all([parts.fresh for parts in chains if parts is not None]),
         sweep=_swept(sweeps),
     )
-    return worker, compaction
+    return worker, compaction, rollups
 
 
 def _all(each: Sequence[Callable[[], None] | None]) -> Callable[[], None] | None:

@@ -25,12 +25,23 @@ from holdfast.ports import Ids
 from holdfast.transaction import ReadTx, WriteTx
 from holdfast.vectors import FLOAT_BYTES, HELD, Generation, block_of
 
-__all__ = ["MERGED", "Merger", "Ruling", "apply_copies", "apply_merge", "apply_supersede", "keep_apart"]
+__all__ = [
+    "MERGED",
+    "TRUST",
+    "Merger",
+    "Ruling",
+    "apply_copies",
+    "apply_merge",
+    "apply_supersede",
+    "keep_apart",
+    "unchanged",
+]
 
 MERGED = "compact"
 """The verb of a change that merged; `keep_apart` is that of one that did not."""
 _IMPORTANCE: tuple[Importance, ...] = ("low", "mid", "high")
-_TRUST: tuple[Trust, ...] = ("tool", "assistant", "user")
+TRUST: tuple[Trust, ...] = ("tool", "assistant", "user")
+"""From the least to the most: what is made of several has that of the least."""
 RULES = Author(origin="rules", name="compaction")
 
 
@@ -73,7 +84,7 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: Hold, merger: Merger
 
     A pinned copy stays as it is and hides the others.
     """
-    verdict = _unchanged(tx, read, hold)
+    verdict = unchanged(tx, read, hold)
     if verdict != "done" or len({canonical_text(memory.text) for memory in read}) != 1:
         return ("stale" if verdict == "done" else verdict), None
     newest = max(read, key=lambda memory: (memory.event_time, memory.number))
@@ -108,7 +119,7 @@ def apply_merge(
     With a pinned source there is no new memory: the pinned one takes the others in, and only its labels grow. `stale`
     where the vector's generation is not current any more, or the content was forgotten and is not learnt again.
     """
-    verdict = _unchanged(tx, read, hold)
+    verdict = unchanged(tx, read, hold)
     if verdict != "done":
         return verdict, None
     pinned = next((memory for memory in read if memory.pinned), None)
@@ -132,7 +143,7 @@ def apply_supersede(
     tx: WriteTx, read: Sequence[Memory], newest: Memory, ruling: Ruling, hold: Hold, merger: Merger
 ) -> tuple[Verdict, str | None]:
     """The newest memory says all that still holds: the others are superseded by it, from its time on."""
-    verdict = _unchanged(tx, read, hold)
+    verdict = unchanged(tx, read, hold)
     if verdict != "done":
         return verdict, None
     effects = []
@@ -149,7 +160,7 @@ def keep_apart(
     tx: WriteTx, read: Sequence[Memory], reason: str, ruling: Ruling, hold: Hold, merger: Merger
 ) -> tuple[Verdict, str | None]:
     """Remember that these are not merged: a change that leaves each of them at the revision it has."""
-    verdict = _unchanged(tx, read, hold)
+    verdict = unchanged(tx, read, hold)
     if verdict != "done":
         return verdict, None
     effects = [Effect(memory_id=memory.id, rev_before=memory.rev, rev_after=memory.rev) for memory in read]
@@ -160,7 +171,8 @@ def keep_apart(
 # --------------------------------------------------------------------------------------------- parts
 
 
-def _unchanged(tx: ReadTx, read: Sequence[Memory], hold: Hold) -> Verdict:
+def unchanged(tx: ReadTx, read: Sequence[Memory], hold: Hold) -> Verdict:
+    """Whether the lease stands, and each of these is active at the revision that was read."""
     if not hold.stands(tx):
         return "lost"
     now = {memory.id: memory for memory in tx.find_memories([memory.id for memory in read])}
@@ -195,7 +207,7 @@ def _united(read: Sequence[Memory], *, topics: Sequence[str] = (), entities: Seq
         "metadata": metadata,
         "importance": importance,
         "tier": "long" if any(memory.tier == "long" for memory in read) else "mid",
-        "trust": min((memory.trust for memory in read), key=_TRUST.index),
+        "trust": min((memory.trust for memory in read), key=TRUST.index),
         "evidence": sum(memory.evidence for memory in read),
         # Their own sources too: forgetting one of those reaches what was made of it.
         "sources": tuple(dict.fromkeys((*(memory.id for memory in read), *named))),

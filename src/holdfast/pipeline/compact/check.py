@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from holdfast.pipeline.compact.clauses import NEGATED, denied, left_out, shared, swapped
 from holdfast.pipeline.compact.contract import Dropped
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
+from holdfast.pipeline.consolidate.entry import other_script, untimed
 
-__all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account"]
+__all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account", "unfounded"]
 
 MAX_MERGED_CHARS = 4_000
 """Longest merged text: it fits the windows of small embedders (5,881 characters passed in the field), with room."""
 MAX_LOST = 8
 """Details that one lineage may lose whatever it keeps; beyond that at most as many as it keeps."""
+LEAST_TOLD = 0.05
+"""The share of a part's own words that a roll-up must tell: below it, the part might as well not have been shown."""
+FEW = 3
+"""Words of its own from which on a part must be told by one of them."""
 LEAST_SHARED = 0.3
 """The share of a source's words that must come back, where nothing says that it was superseded."""
 
@@ -42,11 +48,6 @@ _CHANGED = re.compile(
     r"|ne \w+ plus|remplac\w*|désormais|au lieu|ya no|ahora|cambi\w*|não mais|agora|mudou|non più|adesso"
     r"|больше не|теперь|вместо|раньше)\b|->|→|⇒|不再|改[为為成用]|换成|換成|现在|現在|以前|もう|ではなく|変更|移行"
     r"|더 ?이상|이제|바꾸|변경|대신",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:not|never|no longer|cannot|without|neither|nor|nicht|nie|kein\w*|ohne|ne|pas|jamais|sans|nunca|jamás|sin|não"
-    r"|sem|non|mai|senza|не|нет|никогда|без)\b|\w+n['\u2019]t\b|不|没|沒|無い|ない|ません|않|없|못",
     re.IGNORECASE,
 )
 _VALUES: Final = frozenset({"number"})
@@ -94,7 +95,12 @@ def account(sources: Sequence[Source], text: str, dropped: Sequence[Dropped] = (
             if not _superseded(detail, holders, sources, held, text, dropped, spent):
                 return f"a {detail.kind} of s{place + 1} is neither in the text nor superseded"
             lost[detail.key] = detail
-    fault = _invented(sources, text) or _blended(sources, held, text) or _vanished(sources, text, dropped)
+    fault = (
+        _invented(sources, text)
+        or _blended(sources, held, text)
+        or _vanished(sources, text, dropped)
+        or _clauses(sources, text, dropped)
+    )
     if fault is not None:
         return fault
     gone = tuple(dict.fromkeys((*(key for source in sources for key in source.lost), *lost)))
@@ -102,6 +108,29 @@ def account(sources: Sequence[Source], text: str, dropped: Sequence[Dropped] = (
     if len(gone) > max(MAX_LOST, kept):
         return f"its lineage would have lost {len(gone)} details"
     return Accounted(lost=gone)
+
+
+def unfounded(sources: Sequence[Source], text: str, *, known: str = "") -> str | None:
+    """What is wrong with a text that tells its sources shorter, beside which they stay; None where it may stand.
+
+    It may leave details out. It invents none (`known` holds what may be said without standing in a source), denies
+    nothing that none denies, tells something of each, in their script, and is plain where they are and no longer.
+    """
+    fault = _shape(sources, text) or _invented((*sources, replace(sources[0], text=known)), text)
+    if fault is not None:
+        return fault
+    if NEGATED.search(text) and not any(NEGATED.search(source.text) for source in sources):
+        return "the text says no where no source does"
+    terms = [content_terms(untimed(source.text)) for source in sources]
+    for place, every in enumerate(terms):
+        # What others say too is no sign that this one was told, unless it says little else.
+        own = every.difference(*(other for at, other in enumerate(terms) if at != place))
+        own = own if len(own) >= FEW else every
+        if own and shared(own, text) < max(1, len(own) * LEAST_TOLD):
+            return f"nothing of s{place + 1} is in the text"
+    if swapped([source.text for source in sources], text):
+        return "the text says of one thing what is said of another"
+    return other_script(text, [source.text for source in sources])
 
 
 def _details(source: Source) -> dict[str, Detail]:
@@ -156,7 +185,7 @@ def _superseded(
             if holds(text, one) and spent.isdisjoint(paid):
                 spent |= paid
                 return True
-        if not fresh and _NEGATED.search(sources[newer].text) and _NEGATED.search(text):
+        if not fresh and NEGATED.search(sources[newer].text) and NEGATED.search(text):
             return True
     return False
 
@@ -204,6 +233,18 @@ def _names_as_old(text: str, detail: Detail) -> bool:
     return re.search(old, text, re.IGNORECASE) is not None
 
 
+def _clauses(sources: Sequence[Source], text: str, dropped: Sequence[Dropped]) -> str | None:
+    """A clause that is told nowhere and that nothing newer supersedes; one that is denied, or said of another thing."""
+    texts = [source.text for source in sources]
+    for place, source in enumerate(sources):
+        newer = [one.what for one in dropped if sources[one.newer - 1].at > source.at]
+        if left_out(source.text, text, newer):
+            return f"a statement of s{place + 1} is not in the text"
+    if denied(texts, text):
+        return "the text denies what is said, or says what is denied"
+    return "the text says of one thing what is said of another" if swapped(texts, text) else None
+
+
 def _vanished(sources: Sequence[Source], text: str, dropped: Sequence[Dropped]) -> str | None:
     """A source of which nothing came back, though nothing newer supersedes it; or a "not" that came or went."""
     there = content_terms(text)
@@ -214,8 +255,8 @@ def _vanished(sources: Sequence[Source], text: str, dropped: Sequence[Dropped]) 
             continue
         if source.at == newest or not any(entry.newer - 1 != place for entry in dropped):
             return f"nothing of s{place + 1} is in the text"
-    denied = [_NEGATED.search(source.text) is not None for source in sources]
-    said = _NEGATED.search(text) is not None
+    denied = [NEGATED.search(source.text) is not None for source in sources]
+    said = NEGATED.search(text) is not None
     if said and not any(denied):
         return "the text says no where no source does"
     if not said and denied[max(range(len(sources)), key=lambda at: sources[at].at)]:

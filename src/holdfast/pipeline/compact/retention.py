@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
-from holdfast.answers import Retained
+from holdfast.answers import Receipt, Retained
 from holdfast.errors import InvalidInput
 from holdfast.model import Author, Change, Kind, Memory
 from holdfast.pipeline.forget import Target, forget, plan
@@ -14,10 +15,13 @@ from holdfast.pipeline.sight import seen
 from holdfast.ports import Ids
 from holdfast.transaction import Listing, ReadTx, WriteTx
 
-__all__ = ["KEPT_KINDS", "Retention", "brought_back", "hide", "overdue", "past"]
+__all__ = ["KEPT_KINDS", "Retention", "brought_back", "hide", "overdue", "past", "retained"]
 
 KEPT_KINDS: tuple[Kind, ...] = ("fact", "note")
 """Summaries and RAW stand for windows of the journal: without one its window would be consolidated again."""
+
+RULES: tuple[Literal["age", "inactivity", "count"], ...] = ("age", "inactivity", "count")
+_REASON = "hidden by retention: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +87,24 @@ def hide(tx: WriteTx, one: Retained, retention: Retention, *, secret: bytes, ids
         secret=secret,
         ids=ids,
         author=author,
-        reason=f"hidden by retention: {one.rule}",
+        reason=f"{_REASON}{one.rule}",
     )
     return done.change_id
+
+
+def retained(tx: ReadTx, receipt: Receipt) -> tuple[Retained, ...]:
+    """What a retention hid, from its receipt; what was forgotten since is left out."""
+    found: list[Retained] = []
+    for item, change_id in zip(receipt.ids, receipt.change_ids, strict=True):
+        change = tx.find_change(change_id)
+        rows = [*tx.hidden(by=change_id), *tx.find_memories([item])]
+        memory = next((one for one in rows if one.id == item and isinstance(one, Memory)), None)
+        if change is not None and memory is not None:
+            rule = change.reason.removeprefix(_REASON)
+            found += [
+                Retained(id=item, kind=memory.kind, rule=name, change_id=change_id) for name in RULES if name == rule
+            ]
+    return tuple(found)
 
 
 def brought_back(tx: ReadTx, changes: Sequence[Change]) -> set[str]:

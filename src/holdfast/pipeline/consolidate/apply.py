@@ -23,6 +23,7 @@ from holdfast.pipeline.consolidate.snapshot import FRONT, Snapshot
 from holdfast.pipeline.consolidate.window import Part, begins_turn
 from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.idempotency import keyed_digest
+from holdfast.pipeline.rollup.apply import withdraw
 from holdfast.pipeline.undo import restore
 from holdfast.transaction import WriteTx
 
@@ -119,6 +120,8 @@ def apply_redone(tx: WriteTx, snapshot: Snapshot, result: Result, hold: Hold, me
     summary = _learn(learner, result, means)
     for old in tx.find_memories([memory.id for memory in snapshot.replaces]):
         learner.revise(old, state="merged", superseded_by=None if summary is None else summary.id)
+    for effect in withdraw(tx, [memory.id for memory in snapshot.replaces]):
+        learner.noted(effect)
     tx.add_change(_change(tx, learner, summary, snapshot.messages, result, spans=()))
     mirrored(tx, means)
     return "done"

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-__all__ = ["scripts", "sentences", "slips"]
+__all__ = ["other_script", "scripts", "sentences", "slips", "untimed"]
 
 FEWEST, MOST = 2, 5
 LETTERS = 20
@@ -22,9 +22,14 @@ _END = re.compile(r"[.!?]+[\"'\u201d\u2019)\]]*(?=\s|$)|[\u3002\uff01\uff1f\u061
 _TIME = re.compile(r"\A\s*\[[^\]]{1,40}\]\s*")
 
 
+def untimed(entry: str) -> str:
+    """An entry without the time of its window in front."""
+    return _TIME.sub("", entry)
+
+
 def sentences(entry: str) -> int:
     """About how many sentences a text has: full stops of all scripts count, those of abbreviations do not."""
-    text = _SHORT.sub(lambda found: found[0].replace(".", ""), _TIME.sub("", entry)).strip()
+    text = _SHORT.sub(lambda found: found[0].replace(".", ""), untimed(entry)).strip()
     pieces = [piece for piece in _END.split(text) if piece and any(c.isalnum() for c in piece)]
     return len(pieces)
 
@@ -60,9 +65,15 @@ def slips(entry: str, said: Iterable[str]) -> list[str]:
     count = sentences(entry)
     if not FEWEST <= count <= MOST:
         found.append(f"{count} sentences")
+    other = other_script(entry, said)
+    return found if other is None else [*found, other]
+
+
+def other_script(entry: str, said: Iterable[str]) -> str | None:
+    """That a text is in another script than the texts that it tells; None where it is not, or they have none."""
     asked = scripts(said)
-    wanted, got = _main(asked), _main(scripts([_TIME.sub("", entry)]))
+    wanted, got = _main(asked), _main(scripts([untimed(entry)]))
     # Code and names are Latin in every language: they ask for nothing where another script stands beside them.
     if wanted is not None and got is not None and wanted != got and not (wanted == "latin" and asked[got]):
-        found.append(f"written in {got}, the user writes {wanted}")
-    return found
+        return f"written in {got}, the user writes {wanted}"
+    return None

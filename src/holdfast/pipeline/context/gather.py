@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from holdfast.model import Memory, Message, Session, Tier
 from holdfast.pipeline.consolidate.window import When, kept_from, skipped
 from holdfast.pipeline.context.strategies import Crossing, check_strategy
+from holdfast.pipeline.rollup.plan import told
 from holdfast.pipeline.tokens import Count, estimate_message, estimate_tokens
 from holdfast.pipeline.truth import rested
 from holdfast.transaction import ReadTx
@@ -20,6 +22,7 @@ __all__ = [
     "confirm",
     "corrections",
     "current",
+    "history",
     "profile",
     "read_window",
     "summaries",
@@ -36,6 +39,9 @@ LEAST_PROFILE = 10
 LINE = 60
 """Tokens of a short line with its date, its source and its id."""
 MAX_SUMMARIES = 20
+MAX_ROLLUPS: Mapping[Tier, int] = MappingProxyType({"mid": 14, "long": 30})
+"""Roll-ups that are read: days of the last weeks (mid tier), weeks and months of half a year (long)."""
+MAX_TOLD = 12
 _TIERS: tuple[Tier, ...] = ("long", "mid")
 
 
@@ -141,15 +147,31 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
-    """The newest summaries of this session, newest first; not those that rest on superseded values alone."""
+    """The newest summaries of this session, newest first; not those that rest on superseded values alone.
+
+    Behind them the newest roll-ups of the user's days, weeks and months, of which `history` shows what is not told yet.
+    """
     found = [
         memory
         for tier in _TIERS
         for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
     ]
     newest = sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    newest += [
+        memory
+        for tier, most in MAX_ROLLUPS.items()
+        for memory in tx.newest_memories("rollup", tier=tier, agent=agent, limit=most)
+    ]
     spent = rested(tx, newest)
     return [memory for memory in newest if memory.id not in spent]
+
+
+def history(confirmed: Sequence[Memory], recalled: Sequence[Memory]) -> list[Memory]:
+    """The session's own summaries, then the roll-ups of what neither they nor what was recalled tells."""
+    own = [memory for memory in confirmed if memory.kind == "summary"]
+    rollups = [memory for memory in confirmed if memory.kind == "rollup"]
+    windows = [memory for memory in recalled if memory.kind == "summary"]
+    return [*own, *told(rollups, [*own, *windows], most=MAX_TOLD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,7 @@ CREATE TABLE memory (
   number        INTEGER NOT NULL,
   agent_id      TEXT NOT NULL,
   session_id    TEXT,                       -- the session it came from; NULL where there is none
-  kind          TEXT NOT NULL CHECK (kind IN ('fact', 'note', 'summary', 'raw')),
+  kind          TEXT NOT NULL CHECK (kind IN ('fact', 'note', 'summary', 'raw', 'rollup')),
   state         TEXT NOT NULL CHECK (state IN ('active', 'superseded', 'retracted', 'merged', 'expired')),
   tier          TEXT NOT NULL CHECK (tier IN ('mid', 'long')),
   subject       TEXT,

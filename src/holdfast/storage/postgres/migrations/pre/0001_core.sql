@@ -124,7 +124,7 @@ CREATE TABLE memory (
   number        BIGINT NOT NULL,
   agent_id      TEXT COLLATE "C" NOT NULL,
   session_id    TEXT COLLATE "C",                       -- the session it came from; NULL where there is none
-  kind          TEXT COLLATE "C" NOT NULL CHECK (kind IN ('fact', 'note', 'summary', 'raw')),
+  kind          TEXT COLLATE "C" NOT NULL CHECK (kind IN ('fact', 'note', 'summary', 'raw', 'rollup')),
   state         TEXT COLLATE "C" NOT NULL CHECK (state IN ('active', 'superseded', 'retracted', 'merged', 'expired')),
   tier          TEXT COLLATE "C" NOT NULL CHECK (tier IN ('mid', 'long')),
   subject       TEXT COLLATE "C",
