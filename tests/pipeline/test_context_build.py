@@ -138,9 +138,18 @@ def found_by_a_long_run():
     return Gathered(window=WindowRead(messages=journal(held, "anthropic"))), request
 
 
+def instructions_alone():
+    """Instructions of the journal, of which a larger budget holds more: the size that is named must hold them too."""
+    held = [{"role": "system", "content": said} for said in ("hello", "what is due?", "여름 휴가")]
+    request = Request(budget=150, reserve=0, strategy="adaptive", shape="anthropic", threshold=1, tail=0)
+    window = WindowRead(messages=journal(held, "anthropic"))
+    return Gathered(window=window, corrections=[memory(1, "a")]), request
+
+
 @every
 @given(cases())
 @example(found_by_a_long_run())
+@example(instructions_alone())
 def test_any_window_is_valid_fits_and_holds_the_newest_message_and_the_corrections(case):
     gathered, request = case
     try:

@@ -98,6 +98,7 @@ class _Plan:
     secret: bytes
     cost: Costs
     lost: tuple[LeftOut, ...] = ()
+    bare: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +167,7 @@ def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
     read = zip(gathered.window.messages, gathered.window.costs, strict=False)
     cost = Costs(known={id(message.body): (message.body, tokens) for message, tokens in read}, count=request.count)
     systems, pieces = joined(gathered.given, gathered.window.messages, request.shape, secret=secret)
+    every = sum(cost(piece.body) for piece in pieces)
     pieces, lost = _bounded(pieces, request.available // 4, cost)
     turns = sum(is_person(piece.body, request.shape) for piece in pieces)
     strategy = chosen(request.strategy, turns=turns, threshold=request.threshold)
@@ -202,6 +204,7 @@ def _planned(gathered: Gathered, request: Request, secret: bytes) -> _Plan:
         secret=secret,
         cost=cost,
         lost=lost,
+        bare=every - sum(cost(piece.body) for piece in pieces),
     )
 
 
@@ -298,7 +301,7 @@ def _fitted(
         plan = _with_bodies(plan, {newest: _short(plan, plan.pieces[newest], max(FLOOR, room))})
         made = _made(plan, kept, _cut(plan, 0))
     if made.used > available:
-        size = plan.request.holding(made.used)
+        size = plan.request.holding(made.used + plan.bare)  # a larger budget holds more of the instructions
         raise TooLarge(
             f"a budget of {plan.request.budget} tokens, {plan.request.reserve} of them reserved, cannot hold the"
             f" instructions, the corrections and the newest message; pass about {size}, or reserve less",
