@@ -243,6 +243,38 @@ async def test_hiding_and_showing_a_window_again(opened: Opened) -> None:
     assert parts[0].id in day.sources
 
 
+async def test_showing_a_window_again_leaves_one_telling_of_its_day_at_once(opened: Opened) -> None:
+    judge = Teller()
+    hf = await opened(judge)
+    scope = hf.scope(user="alice")
+    parts = await weeks(scope, 2, a_day=3)
+    await scope.compact()
+    before = sorted(one.id for one in await rollups(scope))
+    change = (await scope.forget(parts[0].id, hard=False, sources="keep")).change_id
+    await hf.settle(timeout=5)
+    for stands in (True, False, True):
+        [change] = (await scope.undo(change)).change_ids
+        await sound(scope)
+        assert (sorted(one.id for one in await rollups(scope)) == before) is stands
+        await hf.settle(timeout=5)
+        await sound(scope)
+    calls = len(judge.asked)
+    assert not (await scope.compact()).groups
+    assert len(judge.asked) == calls
+
+
+async def test_a_pin_stays_on_the_telling_of_a_period(opened: Opened) -> None:
+    scope = (await opened(Teller())).scope(user="alice")
+    await weeks(scope, 2)
+    await scope.compact()
+    [week] = await rollups(scope, "week")
+    await scope.pin(week.id)
+    await summary(scope, "The user told Ines that the keys are at Rua Nova 7.", MONDAY + timedelta(hours=5))
+    await scope.compact()
+    assert [one.pinned for one in await rollups(scope, "week")] == [True]
+    assert [one.pinned for one in await rollups(scope, "day")] == [False, False]
+
+
 async def test_undoing_a_consolidation_takes_its_rollups_away_at_once(opened: Opened) -> None:
     scope = (await opened(Teller())).scope(user="alice")
     parts = await weeks(scope, 2)
@@ -334,6 +366,39 @@ async def test_a_period_over_the_size_gate_is_said_and_not_asked(opened: Opened)
     await weeks(scope, 1, a_day=4)
     assert (await scope.compact()).counts == {"too_long": 1}
     assert not judge.asked
+
+
+async def test_a_run_for_one_agent_leaves_what_others_wait_for_due(opened: Opened) -> None:
+    hf = await opened(Teller())
+    assert await hf.settle(timeout=5)
+    one, other = hf.scope(user="alice", agent="scout"), hf.scope(user="alice", agent="scribe")
+    await weeks(one, 1)
+    await weeks(other, 1)
+    await one.compact()
+    assert [found.agent for found in await rollups(hf.scope(user="alice"))] == ["scout"]
+    assert await hf.settle(timeout=5)
+    assert sorted(str(found.agent) for found in await rollups(hf.scope(user="alice"))) == ["scout", "scribe"]
+
+
+async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Opened, clock: Any) -> None:
+    judge = Teller()
+    hf = await opened(judge)
+    scope = hf.scope(user="alice")
+    await weeks(scope, 9)
+    clock.advance(timedelta(days=1))
+    assert await hf.settle(timeout=5)
+    calls, written = len(judge.asked), []
+    store, write = scope._runtime.store, scope._runtime.store.write
+
+    async def counted(*args: Any, **more: Any) -> Any:
+        written.append(args)
+        return await write(*args, **more)
+
+    object.__setattr__(store, "write", counted)
+    for _ in range(20):
+        clock.advance(timedelta(hours=6, minutes=1))
+        assert await hf.settle(timeout=5)
+    assert (len(judge.asked) - calls, len(written)) == (0, 0)
 
 
 async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opened) -> None:
