@@ -412,6 +412,28 @@ async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opene
     assert len(await rollups(scope)) == 8
 
 
+async def test_a_run_whose_calls_end_with_a_level_says_that_more_is_left(opened: Opened) -> None:
+    scope = (await opened(Teller(), compact_calls=2)).scope(user="alice")
+    await weeks(scope, 2)
+    assert (await scope.compact()).more, "the week is wanted now"
+    assert not (await scope.compact()).more
+    assert len(await rollups(scope)) == 3
+
+
+async def test_a_look_reads_the_changes_of_no_more_periods_than_it_may_ask_about() -> None:
+    parts = [
+        Memory(
+            id=f"mem_{at}", number=at, kind="summary", text="t", event_time=MONDAY + timedelta(hours=12 * at),
+            valid_from=MONDAY, created_at=MONDAY, recorded_at=MONDAY,
+        )
+        for at in range(200)
+    ]  # fmt: skip
+    looked: list[Any] = []
+    plan = planned(parts, MONDAY + timedelta(days=300), lambda found: bool(looked.append(found)), most=5)
+    assert len(plan.wanted) == len(looked) == 5
+    assert [one.period for one in plan.wanted] == sorted(one.period for one in plan.wanted)
+
+
 async def test_two_workers_make_one(opened: Opened, clock: Any) -> None:
     judge = Teller()
     scope = (await opened(judge)).scope(user="alice")

@@ -127,8 +127,10 @@ class RollUps:
                 asked.add((wanted.agent, wanted.period))
                 with confined(run, wanted.parts):
                     await self._ask(run, wanted)
-            if not fresh or run.exhausted:
-                break
+            else:
+                if fresh:
+                    continue
+            break
         await self._tidy(run, looked.plan)
         for wanted in looked.too_long:
             log.info("Size gate declined the %s: %d parts", _named(wanted), len(wanted.parts))
@@ -139,11 +141,14 @@ class RollUps:
         return bool(plan.wanted or plan.orphans or plan.next_at is not None)
 
     def _look(self, tx: ReadTx) -> _Looked:
-        plan = planned(history_of(tx), tx.now, lambda parts: self._over(parts) or declined(tx, parts))
+        plan = planned(history_of(tx), tx.now, self._declines(tx), most=self._bounds.calls)
         agent = tx.scope.agent
         if agent is not None:
             plan = replace(plan, wanted=tuple(one for one in plan.wanted if one.agent == agent))
         return _Looked(plan=plan, too_long=tuple(one for one in plan.declined if self._over(one.parts)))
+
+    def _declines(self, tx: ReadTx) -> Callable[[Sequence[Memory]], bool]:
+        return lambda parts: self._over(parts) or declined(tx, parts)
 
     def _over(self, parts: Sequence[Memory]) -> bool:
         return sum(estimate_tokens(part.text) for part in parts) > self._most_tokens
