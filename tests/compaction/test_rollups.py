@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -513,6 +514,23 @@ async def test_summaries_shows_a_level_with_its_links(opened: Opened) -> None:
         await scope.summaries(level="year")
     with pytest.raises(InvalidInput):
         await scope.summaries(level="day", session="s1")
+
+
+async def test_a_telling_of_what_no_longer_holds_says_so(opened: Opened) -> None:
+    """As a message or a summary does that says more than the old value; what tells nothing of it says nothing."""
+    scope = (await opened(Teller())).scope(user="alice")
+    old = await summary(scope, "The user's bank is Fortis.", MONDAY)
+    await weeks(scope, 2)
+    await scope.compact()
+    fact = (await scope.remember(attribute="bank", value="Fortis", event_time=MONDAY)).memory
+
+    def of_the_window(tx: Any) -> None:
+        tx.put_memory(replace(fact, sources=old.sources, rev=fact.rev + 1))
+
+    await scope._runtime.store.write(scope.scope, of_the_window)
+    new = (await scope.remember(attribute="bank", value="Lind & Co")).memory
+    found = {hit.metadata["period"]: hit.superseded_by for hit in (await scope.recall("", kinds=["rollup"])).hits}
+    assert found == {"2026-03-02": new.id, "2026-W10": new.id, "2026-03-03": None}
 
 
 async def test_a_context_tells_nothing_twice(opened: Opened) -> None:
