@@ -19,7 +19,7 @@ from holdfast.model import Author, Change, Effect, Memory
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.rollup.apply import history_of, withdraw
 from holdfast.pipeline.rollup.contract import read_rollup
-from holdfast.pipeline.rollup.periods import LEVELS, Period, day_of
+from holdfast.pipeline.rollup.periods import LATE, LEVELS, Period, day_of
 from holdfast.pipeline.rollup.plan import Wanted, planned, told
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import IDS, call, shown, united
@@ -433,6 +433,21 @@ async def test_a_look_reads_the_changes_of_no_more_periods_than_it_may_ask_about
     plan = planned(parts, MONDAY + timedelta(days=300), lambda found: bool(looked.append(found)), most=5)
     assert len(plan.wanted) == len(looked) == 5
     assert [one.period for one in plan.wanted] == sorted(one.period for one in plan.wanted)
+
+
+async def test_windows_of_an_old_day_that_come_one_by_one_are_told_once(opened: Opened, clock: Any) -> None:
+    """An import, or a model that is back: a call for each of them would cost far more than the day is worth."""
+    judge = Teller()
+    hf = await opened(judge)
+    scope = hf.scope(user="alice")
+    assert await hf.settle(timeout=5)
+    for hour, text in enumerate(TOLD):
+        await summary(scope, text, MONDAY + timedelta(hours=hour))
+        clock.advance(timedelta(minutes=1))
+        assert await hf.settle(timeout=5)
+    clock.advance(LATE)
+    assert await hf.settle(timeout=5)
+    assert [len(texts) for texts in judge.asked] == [4]
 
 
 async def test_two_workers_make_one(opened: Opened, clock: Any) -> None:
