@@ -9,6 +9,7 @@ import pytest
 from holdfast.pipeline.compact.check import Accounted, Source, account
 from holdfast.pipeline.compact.contract import Dropped
 from holdfast.pipeline.compact.details import details, holds
+from holdfast.pipeline.compact.negation import negates
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -281,3 +282,34 @@ def test_an_honest_merge_is_let_through(texts: list[str], text: str, dropped: li
 @pytest.mark.parametrize(("texts", "text", "dropped"), CARELESS, ids=[case[1][:40] for case in CARELESS])
 def test_a_careless_merge_is_refused(texts: list[str], text: str, dropped: list[tuple[str, int]]) -> None:
     assert isinstance(checked(texts, text, *dropped), str)
+
+
+INVERTED = {
+    "english, no": ("Anna has no allergies and is vegan.", "Anna has allergies and is vegan."),
+    "english, no one": ("No one may enter lab 4 at night.", "Anyone may enter lab 4 at night."),
+    "english, dont": ("He dont like fish, eats rice.", "He likes fish, eats rice."),
+    "spanish": ("Ana no come carne roja.", "Ana come carne roja."),
+    "dutch": ("Hij eet nooit vlees.", "Hij eet vlees."),
+    "swedish": ("Hon äter inte kött eller fisk.", "Hon äter kött eller fisk."),
+    "german, beside May": ("Anna hat am 3. Mai keinen Termin.", "Anna hat am 3. Mai Termin."),
+    "korean, 안": ("민지는 아침에 커피를 안 마신다.", "민지는 아침에 커피를 마신다."),
+    "korean, 아니다": ("철수는 서울대 학생이 아니다.", "철수는 서울대 학생이다."),
+    "japanese, past": ("田中さんは昨日の夜ご飯を食べなかった。", "田中さんは昨日の夜ご飯を食べた。"),
+    "chinese, 无": ("小李无过敏史，身体健康。", "小李有过敏史，身体健康。"),
+    "chinese, 别": ("晚上别给她打电话。", "晚上给她打电话。"),
+}
+
+
+@pytest.mark.parametrize(("source", "text"), INVERTED.values(), ids=INVERTED.keys())
+def test_a_no_that_was_lost_is_seen_in_every_language(source: str, text: str) -> None:
+    assert isinstance(checked([source, source], source), Accounted)
+    assert "the newest source says no" in str(checked([source, source], text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Das Treffen ist am 3. Mai.", "Le séminaire a lieu en mai 2026.", "公司未来计划在非洲扩展业务，非常特别。",
+     "他喜欢鱼，不过价格不错。", "민지는 연못에서 잘못 걸었다.", "Order no. 512 was shipped.", "Ele mora no Rio."],
+)  # fmt: skip
+def test_words_that_only_look_like_a_no_are_none(text: str) -> None:
+    assert not negates(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from holdfast.model import Author, Change, Effect, Memory
 from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.rollup.apply import history_of, withdraw
 from holdfast.pipeline.rollup.contract import read_rollup
-from holdfast.pipeline.rollup.periods import LEVELS, Period, day_of
+from holdfast.pipeline.rollup.periods import LATE, LEVELS, Period, day_of
 from holdfast.pipeline.rollup.plan import Wanted, planned, told
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import IDS, call, shown, united
@@ -243,6 +244,38 @@ async def test_hiding_and_showing_a_window_again(opened: Opened) -> None:
     assert parts[0].id in day.sources
 
 
+async def test_showing_a_window_again_leaves_one_telling_of_its_day_at_once(opened: Opened) -> None:
+    judge = Teller()
+    hf = await opened(judge)
+    scope = hf.scope(user="alice")
+    parts = await weeks(scope, 2, a_day=3)
+    await scope.compact()
+    before = sorted(one.id for one in await rollups(scope))
+    change = (await scope.forget(parts[0].id, hard=False, sources="keep")).change_id
+    await hf.settle(timeout=5)
+    for stands in (True, False, True):
+        [change] = (await scope.undo(change)).change_ids
+        await sound(scope)
+        assert (sorted(one.id for one in await rollups(scope)) == before) is stands
+        await hf.settle(timeout=5)
+        await sound(scope)
+    calls = len(judge.asked)
+    assert not (await scope.compact()).groups
+    assert len(judge.asked) == calls
+
+
+async def test_a_pin_stays_on_the_telling_of_a_period(opened: Opened) -> None:
+    scope = (await opened(Teller())).scope(user="alice")
+    await weeks(scope, 2)
+    await scope.compact()
+    [week] = await rollups(scope, "week")
+    await scope.pin(week.id)
+    await summary(scope, "The user told Ines that the keys are at Rua Nova 7.", MONDAY + timedelta(hours=5))
+    await scope.compact()
+    assert [one.pinned for one in await rollups(scope, "week")] == [True]
+    assert [one.pinned for one in await rollups(scope, "day")] == [False, False]
+
+
 async def test_undoing_a_consolidation_takes_its_rollups_away_at_once(opened: Opened) -> None:
     scope = (await opened(Teller())).scope(user="alice")
     parts = await weeks(scope, 2)
@@ -336,6 +369,39 @@ async def test_a_period_over_the_size_gate_is_said_and_not_asked(opened: Opened)
     assert not judge.asked
 
 
+async def test_a_run_for_one_agent_leaves_what_others_wait_for_due(opened: Opened) -> None:
+    hf = await opened(Teller())
+    assert await hf.settle(timeout=5)
+    one, other = hf.scope(user="alice", agent="scout"), hf.scope(user="alice", agent="scribe")
+    await weeks(one, 1)
+    await weeks(other, 1)
+    await one.compact()
+    assert [found.agent for found in await rollups(hf.scope(user="alice"))] == ["scout"]
+    assert await hf.settle(timeout=5)
+    assert sorted(str(found.agent) for found in await rollups(hf.scope(user="alice"))) == ["scout", "scribe"]
+
+
+async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Opened, clock: Any) -> None:
+    judge = Teller()
+    hf = await opened(judge)
+    scope = hf.scope(user="alice")
+    await weeks(scope, 9)
+    clock.advance(timedelta(days=1))
+    assert await hf.settle(timeout=5)
+    calls, written = len(judge.asked), []
+    store, write = scope._runtime.store, scope._runtime.store.write
+
+    async def counted(*args: Any, **more: Any) -> Any:
+        written.append(args)
+        return await write(*args, **more)
+
+    object.__setattr__(store, "write", counted)
+    for _ in range(20):
+        clock.advance(timedelta(hours=6, minutes=1))
+        assert await hf.settle(timeout=5)
+    assert (len(judge.asked) - calls, len(written)) == (0, 0)
+
+
 async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opened) -> None:
     judge = Teller()
     scope = (await opened(judge, compact_calls=3)).scope(user="alice")
@@ -345,6 +411,43 @@ async def test_the_calls_of_a_run_are_bounded_and_the_rest_follows(opened: Opene
     while (await scope.compact()).more:
         pass
     assert len(await rollups(scope)) == 8
+
+
+async def test_a_run_whose_calls_end_with_a_level_says_that_more_is_left(opened: Opened) -> None:
+    scope = (await opened(Teller(), compact_calls=2)).scope(user="alice")
+    await weeks(scope, 2)
+    assert (await scope.compact()).more, "the week is wanted now"
+    assert not (await scope.compact()).more
+    assert len(await rollups(scope)) == 3
+
+
+async def test_a_look_reads_the_changes_of_no_more_periods_than_it_may_ask_about() -> None:
+    parts = [
+        Memory(
+            id=f"mem_{at}", number=at, kind="summary", text="t", event_time=MONDAY + timedelta(hours=12 * at),
+            valid_from=MONDAY, created_at=MONDAY, recorded_at=MONDAY,
+        )
+        for at in range(200)
+    ]  # fmt: skip
+    looked: list[Any] = []
+    plan = planned(parts, MONDAY + timedelta(days=300), lambda found: bool(looked.append(found)), most=5)
+    assert len(plan.wanted) == len(looked) == 5
+    assert [one.period for one in plan.wanted] == sorted(one.period for one in plan.wanted)
+
+
+async def test_windows_of_an_old_day_that_come_one_by_one_are_told_once(opened: Opened, clock: Any) -> None:
+    """An import, or a model that is back: a call for each of them would cost far more than the day is worth."""
+    judge = Teller()
+    hf = await opened(judge)
+    scope = hf.scope(user="alice")
+    assert await hf.settle(timeout=5)
+    for hour, text in enumerate(TOLD):
+        await summary(scope, text, MONDAY + timedelta(hours=hour))
+        clock.advance(timedelta(minutes=1))
+        assert await hf.settle(timeout=5)
+    clock.advance(LATE)
+    assert await hf.settle(timeout=5)
+    assert [len(texts) for texts in judge.asked] == [4]
 
 
 async def test_two_workers_make_one(opened: Opened, clock: Any) -> None:
@@ -426,6 +529,23 @@ async def test_summaries_shows_a_level_with_its_links(opened: Opened) -> None:
         await scope.summaries(level="year")
     with pytest.raises(InvalidInput):
         await scope.summaries(level="day", session="s1")
+
+
+async def test_a_telling_of_what_no_longer_holds_says_so(opened: Opened) -> None:
+    """As a message or a summary does that says more than the old value; what tells nothing of it says nothing."""
+    scope = (await opened(Teller())).scope(user="alice")
+    old = await summary(scope, "The user's bank is Fortis.", MONDAY)
+    await weeks(scope, 2)
+    await scope.compact()
+    fact = (await scope.remember(attribute="bank", value="Fortis", event_time=MONDAY)).memory
+
+    def of_the_window(tx: Any) -> None:
+        tx.put_memory(replace(fact, sources=old.sources, rev=fact.rev + 1))
+
+    await scope._runtime.store.write(scope.scope, of_the_window)
+    new = (await scope.remember(attribute="bank", value="Lind & Co")).memory
+    found = {hit.metadata["period"]: hit.superseded_by for hit in (await scope.recall("", kinds=["rollup"])).hits}
+    assert found == {"2026-03-02": new.id, "2026-W10": new.id, "2026-03-03": None}
 
 
 async def test_a_context_tells_nothing_twice(opened: Opened) -> None:

@@ -86,6 +86,7 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
     found: dict[int, Outdated] = {}
     gone: set[str] = set()
     spent: set[str] = set()
+    touched: dict[str, Outdated] = {}
     for message in tx.find_messages([source for source in replaced if source.startswith("msg_")]):
         alone = _rests_alone(tx, message)
         by = _standing(tx, replaced[message.id])
@@ -98,7 +99,7 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
         messages = tx.find_messages(memory.sources)
         held = next(found[message.number] for message in messages if message.id in gone)
         alone = not _says_more(tx, [message for message in messages if message.id not in gone])
-        found[memory.number] = replace(held, number=memory.number, alone=alone)
+        touched[memory.id] = found[memory.number] = replace(held, number=memory.number, alone=alone)
         spent |= {memory.id} if alone else set()
     while above := [one for one in tx.derived(sorted(spent)) if one.kind == "rollup" and one.number not in found]:
         rested_all = [one for one in above if spent.issuperset(one.sources)]
@@ -106,8 +107,21 @@ def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
             break
         found |= {one.number: Outdated(number=one.number, by=None, by_number=-1, alone=True) for one in rested_all}
         spent |= {one.id for one in rested_all}
+    found |= _told_above(tx, touched, found)
     # What replaced something and was replaced itself comes first: whoever goes down the ranking goes behind it.
     return dict(sorted(found.items(), key=lambda entry: -entry[1].by_number))
+
+
+def _told_above(tx: ReadTx, touched: dict[str, Outdated], found: Mapping[int, Outdated]) -> dict[int, Outdated]:
+    """The roll-ups that tell a window that rests on such a value, beside others: they may say it too."""
+    above: dict[int, Outdated] = {}
+    while touched:
+        told = [one for one in tx.derived(sorted(touched)) if one.kind == "rollup"]
+        fresh = {one.id: one for one in told if one.number not in found and one.number not in above}
+        held = {id_: next(touched[part] for part in one.sources if part in touched) for id_, one in fresh.items()}
+        touched = {id_: replace(held[id_], number=one.number, alone=False) for id_, one in fresh.items()}
+        above |= {one.number: one for one in touched.values()}
+    return above
 
 
 def _outdated(tx: ReadTx, number: int, by: Memory | None, values: Sequence[str], *, alone: bool) -> Outdated:

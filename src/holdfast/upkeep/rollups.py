@@ -87,7 +87,8 @@ class RollUps:
         async with held_lease(self._store, scope, DUE_ROLLUP, owner=self._owner, clock=self._clock) as lease:
             run = self._new(scope, Hold(kind=lease.due.kind, ref=lease.due.ref, token=lease.token))
             await self._run(run)
-            if run.left or run.error is not None:
+            # The lease was the whole user's: what was not looked at is still due.
+            if run.left or run.error is not None or scope.agent is not None:
                 at = self._clock.now() + self._pause(run)
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, at))
         return run.told()
@@ -103,9 +104,9 @@ class RollUps:
         return replace(run.told(), dry_run=True)
 
     async def sweep_all(self) -> None:
-        """Make it due in every scope that has a history and where it is not."""
+        """Make it due in every scope where something is wanted, or will be, and it is not; else nothing is written."""
         for scope in await self._store.upkeep.scopes():
-            if await self._store.read(scope, lambda tx: _has_history(tx) and not _is_due(tx)):
+            if await self._store.read(scope, lambda tx: _has_history(tx) and not _is_due(tx) and self._wants(tx)):
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, tx.now), priority=Priority.WORKER)
 
     # ------------------------------------------------------------------------------------------------ a run
@@ -126,19 +127,28 @@ class RollUps:
                 asked.add((wanted.agent, wanted.period))
                 with confined(run, wanted.parts):
                     await self._ask(run, wanted)
-            if not fresh or run.exhausted:
-                break
+            else:
+                if fresh:
+                    continue
+            break
         await self._tidy(run, looked.plan)
         for wanted in looked.too_long:
             log.info("Size gate declined the %s: %d parts", _named(wanted), len(wanted.parts))
             run.note("too_long", wanted.parts, f"the {_named(wanted)} is over what one call shows")
 
+    def _wants(self, tx: ReadTx) -> bool:
+        plan = self._look(tx).plan
+        return bool(plan.wanted or plan.orphans or plan.next_at is not None)
+
     def _look(self, tx: ReadTx) -> _Looked:
-        plan = planned(history_of(tx), tx.now, lambda parts: self._over(parts) or declined(tx, parts))
+        plan = planned(history_of(tx), tx.now, self._declines(tx), most=self._bounds.calls)
         agent = tx.scope.agent
         if agent is not None:
             plan = replace(plan, wanted=tuple(one for one in plan.wanted if one.agent == agent))
         return _Looked(plan=plan, too_long=tuple(one for one in plan.declined if self._over(one.parts)))
+
+    def _declines(self, tx: ReadTx) -> Callable[[Sequence[Memory]], bool]:
+        return lambda parts: self._over(parts) or declined(tx, parts)
 
     def _over(self, parts: Sequence[Memory]) -> bool:
         return sum(estimate_tokens(part.text) for part in parts) > self._most_tokens

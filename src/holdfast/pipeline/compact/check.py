@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from holdfast.pipeline.compact.clauses import NEGATED, denied, left_out, shared, swapped
+from holdfast.pipeline.compact.clauses import denied, left_out, shared, swapped
 from holdfast.pipeline.compact.contract import Dropped
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
+from holdfast.pipeline.compact.negation import negates
 from holdfast.pipeline.consolidate.entry import other_script, untimed
 
 __all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account", "unfounded"]
@@ -119,7 +120,7 @@ def unfounded(sources: Sequence[Source], text: str, *, known: str = "") -> str |
     fault = _shape(sources, text) or _invented((*sources, replace(sources[0], text=known)), text)
     if fault is not None:
         return fault
-    if NEGATED.search(text) and not any(NEGATED.search(source.text) for source in sources):
+    if negates(text) and not any(negates(source.text) for source in sources):
         return "the text says no where no source does"
     terms = [content_terms(untimed(source.text)) for source in sources]
     for place, every in enumerate(terms):
@@ -185,7 +186,7 @@ def _superseded(
             if holds(text, one) and spent.isdisjoint(paid):
                 spent |= paid
                 return True
-        if not fresh and NEGATED.search(sources[newer].text) and NEGATED.search(text):
+        if not fresh and negates(sources[newer].text) and negates(text):
             return True
     return False
 
@@ -255,8 +256,8 @@ def _vanished(sources: Sequence[Source], text: str, dropped: Sequence[Dropped]) 
             continue
         if source.at == newest or not any(entry.newer - 1 != place for entry in dropped):
             return f"nothing of s{place + 1} is in the text"
-    denied = [NEGATED.search(source.text) is not None for source in sources]
-    said = NEGATED.search(text) is not None
+    denied = [negates(source.text) for source in sources]
+    said = negates(text)
     if said and not any(denied):
         return "the text says no where no source does"
     if not said and denied[max(range(len(sources)), key=lambda at: sources[at].at)]:

@@ -13,20 +13,16 @@ from itertools import combinations
 
 from holdfast.pipeline.analysis import analyse
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
+from holdfast.pipeline.compact.negation import negates
 from holdfast.pipeline.function_words import EVIDENCE
 
-__all__ = ["NEGATED", "clauses", "denied", "left_out", "shared", "swapped"]
+__all__ = ["clauses", "denied", "left_out", "shared", "swapped"]
 
 # ruff: noqa: RUF001 - punctuation of every script
 _STOP = r"[.!?…;:](?=\s|$)|,(?=\s)|[。！？；：，、\n()（）]|\s[-–—]\s"
 _STRETCH = re.compile(_STOP)
 _CLAUSE = re.compile(_STOP + r"|(?<!\w)(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|и|но|а|그리고)(?!\w)", re.IGNORECASE)
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
-NEGATED = re.compile(
-    r"\b(?:not|never|no longer|cannot|without|neither|nor|nicht|nie|kein\w*|ohne|ne|pas|jamais|sans|nunca|jamás|sin|não"
-    r"|sem|non|mai|senza|не|нет|никогда|без)\b|\w+n['\u2019]t\b|不|没|沒|無い|ない|ません|않|없|못",
-    re.IGNORECASE,
-)
 SAME = 0.6
 """The share of a clause's words that another has which says the same, or denies it."""
 ROOT, ENDING = 4, 2
@@ -108,8 +104,8 @@ def denied(sources: Sequence[str], text: str) -> bool:
     for clause in clauses(text):
         terms = content_terms(clause)
         alike = [one for one in said if len(terms) > 1 and len(content_terms(one) & terms) >= len(terms) * SAME]
-        no = NEGATED.search(clause) is not None
-        if alike and all((NEGATED.search(one) is not None) != no for one in alike):
+        no = negates(clause)
+        if alike and all(negates(one) != no for one in alike):
             return True
     return False
 

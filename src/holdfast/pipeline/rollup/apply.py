@@ -68,6 +68,9 @@ def apply_rollup(tx: WriteTx, wanted: Wanted, ruling: Ruling, hold: Hold, merger
 
 def _made(tx: WriteTx, wanted: Wanted, ruling: Ruling, merger: Merger) -> Memory:
     parts, judgement, period = wanted.parts, ruling.judgement, wanted.period
+    told = (wanted.agent, period.level, period.name)
+    before = [*wanted.stale, *(one for one in _above(tx, [part.id for part in parts]) if _period(one) == told)]
+    last = max(before, key=lambda one: one.number, default=None)
     return Memory(
         id=merger.ids.new("mem"),
         number=tx.take_numbers(1),
@@ -78,6 +81,9 @@ def _made(tx: WriteTx, wanted: Wanted, ruling: Ruling, merger: Merger) -> Memory
         topics=folded([*(part.topics for part in parts), judgement.topics], MAX_TOPICS),
         entities=folded([*(part.entities for part in parts), judgement.entities], MAX_ENTITIES, names=True),
         metadata={"level": period.level, "period": period.name},
+        # What a person said of the one before holds of the one that takes its place.
+        pinned=last is not None and last.pinned,
+        importance="mid" if last is None else last.importance,
         origin=ruling.author.origin,
         trust=min((part.trust for part in parts), key=TRUST.index),
         evidence=len(parts),
@@ -110,7 +116,7 @@ def withdrawn(tx: WriteTx, rollups: Sequence[Memory]) -> list[Effect]:
 
 
 def founded(tx: WriteTx, ids: Iterable[str]) -> list[Effect]:
-    """After an undo that touched these: no roll-up stands on what does not stand, or is hidden."""
+    """After an undo that touched these: no roll-up stands on what does not stand or is hidden, or beside its like."""
     touched = [one for one in dict.fromkeys(ids) if one.startswith("mem_")]
     there = tx.find_memories(touched)
     standing = {one.id for one in there if one.state == "active"}
@@ -119,7 +125,25 @@ def founded(tx: WriteTx, ids: Iterable[str]) -> list[Effect]:
         tx.put_due(*DUE_ROLLUP, tx.now)
     back = [one for one in there if one.kind == "rollup" and one.id in standing]
     hollow = [one for one in back if len(_active(tx, one.sources)) < len(one.sources)]
-    return [*withdrawn(tx, hollow), *withdraw(tx, gone)]
+    return [*withdrawn(tx, [*hollow, *_made_meanwhile(tx, back, hollow)]), *withdraw(tx, gone)]
+
+
+def _made_meanwhile(tx: ReadTx, back: Sequence[Memory], hollow: Sequence[Memory]) -> list[Memory]:
+    """What took the place of roll-ups that stand again: it told the same parts without what is back."""
+    whole = [one for one in back if one not in hollow]
+    periods = {_period(one) for one in whole}
+    ids = {one.id for one in whole}
+    beside = _above(tx, [part for one in whole for part in one.sources])
+    return [one for one in beside if one.state == "active" and one.id not in ids and _period(one) in periods]
+
+
+def _above(tx: ReadTx, parts: Sequence[str]) -> list[Memory]:
+    """The roll-ups that tell one of these, standing or not."""
+    return [one for one in tx.derived(list(dict.fromkeys(parts))) if one.kind == "rollup"] if parts else []
+
+
+def _period(rollup: Memory) -> tuple[object, ...]:
+    return rollup.agent, rollup.metadata.get("level"), rollup.metadata.get("period")
 
 
 def _active(tx: ReadTx, ids: Sequence[str]) -> list[Memory]:
@@ -138,7 +162,7 @@ def joined(effects: Iterable[Effect]) -> tuple[Effect, ...]:
 
 def _withdrawn(tx: WriteTx, frontier: list[str], effects: list[Effect]) -> list[Effect]:
     while frontier:
-        above = [one for one in tx.derived(frontier) if one.kind == "rollup" and one.state == "active"]
+        above = [one for one in _above(tx, frontier) if one.state == "active"]
         effects += [_superseded(tx, one) for one in above]
         frontier = [one.id for one in above]
     if effects:

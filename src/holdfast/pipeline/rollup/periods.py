@@ -14,7 +14,7 @@ from typing import Final, Literal
 from holdfast.model import Memory
 from holdfast.transaction import WriteTx
 
-__all__ = ["DUE_ROLLUP", "GRACE", "LEVELS", "Level", "Period", "day_of", "due_rollup"]
+__all__ = ["DUE_ROLLUP", "GRACE", "LATE", "LEVELS", "Level", "Period", "day_of", "due_rollup"]
 
 Level = Literal["day", "week", "month"]
 LEVELS: tuple[Level, ...] = ("day", "week", "month")
@@ -22,6 +22,8 @@ DUE_ROLLUP: Final = ("rollup", "summaries")
 """The kind and ref of the due work."""
 GRACE = timedelta(hours=2)
 """A session that is silent for half an hour is consolidated: two hours after midnight the day's summaries are there."""
+LATE = timedelta(minutes=15)
+"""Windows of old days come one after the other, from an import or a model that is back: they are told together."""
 _THURSDAY = 3
 _YEARS = range(2, 9999)
 """Years whose weeks have a beginning and an end that a date can name."""
@@ -79,7 +81,7 @@ def day_of(moment: datetime) -> Period | None:
 
 
 def due_rollup(tx: WriteTx, summaries: Sequence[Memory]) -> None:
-    """Have roll-ups looked at once the first of the days of these summaries is over."""
+    """Have roll-ups looked at once the first of the days of these summaries is over, or soon where it is."""
     days = [day for memory in summaries if (day := day_of(memory.event_time)) is not None]
     if days:
-        tx.put_due(*DUE_ROLLUP, max(tx.now, min(day.settled_at for day in days)))
+        tx.put_due(*DUE_ROLLUP, max(tx.now + LATE, min(day.settled_at for day in days)))

@@ -17,6 +17,8 @@ from holdfast.pipeline.rollup.periods import LEVELS, Period, day_of
 __all__ = ["Plan", "Wanted", "planned", "told"]
 
 Declines = Callable[[Sequence[Memory]], bool]
+EVERY = 2**62
+"""No limit, as a count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +41,16 @@ class Plan:
     next_at: datetime | None = None
 
 
-def planned(memories: Iterable[Memory], now: datetime, declines: Declines) -> Plan:
-    """What the active summaries and roll-ups of a scope ask for, lowest level first.
+def planned(memories: Iterable[Memory], now: datetime, declines: Declines, *, most: int = EVERY) -> Plan:
+    """What the active summaries and roll-ups of a scope ask for, lowest level first, `most` for each agent.
 
     A period waits while one below it is wanted. `declines` says of parts that they are not to be rolled up as they now
-    are: then they stand for themselves in the level above.
+    are: then they stand for themselves in the level above. It is asked about no more than it takes to find `most`.
     """
     by_agent: dict[str | None, list[Memory]] = defaultdict(list)
     for memory in memories:
         by_agent[memory.agent].append(memory)
-    plans = [_of_agent(agent, held, now, declines) for agent, held in by_agent.items()]
+    plans = [_of_agent(agent, held, now, declines, most) for agent, held in by_agent.items()]
     wanted = [one for plan in plans for one in plan.wanted]
     return Plan(
         wanted=tuple(sorted(wanted, key=lambda one: (LEVELS.index(one.period.level), one.period.first))),
@@ -58,7 +60,7 @@ def planned(memories: Iterable[Memory], now: datetime, declines: Declines) -> Pl
     )
 
 
-def _of_agent(agent: str | None, held: Sequence[Memory], now: datetime, declines: Declines) -> Plan:
+def _of_agent(agent: str | None, held: Sequence[Memory], now: datetime, declines: Declines, most: int) -> Plan:
     standing: dict[tuple[object, object], list[Memory]] = defaultdict(list)
     groups: dict[Period, list[Memory]] = defaultdict(list)
     for memory in sorted(held, key=lambda memory: (memory.event_time, memory.number)):
@@ -86,8 +88,8 @@ def _of_agent(agent: str | None, held: Sequence[Memory], now: datetime, declines
                 continue
             same = [other for other in there if set(other.sources) == {part.id for part in parts}]
             if parts_of[period] > 1 and not same:
-                if not declines(parts):
-                    wanted.append(one)
+                if len(wanted) >= most or not declines(parts):
+                    wanted += [one] if len(wanted) < most else []
                     blocked |= outer
                     continue
                 # What stood for a part of them still does, beside the rest.
