@@ -152,7 +152,7 @@ class ScopeContext(ScopeReads):
             window=read,
             corrections=held("corrections"),
             profile=held("profile"),
-            summaries=gather.history(held("summaries"), held("memories")),
+            summaries=gather.history(held("summaries")),
             memories=held("memories"),
             messages=[one for one in said if isinstance(one, Message) and unquoted(one).strip()],
             degraded=tuple(dict.fromkeys([*degraded, *unsure, *arms])),

@@ -169,12 +169,14 @@ def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
     return [memory for memory in newest if memory.id not in spent]
 
 
-def history(confirmed: Sequence[Memory], recalled: Sequence[Memory]) -> list[Memory]:
-    """The session's own summaries, then the roll-ups of what neither they nor what was recalled tells."""
+def history(confirmed: Sequence[Memory]) -> list[Memory]:
+    """The session's own summaries, then the roll-ups of what they do not tell.
+
+    What a question finds plays no part: it changes each turn, and these stand in the prefix that a prompt cache keeps.
+    """
     own = [memory for memory in confirmed if memory.kind == "summary"]
     rollups = [memory for memory in confirmed if memory.kind == "rollup"]
-    windows = [memory for memory in recalled if memory.kind == "summary"]
-    return [*own, *told(rollups, [*own, *windows], most=MAX_TOLD)]
+    return [*own, *told(rollups, own, most=MAX_TOLD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
