@@ -123,19 +123,21 @@ class ScopeContext(ScopeReads):
 
         question = asyncio.ensure_future(asking())
         ranked = asyncio.ensure_future(self._ranked(question))  # one ranking for both kinds of hits
-        found, degraded = await self._side_by_side(
-            {
-                "window": window,
-                "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
-                "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
-                "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
-                "memories": _of(ranked, Memory),
-                "messages": _of(ranked, Message),
-            }
-        )
-        for task in (question, ranked):
-            task.cancel()
-            task.add_done_callback(_heard)
+        try:
+            found, degraded = await self._side_by_side(
+                {
+                    "window": window,
+                    "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
+                    "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
+                    "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
+                    "memories": _of(ranked, Memory),
+                    "messages": _of(ranked, Message),
+                }
+            )
+        finally:
+            for task in (question, ranked):  # also where whoever asked went away
+                task.cancel()
+                task.add_done_callback(_heard)
         read = found.pop("window", gather.WindowRead())
         arms = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
         current, unsure = await self._confirmed(found)
@@ -150,14 +152,14 @@ class ScopeContext(ScopeReads):
             window=read,
             corrections=held("corrections"),
             profile=held("profile"),
-            summaries=gather.history(held("summaries"), held("memories")),
+            summaries=gather.history(held("summaries")),
             memories=held("memories"),
             messages=[one for one in said if isinstance(one, Message) and unquoted(one).strip()],
             degraded=tuple(dict.fromkeys([*degraded, *unsure, *arms])),
         )
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:
-        return await self._read(lambda tx: gather.Seen(rev=tx.index_rev(), items=tuple(work(tx))))
+        return await self._read(lambda tx: gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(work(tx))))
 
     async def _ranked(self, question: Awaitable[tuple[str, Meaning]]) -> gather.Seen:
         """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
@@ -173,7 +175,7 @@ class ScopeContext(ScopeReads):
         def work(tx: ReadTx) -> gather.Seen:
             until = monotonic() + timeout
             found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
-            return gather.Seen(rev=tx.index_rev(), items=tuple(chain(*found)), degraded=missing)
+            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(chain(*found)), degraded=missing)
 
         return await self._look(work)
 
@@ -186,7 +188,8 @@ class ScopeContext(ScopeReads):
         """
         items = [item for seen in found.values() for item in seen.items]
         if len({seen.rev for seen in found.values()} - {None}) < 2:
-            return gather.current(items, self._runtime.clock.now()), ()
+            times = [seen.at for seen in found.values() if seen.at is not None]
+            return gather.current(items, max(times)) if times else {}, ()
         wanted = [item.id for item in items]
         again, unsure = await self._side_by_side({"current": self._read(lambda tx: gather.confirm(tx, wanted))})
         return again.get("current", {}), [name for name, seen in found.items() if unsure and seen.items]

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ModelError
@@ -563,6 +563,20 @@ async def test_a_context_tells_nothing_twice(opened: Opened) -> None:
     assert month.id not in str(own.messages), "that session's own windows stand there themselves"
 
 
+async def test_the_prefix_of_a_context_does_not_follow_what_is_asked(opened: Opened) -> None:
+    hf = await opened(Teller())
+    scope = hf.scope(user="alice", session="s9")
+    windows = {one.id: one for one in await weeks(hf.scope(user="alice"), 9)}
+    await hf.scope(user="alice").compact()
+    month = (await rollups(scope, "month"))[0]
+    asked = ("hello again", next(iter(windows.values())).text)
+    found = [await scope.context({"role": "user", "content": words}) for words in asked]
+    assert [bool(windows.keys() & set(one.shown)) for one in found] == [False, True], "the second finds windows of it"
+    assert all(month.id in one.shown for one in found)
+    assert found[0].messages[0] == found[1].messages[0]
+
+
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 2)), max_size=40), st.integers(0, 60), st.randoms())
 def test_the_plan_settles_and_tells_every_window_once(
     windows: list[tuple[int, int]], later: int, rng: random.Random

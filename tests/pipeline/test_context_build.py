@@ -281,6 +281,18 @@ def test_a_huge_newest_message_is_shortened_not_dropped_and_the_rest_gives_way()
     assert 900 < context.used <= 1000
 
 
+def test_a_newest_message_that_gives_way_to_the_journals_instructions_is_listed():
+    rules_ = {"role": "system", "content": "rule " * 54}
+    said = ("word " * 190).strip()
+    request = Request(budget=300, reserve=0, strategy="full_history", shape="openai", threshold=20)
+    gathered = Gathered(
+        given=[{"role": "user", "content": said}], window=WindowRead(messages=journal([rules_], "openai"))
+    )
+    context = build(gathered, request, secret=SECRET)
+    assert said not in all_text(context.messages[-1])
+    assert [(one.slot, one.reason) for one in context.dropped] == [("window", "shortened")]
+
+
 def test_images_go_last_when_a_message_is_shortened():
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
     body = {"role": "user", "content": [text("word " * 3000), image]}

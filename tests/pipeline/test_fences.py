@@ -1,5 +1,7 @@
 """Fences: stored text cannot close them, nobody else can make them, and they are found again whatever stands around."""
 
+from time import perf_counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ EDGES = st.sampled_from(
         "<holdfast-recall kind=",
         "< / HOLDFAST-recall",
         "<\u200bholdfast",
+        "<\u2066/hold\ufe0ffast",
         "<\n/holdfast",
         ">",
         "\n",
@@ -92,3 +95,16 @@ def test_what_is_left_without_the_quotes():
 def test_text_that_is_no_edge_stays_as_it_is(text):
     assert neutral(text) == text
     assert NOTICE in fence("memory", IDS, [text], secret=SECRET).text
+
+
+@pytest.mark.parametrize("unseen", ["\u2066", "\u180e", "\ufe0f", "\u034f", "\u3164", "\u2800", "\x08", "\U000e0020"])
+def test_what_nobody_sees_does_not_hide_an_edge(unseen):
+    for edge in (f"<{unseen}/holdfast-recall x>", f"</{unseen}holdfast-recall x>", f"</hold{unseen}fast-recall x>"):
+        assert neutral(edge) == "\u2039" + edge[1:]
+
+
+@pytest.mark.parametrize("long", ["<" + " " * 500_000, "</" + "\u200b" * 500_000, "<h" + " " * 500_000, "< " * 250_000])
+def test_a_bracket_before_a_long_run_of_blanks_costs_no_more_than_reading_it(long):
+    begun = perf_counter()
+    assert neutral(long) == long
+    assert perf_counter() - begun < 5

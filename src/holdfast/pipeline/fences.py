@@ -43,8 +43,13 @@ TAG_CHARS = 32
 """128 bits of the HMAC, in hexadecimal: RFC 2104 (section 5) wants at least half of the digest."""
 
 _OPEN = re.compile(r"<holdfast-recall kind=\"([a-z]{1,20})\" tag=\"([0-9a-f]{32})\" ids=\"([a-z0-9_ ]*)\">[ \t]*\r?\n")
-_BLANK = r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
-_LOOKALIKE = re.compile(f"<(?={_BLANK}/?{_BLANK}holdfast)", re.IGNORECASE)
+_BLANK = (
+    r"[\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*+"
+)
+"""What nobody sees: white space, controls, and Unicode's Default_Ignorable_Code_Point (UAX #44)."""
+# Possessive, and never two side by side: a run of blanks is read once, however long it is.
+_LOOKALIKE = re.compile(f"<(?={_BLANK}(?:/{_BLANK})?{_BLANK.join('holdfast')})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,9 @@ class LeftOut:
     """Something that the context does not show, or not whole.
 
     `id` is a message's or a memory's (None for `count` messages that the journal does not hold, or that are so old that
-    they were not even read). Reasons: `cut` (the strategy wants no more of the window), `budget` (no room
-    for it), `shortened` (its middle is left out; `read_message(id)` gives all of it).
+    they were not even read: at most so many, as some may have been forgotten). Reasons: `cut` (the strategy wants no
+    more of the window), `budget` (no room for it), `shortened` (its middle is left out; `read_message(id)` gives all of
+    it).
     """
 
     slot: SlotName

@@ -144,7 +144,7 @@ def build(gathered: Gathered, request: Request, *, secret: bytes) -> Context:
     window = _cut(plan, grants["window"])
     spare = max(0, grants["window"] - sum(map(plan.cost, window.messages))) + freed - more
     taken = {name: [one.id for one in held] for name, held in fill(ranked, grants, spare, steady=steady).items()}
-    made, kept = _fitted(plan, taken, grants["window"], window)
+    plan, made, kept = _fitted(plan, taken, grants["window"], window)
     return _answer(gathered, plan, made, kept)
 
 
@@ -276,15 +276,15 @@ def _shortened(plan: _Plan, newest: int | None, grant: int) -> _Plan:
 
 def _fitted(
     plan: _Plan, taken: Mapping[SlotName, Sequence[str]], window: int, cut: Window
-) -> tuple[_Made, Mapping[SlotName, Sequence[str]]]:
-    """Render, measure the whole, and give up the least valuable until it fits."""
+) -> tuple[_Plan, _Made, Mapping[SlotName, Sequence[str]]]:
+    """Render, measure the whole, and give up the least valuable until it fits; at last of the newest message."""
     available = plan.request.available
     kept = {name: list(ids) for name, ids in taken.items()}
     made = _made(plan, kept, cut)
     for _ in range(ROUNDS):
         over = made.used - available
         if over <= 0:
-            return made, kept
+            return plan, made, kept
         if any(kept.values()):
             _give_up(plan, kept, over)
         elif window > 0:
@@ -308,7 +308,7 @@ def _fitted(
             size=size,
             limit=plan.request.budget,
         )
-    return made, kept
+    return plan, made, kept
 
 
 def _give_up(plan: _Plan, kept: dict[SlotName, list[str]], over: int) -> None:

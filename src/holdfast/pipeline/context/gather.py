@@ -67,6 +67,7 @@ class WindowPlan:
 class WindowRead:
     """The newest messages of the window, oldest first, their estimates, and how many older ones were not read.
 
+    `older` counts by seq, so it may hold some that were forgotten; it is 0 where all were.
     `ahead` is the seq up to which the session should be consolidated now, 0 where it need not be.
     """
 
@@ -93,6 +94,8 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
             break
         until = page[0].seq - 1
     older = max(0, found[0].seq - 1 - held.window_start) if found and len(page) == PAGE else 0
+    if older and not tx.messages(session, after=held.window_start, until=found[0].seq - 1, limit=1):
+        older = 0  # they were all forgotten
     return WindowRead(
         messages=tuple(found), older=older, costs=tuple(costs), ahead=_ahead(held, found, sum(costs), plan)
     )
@@ -166,12 +169,14 @@ def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
     return [memory for memory in newest if memory.id not in spent]
 
 
-def history(confirmed: Sequence[Memory], recalled: Sequence[Memory]) -> list[Memory]:
-    """The session's own summaries, then the roll-ups of what neither they nor what was recalled tells."""
+def history(confirmed: Sequence[Memory]) -> list[Memory]:
+    """The session's own summaries, then the roll-ups of what they do not tell.
+
+    What a question finds plays no part: it changes each turn, and these stand in the prefix that a prompt cache keeps.
+    """
     own = [memory for memory in confirmed if memory.kind == "summary"]
     rollups = [memory for memory in confirmed if memory.kind == "rollup"]
-    windows = [memory for memory in recalled if memory.kind == "summary"]
-    return [*own, *told(rollups, [*own, *windows], most=MAX_TOLD)]
+    return [*own, *told(rollups, own, most=MAX_TOLD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,11 +184,12 @@ class Seen:
     """What a slot read, best first, and the arms that were missing.
 
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
-    message current or not, or hides it, gives the index another.
+    message current or not, or hides it, gives the index another, but for time, of which `at` is the store's.
     """
 
     items: tuple[Memory | Message, ...] = ()
     rev: int | None = None
+    at: datetime | None = None
     degraded: tuple[str, ...] = ()
 
 
@@ -196,14 +202,14 @@ def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:
 
 
 def current(items: Iterable[Memory | Message], now: datetime) -> dict[str, Memory | Message]:
-    """By id what of one snapshot still holds.
+    """By id what of one snapshot still holds; what is pinned outlives its time, here as in recall.
 
     Of facts that say different things of one attribute only the newest stays (an agent's own fact and one of no agent
     may differ).
     """
     found = {item.id: item for item in items}
     memories = [item for item in found.values() if isinstance(item, Memory)]
-    active = [m for m in memories if m.state == "active" and (m.expires_at is None or m.expires_at > now)]
+    active = [m for m in memories if m.state == "active" and (m.pinned or m.expires_at is None or m.expires_at > now)]
     kept = {memory.id for memory in _one_a_key(active)}
     return {one: item for one, item in found.items() if isinstance(item, Message) or one in kept}
 
