@@ -28,26 +28,36 @@ async def learning(clock: FakeClock, tmp_path: Path) -> AsyncIterator[AsyncHoldf
         yield opened
 
 
+async def _learnt(learning: AsyncHoldfast, clock: FakeClock, *said: tuple[str, str]) -> None:
+    for name, text in said:
+        scope = learning.scope(user="alice", session=name)
+        await scope.add([{"role": "user", "content": text, "name": name}])
+        clock.advance(3600)
+    await learning.scope(user="alice").consolidate()
+
+
 @pytest.mark.asyncio
 async def test_what_was_replaced_keeps_its_score_where_a_filter_leaves_out_the_replacement(
     learning: AsyncHoldfast, clock: FakeClock
 ) -> None:
-    for session, text in (
-        ("s1", "My favorite tea is oolong. My favorite city is Lisbon."),
-        ("s1", "tea with the dog"),
-        ("s2", "My favorite tea is mint."),
-    ):
-        name = "Ann" if session == "s1" else "Bob"
-        scope = learning.scope(user="alice", session=session)
-        await scope.add([{"role": "user", "content": text, "name": name}])
-        clock.advance(3600)
+    both = "My favorite tea is oolong. My favorite city is Lisbon."
+    await _learnt(learning, clock, ("Ann", both), ("Ann", "tea with the dog"), ("Bob", "My favorite tea is mint."))
     scope = learning.scope(user="alice")
-    await scope.consolidate()
     question = "What is Ann's favorite tea?"
     whole = {hit.id: hit.score for hit in (await scope.recall(question)).hits}
-    narrowed = await scope.recall(question, session="s1", kinds=["message"])
+    narrowed = await scope.recall(question, session="Ann", kinds=["message"])
     assert any(hit.outdated for hit in narrowed.hits)
     assert {hit.id: hit.score for hit in narrowed.hits}.items() <= whole.items()
+
+
+@pytest.mark.asyncio
+async def test_that_it_ranks_behind_makes_nobody_doubt_who_said_it(learning: AsyncHoldfast, clock: FakeClock) -> None:
+    both = "My favorite tea is oolong. My favorite city is Lisbon."
+    await _learnt(learning, clock, ("Ann", both), ("Bob", "My favorite tea is mint."))
+    await learning.settle()
+    answer = await learning.scope(user="alice").recall("What is Ann's favorite tea?", kinds=["message"])
+    assert [hit.session for hit in answer.hits] == ["Bob", "Ann"]
+    assert (answer.confidence or 0) > 0.5
 
 
 @pytest.mark.asyncio

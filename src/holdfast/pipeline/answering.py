@@ -98,7 +98,8 @@ def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]
     """The first page of a ranking without what something replaced: the items alone, for whoever shows no reasons."""
     page = _loaded(tx, ranking, ranking.order[:limit].tolist(), None)
     replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
-    return [item for row, item in page if item.number not in replaced and row not in ranking.later]
+    current = (item for row, item in page if item.number not in replaced and row not in ranking.later)
+    return [item for item in current if isinstance(item, Message) or item.superseded_by is None]
 
 
 def _unshown(ranking: Ranking, place: Place) -> Ranking:
