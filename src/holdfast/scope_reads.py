@@ -150,15 +150,17 @@ class ScopeReads:
         session: str | None = None,
         raw: bool = False,
         level: str | None = None,
+        cursor: str | None = None,
     ) -> Recall:
         """The history: a summary for each consolidated window, by words, or the newest first without a query.
 
         `since` and `until` bound when the window began. With `raw`, windows that no model has read yet are among them.
         With a `level` (`day`, `week`, `month`) it is the roll-ups of that level instead: `sources` are the ids of what
-        each was made of, `metadata` its `level` and `period`.
+        each was made of, `metadata` its `level` and `period`. Pages are those of `recall`: by `cursor`, or `offset`.
 
         Raises:
-            InvalidInput: there is no such level, or it was given with `raw` or a session: roll-ups go across sessions.
+            InvalidInput: there is no such level, or it was given with `raw` or a session: roll-ups go across sessions;
+                or the cursor is not its own.
         """
         if level is not None and (level not in LEVELS or raw or session is not None):
             known = ", ".join(LEVELS)
@@ -175,6 +177,7 @@ class ScopeReads:
             until=until,
             session=session,
             metadata=labels,
+            cursor=cursor,
         )
 
     async def _meaning(self, text: str) -> Meaning:

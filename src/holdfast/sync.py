@@ -376,10 +376,11 @@ class SyncScope:
         session: str | None = None,
         raw: bool = False,
         level: str | None = None,
+        cursor: str | None = None,
     ) -> Recall:
         """See `AsyncScope.summaries`."""
         more: dict[str, Any] = {"since": since, "until": until, "session": session, "raw": raw, "level": level}
-        return self._portal.run(self._core.summaries(query, limit=limit, offset=offset, **more))
+        return self._portal.run(self._core.summaries(query, limit=limit, offset=offset, cursor=cursor, **more))
 
     def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
         """See `AsyncScope.suspicions`."""

@@ -24,7 +24,7 @@ async def _told(scope: AsyncScope) -> None:
     ]
     await scope.add(turns)
     for value in ("Vienna", "Graz"):
-        await scope.remember(attribute="sister's city", value=value)
+        await scope.remember(attribute="sister's city", value=value, topics=["kin"])
     for earlier, _, _ in CHANGES[:8]:
         await scope.remember(f"Noted: {earlier}")
 
@@ -41,6 +41,8 @@ async def test_each_kind_is_as_its_own_recall_gives_it(holdfast: AsyncHoldfast, 
         queries = (
             Query(text=question, kinds=("fact", "note", "summary"), limit=7),
             Query(text=question, kinds=("message",), roles=("user", "assistant"), limit=5),
+            Query(text=question, states=("active", "superseded"), limit=9),
+            Query(text=question, include_superseded=True, topics=("kin",), limit=9),
         )
         meaning = await scope._meaning(question)
 

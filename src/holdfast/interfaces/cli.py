@@ -37,7 +37,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "compact": ("cli_work", "Merge notes that say the same, now."),
         "retain": ("cli_work", "List what is past your rules, or hide it."),
         "consolidate": ("cli_work", "Read what waits with a model, now."),
-        "summaries": ("cli_work", "Show what happened, window by window."),
+        "summaries": ("cli_work", "Show what happened, window by window, or by day, week or month."),
     },
     "Facts": {
         "keys": ("cli_keys", "Explain when two keys are one concept."),

@@ -164,6 +164,7 @@ def _say_retained(found: tuple[Retained, ...], *, dry_run: bool) -> None:
 @click.argument("query", default="")
 @click.option("--limit", type=int, default=10, show_default=True)
 @click.option("--offset", type=int, default=0, help="Where the page begins.")
+@click.option("--cursor", help="`cursor` of the page before (--json); nothing is skipped or shown twice.")
 @click.option("--since", metavar="TIME", help="Windows that began then or later (ISO-8601 with a zone).")
 @click.option("--until", metavar="TIME", help="Windows that began before this time.")
 @click.option("--raw", is_flag=True, help="Windows that no model has read yet too.")
@@ -174,6 +175,7 @@ def summaries_command(
     *,
     limit: int,
     offset: int,
+    cursor: str | None,
     since: str | None,
     until: str | None,
     raw: bool,
@@ -187,7 +189,15 @@ def summaries_command(
     begin, end = moment(since), moment(until)
     with opened(frame) as (_, scope):
         found = scope.summaries(
-            query, limit=limit, offset=offset, since=begin, until=end, session=frame.session, raw=raw, level=level
+            query,
+            limit=limit,
+            offset=offset,
+            since=begin,
+            until=end,
+            session=frame.session,
+            raw=raw,
+            level=level,
+            cursor=cursor,
         )
     frame.show(found, lambda: _say_summaries(found))
     if found.degraded:

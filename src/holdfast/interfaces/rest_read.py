@@ -77,12 +77,14 @@ def _recall(routes: Routes, holdfast: OpenStore) -> None:
         until: str | None = None,
         session: str | None = None,
         level: Level | None = None,
+        cursor: str | None = None,
         *,
         raw: bool = False,
     ) -> Response:
         """A summary for each consolidated window, by words, or the newest first without a query.
 
-        With a `level`, the roll-ups of it: `sources` are what each was made of.
+        With a `level`, the roll-ups of it: `sources` are what each was made of. The answer's `cursor`, sent with the
+        same query and filters, gives the next page.
         """
         found = await scope_for(holdfast, request, "read").summaries(
             query,
@@ -93,6 +95,7 @@ def _recall(routes: Routes, holdfast: OpenStore) -> None:
             session=session,
             raw=raw,
             level=level,
+            cursor=cursor,
         )
         return json_response(found)
 

@@ -10,7 +10,7 @@ from holdfast.answers import Query, Reason, Recall
 from holdfast.model import Memory, Message
 from holdfast.pipeline.arms import Question
 from holdfast.pipeline.fusion import WEIGHTS, Arm
-from holdfast.pipeline.hits import Candidate, as_hit, passes, with_neighbours
+from holdfast.pipeline.hits import Candidate, as_hit, with_neighbours
 from holdfast.pipeline.pages import Place, best_left, unshown
 from holdfast.pipeline.truth import Outdated, Repeats
 from holdfast.pipeline.words import best_first
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "standing", "whole_order"]
+__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "standing"]
 
 REPEATS = 100
 """At most so many of the messages that a hit repeats are named, the best first; `total` counts texts, not copies."""
@@ -43,8 +43,8 @@ class Ranking:
     score: Floats
     arms: Sequence[Arm]
     allowed: Mask
+    hit: Mask
     words: WordScores | None = None
-    hit: Mask | None = None
     repeats: Repeats | None = None
     later: Mapping[int, int] = field(default_factory=dict)
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
@@ -64,23 +64,12 @@ class Gaps:
     """The embedding whose vectors are being made beside those that answer."""
 
 
-def whole_order(query: Query) -> bool:
-    """Whether every row must be looked at to know which ones are shown, and so how many."""
-    return _by_item(query) or query.cursor is not None
-
-
-def _by_item(query: Query) -> bool:
-    """Whether there is a filter that the index does not know."""
-    labelled = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
-    return labelled or query.include_superseded or query.as_of is not None or query.known_at is not None
-
-
 def answered(
     tx: ReadTx, query: Query, ranking: Ranking, held: Mapping[int, Memory] | None, gaps: Gaps, place: Place
 ) -> Recall:
     """The page of a ranking that a query asks for."""
-    if whole_order(query):
-        ranking = _narrowed(tx, query, ranking, held, place)
+    if query.cursor is not None:
+        ranking = _unshown(ranking, place)
     end = query.offset + query.limit
     order = ranking.order[query.offset : end].tolist()
     page = list(_loaded(tx, ranking, order, held))
@@ -109,20 +98,13 @@ def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]
     """The first page of a ranking without what something replaced: the items alone, for whoever shows no reasons."""
     page = _loaded(tx, ranking, ranking.order[:limit].tolist(), None)
     replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
-    return [item for row, item in page if item.number not in replaced and row not in ranking.later]
+    current = (item for row, item in page if item.number not in replaced and row not in ranking.later)
+    return [item for item in current if isinstance(item, Message) or item.superseded_by is None]
 
 
-def _narrowed(tx: ReadTx, query: Query, ranking: Ranking, held: Mapping[int, Memory] | None, place: Place) -> Ranking:
-    """The ranking of what passes the filters that only the items themselves tell, and was not shown."""
-    import numpy as np
-
-    may = ranking.allowed if ranking.hit is None else ranking.hit
-    if _by_item(query):
-        rows = np.flatnonzero(may).tolist()
-        passing = [row for row, item in _loaded(tx, ranking, rows, held) if passes(item, query)]
-        may = np.zeros_like(may)
-        may[passing] = True
-    may = unshown(may, ranking.index.rows_of(place.shown), ranking.repeats)
+def _unshown(ranking: Ranking, place: Place) -> Ranking:
+    """The ranking of what was not shown; `total` counts what was too."""
+    may = unshown(ranking.hit, ranking.index.rows_of(place.shown), ranking.repeats)
     order = best_left(ranking.order, may, ranking.score, ranking.repeats)
     return replace(ranking, order=order, hit=may, total=len(place.shown) + len(order))
 
@@ -164,7 +146,7 @@ def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message 
 
 def _same(ranking: Ranking, row: int) -> list[int]:
     """The hits that say the same as this one, best first."""
-    if ranking.repeats is None or ranking.hit is None:
+    if ranking.repeats is None:
         return []
     rows = ranking.repeats.of(row)
     others = rows[ranking.hit[rows] & (rows != row)]

@@ -1,4 +1,4 @@
-"""Which documents of a scope a query's filters let through, as far as the records of the index tell."""
+"""Which documents of a scope a query's filters let through: what the records of the index tell, and the items."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from holdfast.answers import Query
-from holdfast.model import Memory, micros
+from holdfast.model import Memory, Message, micros
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
+from holdfast.pipeline.sight import has_labels
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-__all__ = ["allowed_rows", "held_then"]
+__all__ = ["allowed_rows", "held_then", "passing_rows"]
 
 
 def held_then(tx: ReadTx, query: Query) -> Mapping[int, Memory] | None:
@@ -65,3 +66,34 @@ def allowed_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[in
     if query.until is not None:
         allowed &= columns["event_time"] < micros(query.until)
     return allowed
+
+
+def passing_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[int, Memory] | None, rows: Mask) -> Mask:
+    """Those of some rows that also pass the filters that only the items themselves tell."""
+    import numpy as np
+
+    labelled = bool(query.topics or query.entities or query.metadata or query.states or query.tiers)
+    if not (labelled or query.include_superseded or held is not None):
+        return rows
+    passing = np.zeros_like(rows)
+    then = held or {}
+    items = tx.find_numbers(index.numbers[rows].tolist())
+    numbers = [item.number for item in items if _passes(then.get(item.number, item), query)]
+    passing[index.rows_of(numbers)] = True
+    return passing
+
+
+def _passes(item: Message | Memory, query: Query) -> bool:
+    """Whether a row passes the filters that the index does not know."""
+    if not all(item.metadata.get(name) == value for name, value in query.metadata.items()):
+        return False
+    if isinstance(item, Message):
+        known = query.known_at is None or item.recorded_at <= query.known_at
+        return known and not query.topics and not query.entities
+    if not (has_labels(query.topics, item.topics) and has_labels(query.entities, item.entities)):
+        return False
+    if query.states is not None:
+        return item.state in query.states and (query.tiers is None or item.tier in query.tiers)
+    if query.tiers is not None and item.tier not in query.tiers:
+        return False
+    return item.state != "retracted"

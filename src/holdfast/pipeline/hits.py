@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from holdfast.answers import Hit, Query, Reason
+from holdfast.answers import Hit, Reason
 from holdfast.model import HitKind, Memory, Message
 from holdfast.pipeline.fences import unquoted
-from holdfast.pipeline.sight import has_labels
 from holdfast.transaction import ReadTx
 
-__all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "passes", "with_neighbours"]
+__all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "with_neighbours"]
 
 MAX_NEIGHBOURS = 20
 
@@ -25,22 +24,6 @@ class Candidate:
     repeated: tuple[str, ...] = ()
     superseded_by: str | None = None
     outdated: tuple[str, ...] = ()
-
-
-def passes(item: Message | Memory, query: Query) -> bool:
-    """Whether a row passes the filters that the index does not know."""
-    if not all(item.metadata.get(name) == value for name, value in query.metadata.items()):
-        return False
-    if isinstance(item, Message):
-        known = query.known_at is None or item.recorded_at <= query.known_at
-        return known and not query.topics and not query.entities
-    if not (has_labels(query.topics, item.topics) and has_labels(query.entities, item.entities)):
-        return False
-    if query.states is not None:
-        return item.state in query.states and (query.tiers is None or item.tier in query.tiers)
-    if query.tiers is not None and item.tier not in query.tiers:
-        return False
-    return item.state != "retracted"
 
 
 def with_neighbours(tx: ReadTx, hit: Hit, item: Message | Memory, count: int) -> Hit:

@@ -11,6 +11,7 @@ import base64
 import binascii
 import hmac
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -41,7 +42,7 @@ MAX_CURSOR = 500_000
 """Longest cursor, in characters: at about one and a half for each hit that was shown, over 300,000 hits."""
 _FORM = "c1"
 _SEAL = 12
-_MOST_BITS = 63
+_SNAPSHOT = re.compile(r"n[0-9]{1,18}\.t[0-9]{1,17}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ def read_snapshot(text: str | None) -> tuple[int, datetime] | None:
     if text is None:
         return None
     number, _, moment = text.partition(".")
-    if not (number[:1] == "n" and number[1:].isdecimal() and moment[:1] == "t" and moment[1:].isdecimal()):
+    if _SNAPSHOT.fullmatch(text) is None:
         raise InvalidInput(f"{text!r:.40} is not a snapshot of a recall; pass the one that the first page gave")
     return int(number[1:]), from_micros(int(moment[1:]))
 

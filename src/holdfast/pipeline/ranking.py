@@ -47,19 +47,20 @@ def ordered(
     fused: Fused,
     aside: Mask,
     allowed: Mask,
+    found: Mask,
     past: Mapping[int, Outdated],
-    only: tuple[str, ...] | None,
     most: int | None,
 ) -> Ranking:
     """The order of what was found and may be shown.
 
-    `past` ranks behind what replaced it, `only` are the arms that were asked for, `most` is how far the order must
-    reach (None: to its end).
+    `allowed` is what the filters let through, `found` what the arms found, `past` ranks behind what replaced it, `most`
+    is how far the order must reach (None: to its end).
     """
     index, cosines = view.index, view.cosines
-    hit = (fused.found if only is None else fused.found | (fused.score > 0)) & allowed
+    hit = found & allowed
     score = fused.score.copy()
-    _demote(index, score, hit, past)
+    # By all that was found, whatever the filters: they change no score.
+    _demote(index, score, found & index.living, past)
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, None if most is None else max(most, DEPTH))
     order, later = newer_first(order, score, index, view.scores, view.vectors, aside)
@@ -68,7 +69,7 @@ def ordered(
         coverage=max((view.scores.coverage(row) for row in best), default=0.0),
         # The best hit may be too fresh to have a vector: then its words are believed.
         cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
-        short=_short(view, score, hit),
+        short=_short(view, fused.score, hit),
     )
     return Ranking(
         index=index,
@@ -103,16 +104,16 @@ def _short(view: View, score: Floats, hit: Mask) -> float:
     return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
 
 
-def _demote(index: DecodedIndex, score: Floats, hit: Mask, past: Mapping[int, Outdated]) -> None:
+def _demote(index: DecodedIndex, score: Floats, found: Mask, past: Mapping[int, Outdated]) -> None:
     """What rests on a superseded value ranks after what replaced it, and after the best message that says so."""
     import numpy as np
 
     for one in past.values():
         old = index.rows_of([one.number])
-        if not hit[old].any():
+        if not found[old].any():
             continue
         new, said = index.rows_of([one.by_number]), index.rows_of(one.said)
-        later = [rows[hit[rows]] for rows in (new, said) if hit[rows].any()]
+        later = [rows[found[rows]] for rows in (new, said) if found[rows].any()]
         if later:
             least = min(score[rows].max() for rows in later)
             score[old] = min(score[old[0]], np.nextafter(least, np.float32(-1)))
@@ -133,5 +134,6 @@ def newest_first(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated
         score=score,
         arms=[Arm(name="recency", score=score, found=allowed)],
         allowed=allowed,
+        hit=allowed,
         outdated=past,
     )

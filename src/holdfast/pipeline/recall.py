@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from holdfast.answers import Query, Recall
 from holdfast.errors import InvalidInput, TooLarge
 from holdfast.model import STATES, TIERS, Memory, Message, micros
-from holdfast.pipeline.answering import Gaps, Ranking, answered, standing, whole_order
+from holdfast.pipeline.answering import Gaps, Ranking, answered, standing
 from holdfast.pipeline.arms import (
     key_arm,
     meaning_arms,
@@ -21,7 +22,7 @@ from holdfast.pipeline.arms import (
     words_arm,
 )
 from holdfast.pipeline.documents import KIND_OF, ROLE_OF
-from holdfast.pipeline.filters import allowed_rows, held_then
+from holdfast.pipeline.filters import allowed_rows, held_then, passing_rows
 from holdfast.pipeline.fusion import ARMS, Arm, fuse
 from holdfast.pipeline.hits import MAX_NEIGHBOURS
 from holdfast.pipeline.index_cache import IndexCache
@@ -100,9 +101,7 @@ def checked(query: Query) -> Query:
     if len(query.text) > MAX_QUERY:
         message = f"the question has {len(query.text)} characters; at most {MAX_QUERY} can be asked"
         raise TooLarge(message, size=len(query.text), limit=MAX_QUERY)
-    numbers: tuple[object, ...] = (query.limit, query.offset)  # callers are not all type-checked
-    if not all(isinstance(number, int) for number in numbers):
-        raise InvalidInput(f"limit is {query.limit!r:.40} and offset {query.offset!r:.40}; pass whole numbers")
+    _typed(query)
     if not 1 <= query.limit <= MAX_LIMIT:
         raise InvalidInput(f"limit is {query.limit}; it must be 1 to {MAX_LIMIT}")
     if query.offset < 0:
@@ -121,13 +120,26 @@ def checked(query: Query) -> Query:
         if unknown:
             raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
     checked_session(query.session)
-    for moment in (query.since, query.until, query.as_of, query.known_at):
-        if moment is not None:
-            micros(moment)
     read_snapshot(query.snapshot)
     if query.cursor is not None and (query.offset or query.snapshot is not None):
         raise InvalidInput("a cursor says where the page begins; pass it without offset and snapshot")
     return query
+
+
+def _typed(query: Query) -> None:
+    """Callers are not all type-checked: whole numbers, times and texts are what they should be."""
+    numbers: tuple[object, ...] = (query.limit, query.offset, query.neighbours)
+    if not all(isinstance(number, int) for number in numbers):
+        given = f"limit is {query.limit!r:.40}, offset {query.offset!r:.40} and neighbours {query.neighbours!r:.40}"
+        raise InvalidInput(f"{given}; pass whole numbers")
+    for moment in (query.since, query.until, query.as_of, query.known_at):
+        if moment is not None and not isinstance(cast("object", moment), datetime):
+            raise InvalidInput(f"{moment!r:.40} is not a time; pass an aware datetime")
+        if moment is not None:
+            micros(moment)
+    texts: tuple[object, ...] = (query.snapshot, query.cursor)
+    if not all(text is None or isinstance(text, str) for text in texts):
+        raise InvalidInput("a snapshot or a cursor is no text; pass the one that the last page gave")
 
 
 def recall(
@@ -210,9 +222,12 @@ def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping
     if not query.include_superseded:
         allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
     if view.fused is None or view.aside is None:
-        return newest_first(index, allowed, past)
-    most = None if whole_order(query) else query.offset + query.limit
-    return ordered(view, view.fused, view.aside, allowed, past, query.arms, most)
+        return newest_first(index, passing_rows(tx, index, query, held, allowed), past)
+    # Only words, meaning and time find; arms that are asked alone find what they score.
+    found = view.fused.found if query.arms is None else view.fused.found | (view.fused.score > 0)
+    allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
+    most = None if query.cursor is not None else query.offset + query.limit
+    return ordered(view, view.fused, view.aside, allowed, found, past, most)
 
 
 def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:

@@ -207,3 +207,25 @@ class PagingCases:
             assert answer.total == len(answer.hits) == (copies is not None)
             assert [len(hit.sources) for hit in answer.hits] == ([] if copies is None else [copies])
             assert all(hit.metadata["lang"] == lang for hit in answer.hits)
+
+    async def test_the_history_is_paged_by_cursor_too(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        for day in range(4):
+            told = harness.scope(user="alice", session=f"day {day}")
+            await told.add([user(f"On day {day} we drank green tea.")])
+            await told.end_session()
+            await harness.settle()
+        for query in (None, "green tea"):
+            whole = [hit.id for hit in (await alice.summaries(query, raw=True)).hits]
+            seen: list[str] = []
+            page = await alice.summaries(query, raw=True, limit=1)
+            for _ in whole:
+                seen += [hit.id for hit in page.hits]
+                if page.cursor is None:
+                    break
+                page = await alice.summaries(query, raw=True, limit=1, cursor=page.cursor)
+            assert seen == whole
+            assert len(whole) == 4
+        foreign = (await alice.summaries(raw=True, limit=1)).cursor
+        with pytest.raises(InvalidInput, match="cursor"):
+            await alice.summaries("green tea", raw=True, limit=1, cursor=foreign)

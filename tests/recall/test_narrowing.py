@@ -1,0 +1,113 @@
+"""A filter removes hits: it moves no score, and the confidence is that of what it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from holdfast.answers import Query
+from holdfast.errors import InvalidInput
+from holdfast.open import AsyncHoldfast
+from holdfast.testing.clock import FakeClock
+
+_RULES = '[models.rules]\nprotocol = "rules"\nmodel = "rules"\nlabel = "rules"\n'
+
+
+@pytest_asyncio.fixture
+async def learning(clock: FakeClock, tmp_path: Path) -> AsyncIterator[AsyncHoldfast]:
+    """An empty store that consolidates by rules, without a worker."""
+    models = tmp_path / "models.toml"
+    models.write_text(_RULES, encoding="utf-8")
+    chosen = {"consolidation": "rules", "models": str(models)}
+    async with AsyncHoldfast.open("memory://", worker=False, clock=clock, **chosen) as opened:
+        yield opened
+
+
+async def _learnt(learning: AsyncHoldfast, clock: FakeClock, *said: tuple[str, str]) -> None:
+    for name, text in said:
+        scope = learning.scope(user="alice", session=name)
+        await scope.add([{"role": "user", "content": text, "name": name}])
+        clock.advance(3600)
+    await learning.scope(user="alice").consolidate()
+
+
+@pytest.mark.asyncio
+async def test_what_was_replaced_keeps_its_score_where_a_filter_leaves_out_the_replacement(
+    learning: AsyncHoldfast, clock: FakeClock
+) -> None:
+    both = "My favorite tea is oolong. My favorite city is Lisbon."
+    await _learnt(learning, clock, ("Ann", both), ("Ann", "tea with the dog"), ("Bob", "My favorite tea is mint."))
+    scope = learning.scope(user="alice")
+    question = "What is Ann's favorite tea?"
+    whole = {hit.id: hit.score for hit in (await scope.recall(question)).hits}
+    narrowed = await scope.recall(question, session="Ann", kinds=["message"])
+    assert any(hit.outdated for hit in narrowed.hits)
+    assert {hit.id: hit.score for hit in narrowed.hits}.items() <= whole.items()
+
+
+@pytest.mark.asyncio
+async def test_that_it_ranks_behind_makes_nobody_doubt_who_said_it(learning: AsyncHoldfast, clock: FakeClock) -> None:
+    both = "My favorite tea is oolong. My favorite city is Lisbon."
+    await _learnt(learning, clock, ("Ann", both), ("Bob", "My favorite tea is mint."))
+    await learning.settle()
+    answer = await learning.scope(user="alice").recall("What is Ann's favorite tea?", kinds=["message"])
+    assert [hit.session for hit in answer.hits] == ["Bob", "Ann"]
+    assert (answer.confidence or 0) > 0.5
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "narrow", [{"metadata": {"shelf": 9}}, {"topics": ("none",)}, {"states": ("merged",)}, {"session": "never"}]
+)
+async def test_where_a_filter_leaves_nothing_there_is_no_confidence(holdfast: AsyncHoldfast, narrow: Any) -> None:
+    scope = holdfast.scope(user="alice", session="s")
+    await scope.add([{"role": "user", "content": "The red kettle is on the stove."}])
+    await holdfast.settle()
+    assert ((await scope.recall("Where is the red kettle?")).confidence or 0) > 0.5
+    answer = await scope.recall("Where is the red kettle?", **narrow)
+    assert (answer.hits, answer.total, answer.confidence) == ((), 0, 0.0)
+
+
+@pytest.mark.asyncio
+async def test_the_newer_statement_is_first_among_what_a_filter_leaves_of_many(holdfast: AsyncHoldfast) -> None:
+    scope = holdfast.scope(user="alice", session="s")
+    start = datetime(2025, 1, 1, tzinfo=UTC)
+    said = [
+        *("My dentist is called Mara.", "My dentist is called Otto now."),
+        *(f"My dentist, dentist {number}, is called dentist." for number in range(40)),
+    ]
+    await scope.add(
+        [
+            {"role": "user", "content": text, "event_time": start + timedelta(days=day), "metadata": {"mine": day < 2}}
+            for day, text in enumerate(said)
+        ]
+    )
+    await holdfast.settle()
+    answer = await scope.recall("What is my dentist called?", metadata={"mine": True}, explain=True)
+    assert [hit.text[-12:] for hit in answer.hits] == ["ed Otto now.", "called Mara."]
+    assert answer.hits[1].superseded_by == answer.hits[0].id
+    ranks = sorted(reason.rank for hit in answer.hits for reason in hit.why if reason.arm == "words")
+    assert ranks == [1, 2]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cursor": 5},
+        {"snapshot": 5},
+        {"snapshot": "n1.t" + "9" * 30},
+        {"snapshot": "n" + "9" * 30 + ".t1"},
+        {"neighbours": "2"},
+        {"since": "2025-01-01"},
+    ],
+)
+async def test_what_is_no_number_time_or_text_is_refused_by_name(holdfast: AsyncHoldfast, wrong: Any) -> None:
+    scope = holdfast.scope(user="alice")
+    with pytest.raises(InvalidInput):
+        await scope.recall(Query(text="tea", **wrong))
