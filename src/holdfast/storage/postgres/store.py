@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from random import Random
 from typing import TypeVar
@@ -271,7 +272,12 @@ def snapshot(
     limit = "0" if seconds is None else f"{max(1, int(seconds * 1000))}ms"
     with connection.pipeline():
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        connection.execute("SELECT set_config('statement_timeout', %s, true)", (limit,))
+        # A reader holds nobody up: between two statements it may decode for as long as it may read.
+        connection.execute(
+            "SELECT set_config('statement_timeout', %s, true),"
+            " set_config('idle_in_transaction_session_timeout', %s, true)",
+            (limit, limit),
+        )
         connection.execute(QUERIES["enter"], {"namespace": scope.namespace, "user_id": scope.user or ""})
         last = connection.execute(QUERIES["read_clock"]).fetchone()
     now = max(clock.now(), from_micros(int(last[0]) if last is not None else 0))
@@ -280,5 +286,6 @@ def snapshot(
         return work(tx)
     finally:
         tx.end()
-        if not connection.closed:
+        # What was read stands, also where the server ended the transaction since; the pool lets go of what broke.
+        with suppress(psycopg.Error):
             connection.execute("ROLLBACK")
