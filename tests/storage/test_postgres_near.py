@@ -256,6 +256,43 @@ async def test_an_index_whose_making_was_cut_short_is_made_again(database: str, 
         await store.close()
 
 
+@pytest.mark.parametrize("partitions", [0, 3])
+@pytest.mark.parametrize("how", ["dropped", "not valid"])
+async def test_an_index_that_somebody_took_away_is_not_asked_for(
+    database: str, databases: Databases, partitions: int, how: str
+) -> None:
+    """Without it each question would sort every row of the table, and run into `read_timeout` in the largest scopes."""
+    settings = {"clock": FakeClock(), "worker": False, "postgres_hnsw_from": 128}
+    async with AsyncHoldfast.open(database, **settings, postgres_partitions=partitions) as hf:
+        scope = hf.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(140)])
+        assert await hf.settle()
+        before = await scope.recall("message 7 about rivers")
+        assert [one for one in await hf.admin.doctor() if one.check == "nearest"] == []
+        # The eleventh generation is not the first: what begins alike serves another.
+        name = _indexes(database)[0]
+        if how == "dropped":
+            sql = f"ALTER INDEX {name} RENAME TO hnsw_11{name.removeprefix('hnsw_1')}"
+        else:
+            sql = f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{name}'::regclass"  # noqa: S608
+        databases.server.sql(sql, _name(database))
+        [note] = [one for one in await hf.admin.doctor() if one.check == "nearest"]
+        assert (note.severity, "dropped" in note.what) == ("note", True)
+        store = await opened(database, 128)
+        try:
+            whose = Scope(user="alice")
+            generation = (await store.read(whose, lambda tx: tx.generations()))[0]
+            assert await store.read(whose, lambda tx: tx.near(generation.number)) == (128, False)
+        finally:
+            await store.close()
+        after = await scope.recall("message 7 about rivers")
+        assert after.hits[0].id == before.hits[0].id
+        assert after.degraded == ()
+        await scope.add([{"role": "user", "content": "one more about rivers"}])
+        assert await hf.settle()
+        assert [one for one in await hf.admin.doctor() if one.check == "nearest"] == []
+
+
 async def test_where_pgvector_goes_away_nobody_asks_for_it(database: str, databases: Databases) -> None:
     """As where a dump is restored on a server without it."""
     store = await opened(database)
