@@ -257,6 +257,41 @@ async def test_an_index_whose_making_was_cut_short_is_made_again(database: str, 
 
 
 @pytest.mark.parametrize("partitions", [0, 3])
+async def test_what_another_process_made_meanwhile_is_neither_dropped_nor_made_twice(
+    database: str, databases: Databases, partitions: int
+) -> None:
+    """The other's index is not whole when this one looks, and is when this one's turn has come."""
+    store, other = await opened(database, partitions=partitions), await opened(database)
+    made: list[tuple[object, ...]] = []
+    find = (
+        "SELECT indexrelid::int8, indrelid::int8 FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%' ORDER BY 1"
+    )
+    broken = "UPDATE pg_index SET indisvalid = {} WHERE indexrelid::regclass::text LIKE 'hnsw%{}%'"
+    name, write = _name(database), store.upkeep._near._write
+
+    async def meanwhile(*given, **kwargs):
+        if not made:
+            databases.server.sql(broken.format("true", ""), name)
+            await indexed(other, ALICE)
+            made.extend(databases.server.sql(find, name))
+        return await write(*given, **kwargs)
+
+    try:
+        await filled(store, ALICE, vectors(300))
+        await indexed(other, ALICE)
+        # Of several parts the last is still being made; the first are there.
+        databases.server.sql(broken.format("false", "_2_" if partitions else ""), name)
+        store.upkeep._near._write = meanwhile
+        await indexed(store, ALICE)
+        assert len(made) == max(1, partitions)
+        assert databases.server.sql(find, name) == made
+        assert await asked(store, ALICE, vectors(1)[0]) is not None
+    finally:
+        await store.close()
+        await other.close()
+
+
+@pytest.mark.parametrize("partitions", [0, 3])
 @pytest.mark.parametrize("how", ["dropped", "not valid"])
 async def test_an_index_that_somebody_took_away_is_not_asked_for(
     database: str, databases: Databases, partitions: int, how: str

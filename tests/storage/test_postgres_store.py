@@ -25,8 +25,10 @@ from holdfast.errors import (
 )
 from holdfast.model import Scope
 from holdfast.ports import Priority
+from holdfast.storage.postgres import upkeep
 from holdfast.storage.postgres.connection import connect, parsed, translated
 from holdfast.storage.postgres.connection import is_lost as connection_is_lost
+from holdfast.storage.postgres.schema import create_or_migrate
 from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.postgres.transaction import MARK_BYTES, MARKS_BYTES
 from holdfast.testing import FakeClock
@@ -378,3 +380,16 @@ async def test_a_read_that_outlasts_its_time_is_answered_if_it_asks_no_more(data
         assert await store.read(ALICE, lambda tx: tx.due()) == []
     finally:
         await store.close()
+
+
+def test_every_table_whose_bytes_a_forget_takes_is_vacuumed(database: str) -> None:
+    """Bytes and text of its own: what names only ids, keyed hashes, counts and times stays as it is."""
+    with psycopg.connect(database) as connection:
+        with connect(parsed(database), lock_timeout=5) as ours:
+            create_or_migrate(ours, parsed(database), partitions=0, now=0)
+        found = connection.execute(
+            "SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'public'"
+            " AND column_name IN ('text', 'value', 'vector', 'vectors', 'records', 'entries', 'before', 'name', 'quote')"
+            " AND table_name IN (SELECT table_name FROM information_schema.columns WHERE column_name = 'user_id')"
+        ).fetchall()
+    assert {name for (name,) in found} - {"progress"} <= set(upkeep.CONTENT)

@@ -118,7 +118,7 @@ class NearUpkeep:
         while await self._write(scope, lambda tx: _extend(tx, generation, most), priority=Priority.WORKER):
             if time.monotonic() > until:
                 return 0.0
-        if (found.missing or found.useless) and not await self._call(lambda one: self._build(one, generation, found)):
+        if (found.missing or found.useless) and not await self._call(lambda one: self._build(one, generation)):
             return BUSY_SECONDS
         if not ready:
             await self._write(scope, lambda tx: _ready(tx, generation), priority=Priority.WORKER)
@@ -138,10 +138,14 @@ class NearUpkeep:
             return near[1]
         return False if tx.document_count() >= self._least else None
 
-    def _build(self, connection: Session, generation: Generation, found: _Indexes) -> bool:
+    def _build(self, connection: Session, generation: Generation) -> bool:
         """Make what is missing and drop what is useless; False where another process is at it."""
         row = connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()
         if row is None or not row[0]:
+            return False
+        # What was not whole before this lock was somebody's who was at it, and may be whole now.
+        found = _indexes(connection, generation)
+        if found is None:
             return False
         # A concurrent build waits for every older transaction; how long is theirs to say.
         connection.execute("SET lock_timeout = 0")
