@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ import psycopg
 import pytest
 
 from holdfast import AsyncHoldfast
+from holdfast.errors import StoreUnreachable
 from holdfast.model import Scope
 from holdfast.pipeline import near_vectors, recall
 from holdfast.scope import AsyncScope
-from holdfast.storage.postgres import doctor
+from holdfast.storage.postgres import doctor, reading
 from holdfast.storage.postgres.connection import parsed
 from holdfast.storage.postgres.reading import QUERIES
 from holdfast.storage.postgres.store import PostgresStore
@@ -22,8 +24,9 @@ from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite_rows import EPOCH
 from holdfast.vectors import Generation, VectorBlock, written
 from holdfast.wiring.migrate import migrate
-from tests.postgres_server import Databases
+from tests.postgres_server import Databases, Server
 from tests.recall.changed_facts import CHANGES, FILLER
+from tests.storage.test_postgres_rows import _forgetful
 
 
 def _name(database: str) -> str:
@@ -202,6 +205,91 @@ async def test_a_filter_loses_nothing_where_another_scope_holds_nearly_all(datab
     finally:
         await store.close()
         databases.server.sql(f"ALTER DATABASE {_name(database)} RESET ALL")
+
+
+async def test_statements_that_forgot_their_scope_reach_no_vector_of_another(
+    database: str, databases: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await opened(database)
+    rows, query = vectors(300), vectors(1, seed=3)[0]
+    exact = rows[:256] @ query
+    forgetful = {name: _forgetful(name, statement) for name, statement in QUERIES.items()}
+    assert all(forgetful[name] != QUERIES[name] for name in ("nearest", "nearest_exact", "cosines_of", "read_near"))
+    url = databases.server.url(_name(database), "postgres")
+    try:
+        for scope, held in ((BOB, vectors(300, seed=5)), (ALICE, rows)):
+            await filled(store, scope, held)
+            await indexed(store, scope)
+        monkeypatch.setattr(reading, "QUERIES", forgetful)
+        for limit, also in ((256, tuple), (500, tuple), (5, lambda: list(range(256)))):
+            found = await asked(store, ALICE, query, limit, also)
+            assert found is not None
+            assert sorted(found.cosines) == list(range(256))
+            assert all(abs(found.cosines[number] - exact[number]) < 1e-5 for number in found.cosines)
+        assert await asked(store, Scope(namespace="acme", user="nobody"), query) is None
+        # A role that the wall does not bind is given Bob's: the wall is what held.
+        unbound = await opened(url)
+        told = await asked(unbound, ALICE, query, 500)
+        await unbound.close()
+        assert any(abs(told.cosines[number] - exact[number]) > 1e-3 for number in range(256))
+    finally:
+        await store.close()
+
+
+async def test_what_was_forgotten_leaves_no_vector_in_the_index(database: str, databases: Databases) -> None:
+    store = await opened(database)
+    rows = vectors(300)
+    gone, kept = (rows[number].astype("<f2").tobytes() for number in (7, 8))
+    where = "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%'"
+
+    def in_the_file() -> tuple[bool, bool]:
+        databases.server.sql("CHECKPOINT")
+        [(path,)] = databases.server.sql(where, _name(database))
+        held = (databases.server.data / str(path)).read_bytes()
+        return gone in held, kept in held
+
+    try:
+        await filled(store, ALICE, rows)
+        await indexed(store, ALICE)
+        assert in_the_file() == (True, True)
+        await store.write(ALICE, lambda tx: tx.unindex([7]))
+        assert await store.upkeep.scrub() is None
+        assert in_the_file() == (False, True)
+        dead = "SELECT count(*) FROM near_vector"
+        assert databases.server.sql(dead, _name(database)) == [(255,)]
+    finally:
+        await store.close()
+
+
+async def test_a_server_that_stops_in_the_middle_of_making_an_index() -> None:
+    """What is left is not whole, and whoever comes next makes it anew."""
+    server = Server()
+    url = Databases(server).take()
+    server.sql("CREATE EXTENSION vector", _name(url))
+    store = await PostgresStore.open(parsed(url), clock=FakeClock(), hnsw_from=LEAST, failover_timeout=20.0)
+    try:
+        await filled(store, ALICE, vectors(300))
+        # A transaction that is older holds a concurrent build up, in its second phase.
+        older = psycopg.connect(server.url(_name(url), "postgres"))
+        older.execute("SELECT count(*) FROM near_vector")
+        older.execute("CREATE TEMP TABLE t ()")
+        making = asyncio.create_task(store.upkeep.index_near(ALICE, ONE))
+        invalid = "SELECT indisvalid FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%'"
+        while not await asyncio.to_thread(server.sql, invalid, _name(url)):  # noqa: ASYNC110 - it is in the database
+            await asyncio.sleep(0)
+        await asyncio.to_thread(server.kill)
+        older.close()
+        await asyncio.to_thread(server.start)
+        with pytest.raises(StoreUnreachable):
+            await making
+        assert server.sql(invalid, _name(url)) == [(False,)]
+        assert await asked(store, ALICE, vectors(1)[0]) is None
+        await indexed(store, ALICE)
+        assert server.sql(invalid, _name(url)) == [(True,)]
+        assert await asked(store, ALICE, vectors(1)[0]) is not None
+    finally:
+        await store.close()
+        server.stop()
 
 
 async def test_a_new_generation_gets_an_index_and_that_of_a_retired_one_goes(database: str) -> None:
