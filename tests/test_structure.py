@@ -70,7 +70,18 @@ ALLOWED: dict[str, set[str]] = {
 }
 # Stores know nothing of each other.
 SIBLINGS = {
-    "storage": {"copying", "gathered", "reading", "residue", "rows", "settling", "sql", "token_rows", "writing"}
+    "storage": {
+        "copying",
+        "gathered",
+        "opened",
+        "reading",
+        "residue",
+        "rows",
+        "settling",
+        "sql",
+        "token_rows",
+        "writing",
+    }
 }
 
 MAX_MODULE = 400

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,10 @@ from typing import TypeVar
 
 import psycopg
 
-from holdfast.errors import ForkedProcess, HoldfastError, StoreClosed, StoreUnreachable
+from holdfast.errors import HoldfastError, StoreUnreachable
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
+from holdfast.storage.opened import Opened
 from holdfast.storage.postgres.connection import Location, Session, connect, is_lost, is_race, translated, unwaited
 from holdfast.storage.postgres.listening import Bell
 from holdfast.storage.postgres.near_upkeep import NearUpkeep
@@ -38,7 +38,7 @@ log = logging.getLogger("holdfast.storage")
 _RACES = 8
 
 
-class PostgresStore:
+class PostgresStore(Opened):
     """`Store` over one PostgreSQL database; open it with `PostgresStore.open`.
 
     Any number of processes on any number of machines may hold the same database open. A namespace has one writer at a
@@ -60,16 +60,14 @@ class PostgresStore:
         listen: bool,
         hnsw_from: int,
     ) -> None:
+        super().__init__()
         self._location = location
         self._clock = clock
         self._busy_timeout = busy_timeout
         self._read_timeout = read_timeout
         self._close_timeout = close_timeout
         self._failover_timeout = failover_timeout
-        self._pid = os.getpid()
-        self._closed = False
         self._random = Random()
-        self._wakes: list[Callable[[], None]] = []
         self._facts = StoreFacts(
             backend="postgresql", location=location.shown, schema=facts.schema, secret=facts.secret
         )
@@ -228,32 +226,10 @@ class PostgresStore:
     def _connect(self) -> Session:
         return connect(self._location, lock_timeout=self._busy_timeout)
 
-    def on_due(self, wake: Callable[[], None]) -> None:
-        self._wakes.append(wake)
-
     def _woke(self) -> None:
         self._wake()
         if self._bell is not None:
             self._bell.ring()
-
-    def _wake(self) -> None:
-        for wake in self._wakes:
-            try:
-                wake()
-            except Exception:
-                log.warning("a wake for due work failed", exc_info=True)
-
-    def _guard(self) -> None:
-        if self._closed:
-            raise StoreClosed("the store is closed; open it again")
-        if os.getpid() != self._pid:
-            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
-
-    async def close(self) -> None:
-        if self._closed or os.getpid() != self._pid:
-            return
-        self._closed = True
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _close(self) -> None:
         self._near.close()

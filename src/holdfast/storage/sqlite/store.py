@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -15,9 +14,10 @@ from typing import TypeVar
 
 import apsw
 
-from holdfast.errors import ForkedProcess, StoreClosed, StoreError
+from holdfast.errors import StoreError
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority, StoreFacts
+from holdfast.storage.opened import Opened
 from holdfast.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
 from holdfast.storage.sqlite.ledger import reconcile
 from holdfast.storage.sqlite.reading import QUERIES, SqliteRead
@@ -36,7 +36,7 @@ _READERS = 4
 _PROGRESS_STEPS = 50_000
 
 
-class SqliteStore:
+class SqliteStore(Opened):
     """`Store` over one SQLite file.
 
     Opening a path that is not there makes the file (mode 0600; its folder 0700). Several processes may hold the same
@@ -54,6 +54,7 @@ class SqliteStore:
         vfs: str | None = None,
         key: str = "",
     ) -> None:
+        super().__init__()
         self._path = path
         self._clock = clock
         self._busy_timeout = busy_timeout
@@ -61,9 +62,6 @@ class SqliteStore:
         self._close_timeout = close_timeout
         self._vfs = vfs
         self._key = key
-        self._pid = os.getpid()
-        self._closed = False
-        self._wakes: list[Callable[[], None]] = []
         self._local = threading.local()
         self._open_readers: list[apsw.Connection] = []
         schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs, key=key)
@@ -169,28 +167,6 @@ class SqliteStore:
         except StoreError as error:
             # The store itself is fine: the next forget tries again, and doctor tells.
             log.warning("the ledger of what was forgotten lags: %s", error)
-
-    def on_due(self, wake: Callable[[], None]) -> None:
-        self._wakes.append(wake)
-
-    def _wake(self) -> None:
-        for wake in self._wakes:
-            try:
-                wake()
-            except Exception:
-                log.warning("a wake for due work failed", exc_info=True)
-
-    def _guard(self) -> None:
-        if self._closed:
-            raise StoreClosed("the store is closed; open it again")
-        if os.getpid() != self._pid:
-            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
-
-    async def close(self) -> None:
-        if self._closed or os.getpid() != self._pid:
-            return
-        self._closed = True
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _close(self) -> None:
         self._readers.shutdown(wait=True)
