@@ -324,6 +324,43 @@ async def test_a_new_generation_gets_an_index_and_that_of_a_retired_one_goes(dat
         await store.close()
 
 
+@pytest.mark.parametrize("when", ["before", "between"])
+async def test_a_generation_that_was_retired_meanwhile_gets_no_rows_and_no_index(database: str, when: str) -> None:
+    """A worker that read the generations before the switch goes on with the old one."""
+    store = await opened(database)
+    two = Generation(number=2, fingerprint="two", dimension=D, state="current", made_at=EPOCH)
+    near = store.upkeep._near
+    write, switched = near._write, []
+
+    async def switch() -> None:
+        def work(tx):
+            tx.put_generation(replace(ONE, state="retired"))
+            tx.put_generation(two)
+            tx.clear_vectors(1)
+
+        if not switched:
+            switched.append(True)
+            await write(ALICE, work)
+
+    async def meanwhile(*given, **kwargs):
+        await switch()
+        return await write(*given, **kwargs)
+
+    try:
+        await filled(store, ALICE, vectors(300))
+        if when == "before":
+            await switch()
+        near._write = meanwhile
+        await store.upkeep.index_near(ALICE, ONE)
+        assert await store.read(ALICE, lambda tx: tx.near(1)) is None
+        near._write = write
+        await store.write(ALICE, lambda tx: tx.put_vectors(2, blocks(vectors(300))))
+        await store.upkeep.index_near(ALICE, two)
+        assert [name[:7] for name in _indexes(database)] == ["hnsw_2_"], "an empty one of the old goes at the next look"
+    finally:
+        await store.close()
+
+
 def _indexes(database: str) -> list[str]:
     with psycopg.connect(database) as connection:
         rows = connection.execute("SELECT relname FROM pg_class WHERE relname LIKE 'hnsw%' ORDER BY relname").fetchall()

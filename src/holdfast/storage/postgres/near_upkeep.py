@@ -133,6 +133,8 @@ class NearUpkeep:
     def _state(self, tx: ReadTx, generation: Generation) -> bool | None:
         """Whether the index serves the scope; None where it is too small to have one."""
         assert isinstance(tx, PostgresRead)  # noqa: S101 - what this store runs
+        if _retired(tx, generation):
+            return None
         near = tx.near(generation.number)
         if near is not None:
             return near[1]
@@ -195,9 +197,14 @@ def _make(connection: Session, generation: Generation, table: str, name: str) ->
     connection.execute(statement)
 
 
+def _retired(tx: ReadTx, generation: Generation) -> bool:
+    return not any(one.number == generation.number and one.state != "retired" for one in tx.generations())
+
+
 def _extend(tx: WriteTx, generation: Generation, most: int) -> bool:
     assert isinstance(tx, PostgresWrite)  # noqa: S101 - what this store runs
-    return tx.extend_near(generation.number, most)
+    # It may have been retired, and its rows cleared, since the last batch.
+    return not _retired(tx, generation) and tx.extend_near(generation.number, most)
 
 
 def _ready(tx: WriteTx, generation: Generation) -> None:
