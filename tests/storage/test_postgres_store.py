@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from holdfast import AsyncHoldfast
+from holdfast.answers import Due
 from holdfast.errors import (
     InvalidInput,
     OutcomeUnknown,
@@ -393,3 +394,28 @@ def test_every_table_whose_bytes_a_forget_takes_is_vacuumed(database: str) -> No
             " AND table_name IN (SELECT table_name FROM information_schema.columns WHERE column_name = 'user_id')"
         ).fetchall()
     assert {name for (name,) in found} - {"progress"} <= set(upkeep.CONTENT)
+
+
+async def test_a_reader_that_is_frozen_is_ended_for_it(database: str) -> None:
+    """Else what was forgotten stays in its sight, and in the tables, for as long as it sleeps."""
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=0.2)
+    seen: list[int] = []
+
+    def work(tx: ReadTx) -> list[Due]:
+        # Its first statements went together, and the driver's end of those stops the server's clock of idleness.
+        until = time.monotonic() + 8
+        with psycopg.connect(database) as other:
+            other.autocommit = True
+            open_ = (
+                "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND pid <> pg_backend_pid()"
+            )
+            while time.monotonic() < until and (not seen or seen[-1]):
+                seen.append(other.execute(open_).fetchone()[0])
+        return tx.due()
+
+    try:
+        with pytest.raises(ReadTimeout):
+            await store.read(ALICE, work)
+        assert (seen[0], seen[-1]) == (1, 0)
+    finally:
+        await store.close()
