@@ -27,8 +27,12 @@ from tests.proofs.workers_child import LEASE_SECONDS
 CHILD = Path(__file__).with_name("workers_child.py")
 ROOT = Path(__file__).parents[2]
 WORKERS = 4 if FULL else 2
-SESSIONS = 20_000 if FULL else 40
-HARMS = 400 if FULL else 5
+SESSIONS = 20_000 if FULL else 24
+HOLDERS = 2
+"""Workers that are frozen in a call and wake when everything is done."""
+ALONE = 8
+"""Sessions of the run that leaves the checks out."""
+HARMS = 400 if FULL else 3
 SECONDS = 4 * 3600 if FULL else 150
 PAUSES = (2.0, 6.0) if FULL else (0.2, 1.0)
 """Seconds between two harms: a process that was begun again has to get to work before the next."""
@@ -37,6 +41,15 @@ USERS = 5
 MESSAGES = 4
 HOLDS = LEASE_SECONDS * 2.5
 """A worker that is frozen, or whose link is cut, stays so past the end of its lease."""
+
+
+def _child(url: str, *given: str, inside: Sequence[str] = ()) -> subprocess.Popen[str]:
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.Popen(
+        [*inside, sys.executable, str(CHILD), url, *given],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
 
 
 class Workers:
@@ -55,12 +68,7 @@ class Workers:
     def _begin(self, at: int) -> subprocess.Popen[str]:
         self._begun += 1
         url, link = self._places[at]
-        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        return subprocess.Popen(
-            [*(() if link is None else link.inside), sys.executable, str(CHILD), url, str(self._begun)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            cwd=ROOT, env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
+        return _child(url, str(self._begun), inside=() if link is None else link.inside)
 
     def harm(self) -> None:
         """Kill one and begin another, freeze one for longer than a lease, or cut its link for as long."""
@@ -108,6 +116,40 @@ class Workers:
             one.communicate()
 
 
+class Holder:
+    """A worker that stopped itself in a model's call with leases in its hand; it wakes when others did the work."""
+
+    def __init__(self, url: str, seed: int, how: str = "holds") -> None:
+        self.process = _child(url, str(seed), how)
+        assert self.process.stdout is not None
+        while (said := self.process.stdout.readline()) != "stops\n":
+            assert said == "works\n"
+
+    def wake(self) -> str:
+        """What came of the result that it had in its hand: `done`, or why it was not applied."""
+        assert self.process.stdout is not None
+        self.process.send_signal(signal.SIGCONT)
+        while (said := self.process.stdout.readline().strip()) == "works":
+            pass
+        self.process.communicate("", timeout=60)
+        assert self.process.returncode == 0
+        return said
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@contextlib.contextmanager
+def _holders(url: str, how: str = "holds") -> Iterator[list[Holder]]:
+    holders = [Holder(url, number, how) for number in range(HOLDERS)]
+    try:
+        yield holders
+    finally:
+        for one in holders:
+            one.kill()
+
+
 @pytest.fixture
 def apart() -> Iterator[list[Link]]:
     """A network for each worker, where the machine allows them."""
@@ -125,7 +167,7 @@ def reached(apart: list[Link]) -> Iterator[Databases]:
         server.stop()
 
 
-async def _plant(url: str) -> None:
+async def _plant(url: str, sessions: int = SESSIONS) -> None:
     model = ScriptedChat(name="m")
     async with AsyncHoldfast.open(url, worker=False, embedding="none", consolidation=model) as hf:
 
@@ -136,8 +178,8 @@ async def _plant(url: str) -> None:
             await scope.add(turn)
             await scope.end_session()
 
-        for first in range(0, SESSIONS, 64):
-            await asyncio.gather(*(one(number) for number in range(first, min(SESSIONS, first + 64))))
+        for first in range(0, sessions, 64):
+            await asyncio.gather(*(one(number) for number in range(first, min(sessions, first + 64))))
 
 
 def _ask(url: str, sql: str) -> list[tuple]:
@@ -157,13 +199,13 @@ STANDING = (
 )
 
 
-def _check_once(url: str) -> None:
+def _check_once(url: str, sessions: int = SESSIONS) -> None:
     check_whole(url)
     assert _ask(url, LEFT) == [(0,)]
     twice = _ask(url, f"SELECT s.source_id {STANDING} GROUP BY s.source_id HAVING count(*) <> 1")
     assert twice == [], "a message stands in exactly one window"
     covered = _ask(url, f"SELECT count(DISTINCT s.source_id) {STANDING}")
-    assert covered == [(SESSIONS * MESSAGES,)]
+    assert covered == [(sessions * MESSAGES,)]
     # A window that took effect twice would have two changes, even where the second hid the first.
     changes = _ask(url, "SELECT count(*) FROM change WHERE verb = 'consolidate'")
     entries = _ask(url, "SELECT count(*) FROM memory WHERE kind IN ('summary', 'raw') AND rev = 1")
@@ -181,24 +223,47 @@ async def test_each_window_takes_effect_once_whatever_befalls_its_workers(
         socket = f"host={reached.server.folder}"
         places = [(url.replace("@/", f"@{link.ours}/").replace(f"?{socket}", ""), link) for link in apart]
         began, cut, left = time.monotonic(), 0, SESSIONS
-        workers = Workers(places or [(url, None)] * WORKERS, random)
-        try:
-            while left and time.monotonic() < began + SECONDS:
-                time.sleep(random.uniform(*PAUSES))  # noqa: ASYNC251 - the processes work meanwhile
-                workers.pass_by(time.monotonic())
-                if workers.harms < HARMS:
-                    workers.harm()
-                    cut += len(_ask(url, CUT.format(share=0.2)))
-                [(left,)] = _ask(url, LEFT)
-        finally:
-            workers.stop()
+        with _holders(url) as holders:
+            workers = Workers(places or [(url, None)] * WORKERS, random)
+            try:
+                while left and time.monotonic() < began + SECONDS:
+                    time.sleep(random.uniform(*PAUSES))  # noqa: ASYNC251 - the processes work meanwhile
+                    workers.pass_by(time.monotonic())
+                    if workers.harms < HARMS:
+                        workers.harm()
+                        cut += len(_ask(url, CUT.format(share=0.2)))
+                    [(left,)] = _ask(url, LEFT)
+            finally:
+                workers.stop()
+            woke = [one.wake() for one in holders]
+            assert "done" not in woke, "what a holder had in its hand was somebody else's by then"
         seconds = time.monotonic() - began
         _check_once(url)
         seen = {
-            "sessions": SESSIONS, "workers": WORKERS, "networks": len(apart), **workers.befell,
+            "sessions": SESSIONS, "workers": WORKERS, "networks": len(apart), **workers.befell, "held": woke,
             "connections cut": cut, "begun again": workers.begun_again,
             "seconds": round(seconds), "sessions/s": round(SESSIONS / seconds, 1),
         }  # fmt: skip
         NOTES[request.node.name] = seen
         print(seen)
         assert all(workers.befell[what] for what in ("killed", "frozen")) or not FULL
+
+
+@pytest.mark.proof
+async def test_the_proof_sees_a_holder_that_checks_nothing(databases: Databases) -> None:
+    """With token, cursor and revision taken out of the holders, the same run has effects twice."""
+    url = databases.take()
+    await _plant(url, ALONE)
+    with _holders(url, "unguarded") as holders:
+        other = _child(url, "9")
+        try:
+            until = time.monotonic() + 60
+            while _ask(url, LEFT) != [(0,)] and time.monotonic() < until:
+                time.sleep(0.1)  # noqa: ASYNC251 - the process works meanwhile
+            _check_once(url, ALONE)
+        finally:
+            other.communicate("", timeout=30)
+        assert [one.wake() for one in holders] == ["done"] * HOLDERS
+    with pytest.raises(AssertionError):
+        _check_once(url, ALONE)
+    databases.give_back(url)

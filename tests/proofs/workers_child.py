@@ -1,17 +1,22 @@
 """A worker process on PostgreSQL; killed, frozen and cut off by test_postgres_workers.py.
 
-`python workers_child.py URL SEED`: consolidates with short leases until its standard input ends.
+`python workers_child.py URL SEED [holds|unguarded]`: consolidates with short leases until its standard input ends. One
+that holds stops itself (SIGSTOP) in its first call of a model, its lease in its hand, and answers when it wakes. One
+that is unguarded has none of the checks under which a result is applied: the fault that the proof has to see.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import signal
 import sys
 from random import Random
 
 from holdfast import AsyncHoldfast
-from holdfast.upkeep import worker
+from holdfast.pipeline.consolidate import apply, hold
+from holdfast.upkeep import consolidation, worker
 from tests.proofs.test_consolidation import Unsteady
 
 LEASE_SECONDS = 2.0
@@ -25,11 +30,42 @@ class Slow(Unsteady):
         return await super().chat(request)
 
 
-async def main(url: str, seed: int) -> None:
+class Holds(Unsteady):
+    """Stops the process in the middle of its first call; when it wakes, nothing stands between its answer and the apply."""
+
+    stopped = False
+
+    async def chat(self, request):
+        if not self.stopped:
+            self.stopped = True
+            print("stops", flush=True)
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return await super().chat(request)
+
+
+def tell(*, unguarded: bool) -> None:
+    """Say what came of each result. Nothing renews a lease meanwhile: that the apply itself refuses is what counts."""
+    worker.BEATS = 0.001
+    if unguarded:
+        hold.Hold.stands = lambda *_: True
+        apply.standing = lambda tx, snapshot, _: (tx.find_session(snapshot.session.id), "done")
+    applied = consolidation.apply_answers
+
+    def told(*given):
+        verdict = applied(*given)
+        print(verdict, flush=True)
+        return verdict
+
+    consolidation.apply_answers = told
+
+
+async def main(url: str, seed: int, how: str) -> None:
     logging.disable(logging.CRITICAL)
     worker.LEASE_SECONDS = LEASE_SECONDS
     worker.FIRST_DELAY, worker.LONGEST_DELAY = 0.05, 0.2
-    model = Slow("m", Random(seed), 0.1)
+    model = Holds("m", Random(seed), 0.0) if how else Slow("m", Random(seed), 0.1)
+    if how:
+        tell(unguarded=how == "unguarded")
     settings = {"consolidation": model, "consolidate_messages": 4, "poll_seconds": 0.5, "model_backoff_seconds": 0.01}
     async with AsyncHoldfast.open(url, embedding="none", failover_timeout=60.0, **settings):
         print("works", flush=True)
@@ -37,4 +73,4 @@ async def main(url: str, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), "".join(sys.argv[3:])))

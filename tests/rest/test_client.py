@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from random import Random
@@ -182,6 +182,23 @@ async def test_a_connection_is_lost_in_the_middle() -> None:
         port = there.sockets[0].getsockname()[1]
         with pytest.raises(ServerUnreachable, match="was lost before an answer came"):
             await AsyncHoldfast.open(f"http://127.0.0.1:{port}", timeout=2.0)
+
+
+@pytest.mark.parametrize("status", [404, 413, 429, 500, 503])
+async def test_an_error_whose_words_are_lost_on_the_way_is_a_lost_connection(status: int) -> None:
+    """What a status stands for is in the body: 404 without one is not "no such route"."""
+
+    async def torn() -> AsyncIterator[bytes]:
+        yield b'{"type": "'
+        raise LOST
+
+    script = Script(lambda _: httpx2.Response(status, content=torn()), good)
+    assert (await script.scope().add(HELLO)).ids == ("msg_1",)
+    assert len(script.seen) == 2
+    once = Script(lambda _: httpx2.Response(status, content=torn()))
+    with pytest.raises(ServerUnreachable, match="may have been carried out") as caught:
+        await once.scope().consolidate()
+    assert (caught.value.sent, caught.value.cause, len(once.seen)) == (True, "ReadError", 1)
 
 
 async def test_tokens_that_do_not_count(server: Live) -> None:

@@ -220,3 +220,37 @@ async def test_tokens_move_and_who_was_revoked_stays_out(tmp_path: Path, databas
         held = {one.id: one.revoked_at for one in await hf.admin.tokens.list()}
         assert {name for name, revoked in held.items() if revoked is None} == {own.token.id}
         assert len(held) == 4
+
+
+@pytest.mark.parametrize("newer", ["source", "target"])
+async def test_a_database_with_more_columns_is_moved_by_their_names(
+    tmp_path: Path, database: str, databases: Databases, newer: str
+) -> None:
+    """A later release's first step has added columns, also before the others."""
+    clock, path, other = FakeClock(), str(tmp_path / "a.db"), str(tmp_path / "b.db")
+    await filled(path, clock)
+    if newer == "source":
+        await migrate(path, database)
+    else:
+        async with AsyncHoldfast.open(database, clock=clock, worker=False):
+            pass
+    for table, first in (("model_usage", "day"), ("generation", "number")):
+        databases.server.sql(
+            f"ALTER TABLE {table} RENAME COLUMN {first} TO gone; ALTER TABLE {table} ADD COLUMN added BIGINT DEFAULT 7,"  # noqa: S608
+            f" ADD COLUMN {first} {'BIGINT' if first == 'number' else 'TEXT'};"
+            f" UPDATE {table} SET {first} = gone; ALTER TABLE {table} DROP COLUMN gone",
+            database.partition("@/")[2].partition("?")[0],
+        )
+    moved = await migrate(database, other) if newer == "source" else await migrate(path, database)
+    assert moved.behind == 0
+    sides = PostgresSide(parsed(database), busy_timeout=5.0), SqliteSide(path, busy_timeout=5.0)
+    with closing(sides[0]) as ours, closing(sides[1]) as theirs:
+        assert ours.globals().usage == theirs.globals().usage != ()
+        assert ours.globals().generations == theirs.globals().generations != ()
+    if newer == "source":
+        with (
+            closing(SqliteSide(other, busy_timeout=5.0)) as back,
+            closing(SqliteSide(path, busy_timeout=5.0)) as before,
+        ):
+            assert back.globals().usage == before.globals().usage
+            assert back.globals().generations == before.globals().generations

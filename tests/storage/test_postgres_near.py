@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ import psycopg
 import pytest
 
 from holdfast import AsyncHoldfast
+from holdfast.errors import StoreUnreachable
 from holdfast.model import Scope
 from holdfast.pipeline import near_vectors, recall
 from holdfast.scope import AsyncScope
-from holdfast.storage.postgres import doctor
+from holdfast.storage.postgres import doctor, reading
 from holdfast.storage.postgres.connection import parsed
 from holdfast.storage.postgres.reading import QUERIES
 from holdfast.storage.postgres.store import PostgresStore
@@ -22,8 +24,9 @@ from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite_rows import EPOCH
 from holdfast.vectors import Generation, VectorBlock, written
 from holdfast.wiring.migrate import migrate
-from tests.postgres_server import Databases
+from tests.postgres_server import Databases, Server
 from tests.recall.changed_facts import CHANGES, FILLER
+from tests.storage.test_postgres_rows import _forgetful
 
 
 def _name(database: str) -> str:
@@ -204,6 +207,91 @@ async def test_a_filter_loses_nothing_where_another_scope_holds_nearly_all(datab
         databases.server.sql(f"ALTER DATABASE {_name(database)} RESET ALL")
 
 
+async def test_statements_that_forgot_their_scope_reach_no_vector_of_another(
+    database: str, databases: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await opened(database)
+    rows, query = vectors(300), vectors(1, seed=3)[0]
+    exact = rows[:256] @ query
+    forgetful = {name: _forgetful(name, statement) for name, statement in QUERIES.items()}
+    assert all(forgetful[name] != QUERIES[name] for name in ("nearest", "nearest_exact", "cosines_of", "read_near"))
+    url = databases.server.url(_name(database), "postgres")
+    try:
+        for scope, held in ((BOB, vectors(300, seed=5)), (ALICE, rows)):
+            await filled(store, scope, held)
+            await indexed(store, scope)
+        monkeypatch.setattr(reading, "QUERIES", forgetful)
+        for limit, also in ((256, tuple), (500, tuple), (5, lambda: list(range(256)))):
+            found = await asked(store, ALICE, query, limit, also)
+            assert found is not None
+            assert sorted(found.cosines) == list(range(256))
+            assert all(abs(found.cosines[number] - exact[number]) < 1e-5 for number in found.cosines)
+        assert await asked(store, Scope(namespace="acme", user="nobody"), query) is None
+        # A role that the wall does not bind is given Bob's: the wall is what held.
+        unbound = await opened(url)
+        told = await asked(unbound, ALICE, query, 500)
+        await unbound.close()
+        assert any(abs(told.cosines[number] - exact[number]) > 1e-3 for number in range(256))
+    finally:
+        await store.close()
+
+
+async def test_what_was_forgotten_leaves_no_vector_in_the_index(database: str, databases: Databases) -> None:
+    store = await opened(database)
+    rows = vectors(300)
+    gone, kept = (rows[number].astype("<f2").tobytes() for number in (7, 8))
+    where = "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%'"
+
+    def in_the_file() -> tuple[bool, bool]:
+        databases.server.sql("CHECKPOINT")
+        [(path,)] = databases.server.sql(where, _name(database))
+        held = (databases.server.data / str(path)).read_bytes()
+        return gone in held, kept in held
+
+    try:
+        await filled(store, ALICE, rows)
+        await indexed(store, ALICE)
+        assert in_the_file() == (True, True)
+        await store.write(ALICE, lambda tx: tx.unindex([7]))
+        assert await store.upkeep.scrub() is None
+        assert in_the_file() == (False, True)
+        dead = "SELECT count(*) FROM near_vector"
+        assert databases.server.sql(dead, _name(database)) == [(255,)]
+    finally:
+        await store.close()
+
+
+async def test_a_server_that_stops_in_the_middle_of_making_an_index() -> None:
+    """What is left is not whole, and whoever comes next makes it anew."""
+    server = Server()
+    url = Databases(server).take()
+    server.sql("CREATE EXTENSION vector", _name(url))
+    store = await PostgresStore.open(parsed(url), clock=FakeClock(), hnsw_from=LEAST, failover_timeout=20.0)
+    try:
+        await filled(store, ALICE, vectors(300))
+        # A transaction that is older holds a concurrent build up, in its second phase.
+        older = psycopg.connect(server.url(_name(url), "postgres"))
+        older.execute("SELECT count(*) FROM near_vector")
+        older.execute("CREATE TEMP TABLE t ()")
+        making = asyncio.create_task(store.upkeep.index_near(ALICE, ONE))
+        invalid = "SELECT indisvalid FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%'"
+        while not await asyncio.to_thread(server.sql, invalid, _name(url)):  # noqa: ASYNC110 - it is in the database
+            await asyncio.sleep(0)
+        await asyncio.to_thread(server.kill)
+        older.close()
+        await asyncio.to_thread(server.start)
+        with pytest.raises(StoreUnreachable):
+            await making
+        assert server.sql(invalid, _name(url)) == [(False,)]
+        assert await asked(store, ALICE, vectors(1)[0]) is None
+        await indexed(store, ALICE)
+        assert server.sql(invalid, _name(url)) == [(True,)]
+        assert await asked(store, ALICE, vectors(1)[0]) is not None
+    finally:
+        await store.close()
+        server.stop()
+
+
 async def test_a_new_generation_gets_an_index_and_that_of_a_retired_one_goes(database: str) -> None:
     store = await opened(database)
     two = Generation(number=2, fingerprint="two", dimension=D, state="building", made_at=EPOCH)
@@ -236,6 +324,43 @@ async def test_a_new_generation_gets_an_index_and_that_of_a_retired_one_goes(dat
         await store.close()
 
 
+@pytest.mark.parametrize("when", ["before", "between"])
+async def test_a_generation_that_was_retired_meanwhile_gets_no_rows_and_no_index(database: str, when: str) -> None:
+    """A worker that read the generations before the switch goes on with the old one."""
+    store = await opened(database)
+    two = Generation(number=2, fingerprint="two", dimension=D, state="current", made_at=EPOCH)
+    near = store.upkeep._near
+    write, switched = near._write, []
+
+    async def switch() -> None:
+        def work(tx):
+            tx.put_generation(replace(ONE, state="retired"))
+            tx.put_generation(two)
+            tx.clear_vectors(1)
+
+        if not switched:
+            switched.append(True)
+            await write(ALICE, work)
+
+    async def meanwhile(*given, **kwargs):
+        await switch()
+        return await write(*given, **kwargs)
+
+    try:
+        await filled(store, ALICE, vectors(300))
+        if when == "before":
+            await switch()
+        near._write = meanwhile
+        await store.upkeep.index_near(ALICE, ONE)
+        assert await store.read(ALICE, lambda tx: tx.near(1)) is None
+        near._write = write
+        await store.write(ALICE, lambda tx: tx.put_vectors(2, blocks(vectors(300))))
+        await store.upkeep.index_near(ALICE, two)
+        assert [name[:7] for name in _indexes(database)] == ["hnsw_2_"], "an empty one of the old goes at the next look"
+    finally:
+        await store.close()
+
+
 def _indexes(database: str) -> list[str]:
     with psycopg.connect(database) as connection:
         rows = connection.execute("SELECT relname FROM pg_class WHERE relname LIKE 'hnsw%' ORDER BY relname").fetchall()
@@ -254,6 +379,78 @@ async def test_an_index_whose_making_was_cut_short_is_made_again(database: str, 
         assert databases.server.sql(found, _name(database)) == [(True,)]
     finally:
         await store.close()
+
+
+@pytest.mark.parametrize("partitions", [0, 3])
+async def test_what_another_process_made_meanwhile_is_neither_dropped_nor_made_twice(
+    database: str, databases: Databases, partitions: int
+) -> None:
+    """The other's index is not whole when this one looks, and is when this one's turn has come."""
+    store, other = await opened(database, partitions=partitions), await opened(database)
+    made: list[tuple[object, ...]] = []
+    find = (
+        "SELECT indexrelid::int8, indrelid::int8 FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%' ORDER BY 1"
+    )
+    broken = "UPDATE pg_index SET indisvalid = {} WHERE indexrelid::regclass::text LIKE 'hnsw%{}%'"
+    name, write = _name(database), store.upkeep._near._write
+
+    async def meanwhile(*given, **kwargs):
+        if not made:
+            databases.server.sql(broken.format("true", ""), name)
+            await indexed(other, ALICE)
+            made.extend(databases.server.sql(find, name))
+        return await write(*given, **kwargs)
+
+    try:
+        await filled(store, ALICE, vectors(300))
+        await indexed(other, ALICE)
+        # Of several parts the last is still being made; the first are there.
+        databases.server.sql(broken.format("false", "_2_" if partitions else ""), name)
+        store.upkeep._near._write = meanwhile
+        await indexed(store, ALICE)
+        assert len(made) == max(1, partitions)
+        assert databases.server.sql(find, name) == made
+        assert await asked(store, ALICE, vectors(1)[0]) is not None
+    finally:
+        await store.close()
+        await other.close()
+
+
+@pytest.mark.parametrize("partitions", [0, 3])
+@pytest.mark.parametrize("how", ["dropped", "not valid"])
+async def test_an_index_that_somebody_took_away_is_not_asked_for(
+    database: str, databases: Databases, partitions: int, how: str
+) -> None:
+    """Without it each question would sort every row of the table, and run into `read_timeout` in the largest scopes."""
+    settings = {"clock": FakeClock(), "worker": False, "postgres_hnsw_from": 128}
+    async with AsyncHoldfast.open(database, **settings, postgres_partitions=partitions) as hf:
+        scope = hf.scope(user="alice", session="s")
+        await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(140)])
+        assert await hf.settle()
+        before = await scope.recall("message 7 about rivers")
+        assert [one for one in await hf.admin.doctor() if one.check == "nearest"] == []
+        # The eleventh generation is not the first: what begins alike serves another.
+        name = _indexes(database)[0]
+        if how == "dropped":
+            sql = f"ALTER INDEX {name} RENAME TO hnsw_11{name.removeprefix('hnsw_1')}"
+        else:
+            sql = f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{name}'::regclass"  # noqa: S608
+        databases.server.sql(sql, _name(database))
+        [note] = [one for one in await hf.admin.doctor() if one.check == "nearest"]
+        assert (note.severity, "dropped" in note.what) == ("note", True)
+        store = await opened(database, 128)
+        try:
+            whose = Scope(user="alice")
+            generation = (await store.read(whose, lambda tx: tx.generations()))[0]
+            assert await store.read(whose, lambda tx: tx.near(generation.number)) == (128, False)
+        finally:
+            await store.close()
+        after = await scope.recall("message 7 about rivers")
+        assert after.hits[0].id == before.hits[0].id
+        assert after.degraded == ()
+        await scope.add([{"role": "user", "content": "one more about rivers"}])
+        assert await hf.settle()
+        assert [one for one in await hf.admin.doctor() if one.check == "nearest"] == []
 
 
 async def test_where_pgvector_goes_away_nobody_asks_for_it(database: str, databases: Databases) -> None:

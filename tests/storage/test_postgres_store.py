@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -12,6 +13,7 @@ import psycopg
 import pytest
 
 from holdfast import AsyncHoldfast
+from holdfast.answers import Due
 from holdfast.errors import (
     InvalidInput,
     OutcomeUnknown,
@@ -24,11 +26,14 @@ from holdfast.errors import (
 )
 from holdfast.model import Scope
 from holdfast.ports import Priority
+from holdfast.storage.postgres import upkeep
 from holdfast.storage.postgres.connection import connect, parsed, translated
 from holdfast.storage.postgres.connection import is_lost as connection_is_lost
+from holdfast.storage.postgres.schema import create_or_migrate
 from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.postgres.transaction import MARK_BYTES, MARKS_BYTES
 from holdfast.testing import FakeClock
+from holdfast.transaction import ReadTx
 
 ALICE = Scope(namespace="acme", user="alice")
 BOB = Scope(namespace="acme", user="bob")
@@ -334,3 +339,83 @@ def test_an_error_says_what_to_do_and_nothing_of_the_row(error: Exception, wante
         raise error
     assert "canary" not in f"{caught.value} {caught.value.__cause__}"
     assert "postgresql://db/memory" in str(caught.value)
+
+
+@pytest.mark.parametrize("then", ["asks on", "has all"])
+async def test_a_read_that_decodes_for_long_is_not_cut_off(database: str, then: str) -> None:
+    """A cold index of a large scope is read, then decoded: for longer than a frozen writer may hold its namespace."""
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), busy_timeout=1.0, failover_timeout=2.5)
+    await store.write(ALICE, lambda tx: tx.put_due("work", "one", tx.now))
+    runs = 0
+
+    def work(tx: ReadTx) -> int:
+        nonlocal runs
+        runs += 1
+        tx.due()
+        time.sleep(1.3)
+        return len(tx.due()) if then == "asks on" else 1
+
+    try:
+        assert (await store.read(ALICE, work), runs) == (1, 1)
+    finally:
+        await store.close()
+
+
+async def test_a_read_that_outlasts_its_time_is_answered_if_it_asks_no_more(database: str) -> None:
+    """The server ends the transaction meanwhile: what asks on is refused, and neither is run again."""
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=0.3, failover_timeout=5.0)
+    runs = 0
+
+    def work(tx: ReadTx, *, on: bool) -> int:
+        nonlocal runs
+        runs += 1
+        tx.due()
+        time.sleep(0.5)
+        return len(tx.due()) if on else 7
+
+    try:
+        assert (await store.read(ALICE, lambda tx: work(tx, on=False)), runs) == (7, 1)
+        with pytest.raises(ReadTimeout):
+            await store.read(ALICE, lambda tx: work(tx, on=True))
+        assert runs == 2
+        assert await store.read(ALICE, lambda tx: tx.due()) == []
+    finally:
+        await store.close()
+
+
+def test_every_table_whose_bytes_a_forget_takes_is_vacuumed(database: str) -> None:
+    """Bytes and text of its own: what names only ids, keyed hashes, counts and times stays as it is."""
+    with psycopg.connect(database) as connection:
+        with connect(parsed(database), lock_timeout=5) as ours:
+            create_or_migrate(ours, parsed(database), partitions=0, now=0)
+        found = connection.execute(
+            "SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'public'"
+            " AND column_name IN ('text', 'value', 'vector', 'vectors', 'records', 'entries', 'before', 'name', 'quote')"
+            " AND table_name IN (SELECT table_name FROM information_schema.columns WHERE column_name = 'user_id')"
+        ).fetchall()
+    assert {name for (name,) in found} - {"progress"} <= set(upkeep.CONTENT)
+
+
+async def test_a_reader_that_is_frozen_is_ended_for_it(database: str) -> None:
+    """Else what was forgotten stays in its sight, and in the tables, for as long as it sleeps."""
+    store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=0.2)
+    seen: list[int] = []
+
+    def work(tx: ReadTx) -> list[Due]:
+        # Its first statements went together, and the driver's end of those stops the server's clock of idleness.
+        until = time.monotonic() + 8
+        with psycopg.connect(database) as other:
+            other.autocommit = True
+            open_ = (
+                "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND pid <> pg_backend_pid()"
+            )
+            while time.monotonic() < until and (not seen or seen[-1]):
+                seen.append(other.execute(open_).fetchone()[0])
+        return tx.due()
+
+    try:
+        with pytest.raises(ReadTimeout):
+            await store.read(ALICE, work)
+        assert (seen[0], seen[-1]) == (1, 0)
+    finally:
+        await store.close()

@@ -239,7 +239,10 @@ class Transport:
         status = response.status_code
         try:
             body = json.loads(await response.aread())
-        except (httpx2.TransportError, ValueError):
+        except httpx2.TransportError as error:
+            # What the status stands for is not known without it: 404 is an id as well as a route.
+            return self._lost(error, sent=True)
+        except ValueError:
             body = None
         finally:
             await response.aclose()

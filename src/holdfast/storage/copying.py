@@ -17,7 +17,20 @@ from holdfast.errors import Conflict, StoreError
 from holdfast.keeping import Migrated
 from holdfast.storage.sql import Row
 
-__all__ = ["BATCH_ROWS", "PARENTS", "VOLATILE", "Globals", "Scoped", "Side", "Table", "Whose", "copy_store", "ordered"]
+__all__ = [
+    "BATCH_ROWS",
+    "GENERATION",
+    "PARENTS",
+    "USAGE",
+    "VOLATILE",
+    "Globals",
+    "Scoped",
+    "Side",
+    "Table",
+    "Whose",
+    "copy_store",
+    "ordered",
+]
 
 Whose = tuple[str, str]
 """Namespace and user; '' for no user."""
@@ -27,6 +40,13 @@ VOLATILE: Mapping[str, Mapping[str, str]] = {
     "due": {"holder": "NULL", "leased_until": "NULL", "again_at": "NULL"},
 }
 """Columns that say who works on something now: nobody does at the target."""
+GENERATION = ("number", "fingerprint", "dimension", "state", "made_at")
+"""The columns of `Globals.generations`; by name, since a table may have more of them and in another order."""
+USAGE = (
+    *("day", "model", "purpose", "calls", "answered", "retries", "input_tokens", "output_tokens", "milliseconds"),
+    *("nanousd", "unpriced", "f_retry", "f_resample", "f_next", "f_park", "f_shorten", "f_poison", "f_auth"),
+)
+"""The columns of `Globals.usage`."""
 NOT_MOVED = {"token", "near_scope", "near_vector"}
 """Who may ask a server is not copied as rows: a second run would let in again who was revoked at the target since. Nor
 is what a store of one kind makes by itself from the rest."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from psycopg import sql as quoted
 
-from holdfast.storage.copying import BATCH_ROWS, VOLATILE, Globals, Table, Whose
+from holdfast.storage.copying import BATCH_ROWS, GENERATION, USAGE, VOLATILE, Globals, Table, Whose
 from holdfast.storage.postgres.connection import Location, Session, connect, translated
 from holdfast.storage.postgres.reading import QUERIES
 from holdfast.storage.sql import Row
@@ -17,7 +17,7 @@ __all__ = ["PostgresScoped", "PostgresSide"]
 
 _OWN = ("near_vector", "near_scope")
 """Derived from what is copied; upkeep makes them anew."""
-_GENERATION = "number, fingerprint, dimension, state, made_at"
+_GENERATION, _USAGE = ", ".join(GENERATION), ", ".join(USAGE)
 
 
 class PostgresSide:
@@ -69,7 +69,7 @@ class PostgresSide:
             clock=0 if clock is None else int(clock[0]),
             lease=0 if lease is None else int(lease[0]),
             generations=tuple(ask(f"SELECT {_GENERATION} FROM generation ORDER BY number".encode()).fetchall()),  # noqa: S608
-            usage=tuple(ask("SELECT * FROM model_usage ORDER BY day, model, purpose").fetchall()),
+            usage=tuple(ask(f"SELECT {_USAGE} FROM model_usage ORDER BY day, model, purpose".encode()).fetchall()),  # noqa: S608
         )
 
     def adopt(self, found: Globals) -> None:
@@ -86,12 +86,13 @@ class PostgresSide:
                 (max(found.lease, 1),),
             )
             connection.execute("DELETE FROM generation")
+            marks = ", ".join(["%s"] * len(GENERATION))
             for row in found.generations:
-                connection.execute("INSERT INTO generation VALUES (%s, %s, %s, %s, %s)", row)
+                connection.execute(f"INSERT INTO generation ({_GENERATION}) VALUES ({marks})".encode(), row)  # noqa: S608
             connection.execute("DELETE FROM model_usage")
+            marks = ", ".join(["%s"] * len(USAGE))
             for row in found.usage:
-                marks = ", ".join(["%s"] * len(row))
-                connection.execute(f"INSERT INTO model_usage VALUES ({marks})".encode(), row)  # noqa: S608
+                connection.execute(f"INSERT INTO model_usage ({_USAGE}) VALUES ({marks})".encode(), row)  # noqa: S608
 
     @contextmanager
     def reading(self, whose: Whose) -> Iterator[PostgresScoped]:

@@ -67,6 +67,9 @@ def examine_scope(connection: Session, scope: Scope, where: str) -> Iterator[Fin
         what = f"{row[0]:,} documents and no index of nearest neighbours: {why}"
         advice = "nothing is missing from answers; for less memory and time see docs/scaling.md, Large scopes"
         yield _note("nearest", what, advice, where)
+    elif connection.execute(KEEPING["index_dropped"], bound).fetchone() is not None:
+        what = "the index of nearest neighbours was dropped, or is not whole; questions are answered without it"
+        yield _note("nearest", what, "nothing: the next message of the scope has it made again", where)
 
 
 def _role(connection: Session, where: str) -> Iterator[Finding]:

@@ -76,3 +76,13 @@ SELECT o.documents FROM owner AS o
 WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.documents >= :least
   AND NOT EXISTS (SELECT 1 FROM near_scope AS n
                   WHERE n.namespace = o.namespace AND n.user_id = o.user_id AND n.ready = 1)
+
+-- name: index_dropped
+SELECT DISTINCT n.generation FROM near_scope AS n
+JOIN generation AS g ON g.number = n.generation AND g.state = 'current'
+JOIN pg_class AS t ON t.oid IN (
+  SELECT to_regclass('near_vector')::oid UNION ALL
+  SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('near_vector'))
+WHERE n.namespace = :namespace AND n.user_id = :user_id AND n.ready = 1 AND t.relkind = 'r'
+  AND NOT EXISTS (SELECT 1 FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+    WHERE i.indrelid = t.oid AND i.indisvalid AND starts_with(c.relname::text, 'hnsw_' || n.generation::text || '_'))

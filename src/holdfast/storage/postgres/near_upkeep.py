@@ -118,7 +118,7 @@ class NearUpkeep:
         while await self._write(scope, lambda tx: _extend(tx, generation, most), priority=Priority.WORKER):
             if time.monotonic() > until:
                 return 0.0
-        if (found.missing or found.useless) and not await self._call(lambda one: self._build(one, generation, found)):
+        if (found.missing or found.useless) and not await self._call(lambda one: self._build(one, generation)):
             return BUSY_SECONDS
         if not ready:
             await self._write(scope, lambda tx: _ready(tx, generation), priority=Priority.WORKER)
@@ -133,15 +133,21 @@ class NearUpkeep:
     def _state(self, tx: ReadTx, generation: Generation) -> bool | None:
         """Whether the index serves the scope; None where it is too small to have one."""
         assert isinstance(tx, PostgresRead)  # noqa: S101 - what this store runs
+        if _retired(tx, generation):
+            return None
         near = tx.near(generation.number)
         if near is not None:
             return near[1]
         return False if tx.document_count() >= self._least else None
 
-    def _build(self, connection: Session, generation: Generation, found: _Indexes) -> bool:
+    def _build(self, connection: Session, generation: Generation) -> bool:
         """Make what is missing and drop what is useless; False where another process is at it."""
         row = connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()
         if row is None or not row[0]:
+            return False
+        # What was not whole before this lock was somebody's who was at it, and may be whole now.
+        found = _indexes(connection, generation)
+        if found is None:
             return False
         # A concurrent build waits for every older transaction; how long is theirs to say.
         connection.execute("SET lock_timeout = 0")
@@ -191,9 +197,14 @@ def _make(connection: Session, generation: Generation, table: str, name: str) ->
     connection.execute(statement)
 
 
+def _retired(tx: ReadTx, generation: Generation) -> bool:
+    return not any(one.number == generation.number and one.state != "retired" for one in tx.generations())
+
+
 def _extend(tx: WriteTx, generation: Generation, most: int) -> bool:
     assert isinstance(tx, PostgresWrite)  # noqa: S101 - what this store runs
-    return tx.extend_near(generation.number, most)
+    # It may have been retired, and its rows cleared, since the last batch.
+    return not _retired(tx, generation) and tx.extend_near(generation.number, most)
 
 
 def _ready(tx: WriteTx, generation: Generation) -> None:

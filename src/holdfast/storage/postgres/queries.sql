@@ -662,7 +662,12 @@ SELECT set_config('holdfast.upkeep', 'on', true)
 -- nearest neighbours is found by the planner only where they stand in the text.
 
 -- name: read_near
-SELECT upto, ready = 1 AND to_regtype('halfvec') IS NOT NULL
+SELECT upto, ready = 1 AND to_regtype('halfvec') IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM pg_class AS t
+  WHERE t.relkind = 'r' AND t.oid IN (SELECT to_regclass('near_vector')::oid UNION ALL
+    SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('near_vector'))
+    AND NOT EXISTS (SELECT 1 FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+      WHERE i.indrelid = t.oid AND i.indisvalid AND starts_with(c.relname::text, 'hnsw_' || :generation::text || '_')))
 FROM near_scope WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
 
 -- name: read_nears

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from random import Random
 from typing import TypeVar
@@ -35,6 +36,8 @@ T = TypeVar("T")
 log = logging.getLogger("holdfast.storage")
 
 _RACES = 8
+_WHOLE_FROM = 170_000
+"""PostgreSQL 17 can end a transaction by its age; before, one that is frozen right after it began stays."""
 
 
 class PostgresStore(Opened):
@@ -245,9 +248,18 @@ def snapshot(
     """Run a unit of work on a consistent snapshot of its scope, for at most so many seconds."""
     until = None if seconds is None else time.monotonic() + seconds
     limit = "0" if seconds is None else f"{max(1, int(seconds * 1000))}ms"
+    # The last statement may begin when the time is nearly over: only one that is frozen lives longer than twice that.
+    whole = "0" if seconds is None else f"{1000 + int(seconds * 2000)}ms"
     with connection.pipeline():
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        connection.execute("SELECT set_config('statement_timeout', %s, true)", (limit,))
+        # A reader holds nobody up: between two statements it may decode for as long as it may read.
+        connection.execute(
+            "SELECT set_config('statement_timeout', %s, true),"
+            " set_config('idle_in_transaction_session_timeout', %s, true)",
+            (limit, limit),
+        )
+        if connection.info.server_version >= _WHOLE_FROM:
+            connection.execute("SELECT set_config('transaction_timeout', %s, true)", (whole,))
         connection.execute(QUERIES["enter"], {"namespace": scope.namespace, "user_id": scope.user or ""})
         last = connection.execute(QUERIES["read_clock"]).fetchone()
     now = max(clock.now(), from_micros(int(last[0]) if last is not None else 0))
@@ -256,5 +268,6 @@ def snapshot(
         return work(tx)
     finally:
         tx.end()
-        if not connection.closed:
+        # What was read stands, also where the server ended the transaction since; the pool lets go of what broke.
+        with suppress(psycopg.Error):
             connection.execute("ROLLBACK")

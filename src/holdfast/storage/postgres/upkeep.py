@@ -190,6 +190,7 @@ def _leased(connection: Session, row: Sequence[Any], *, owner: str, now: datetim
 CONTENT = (
     "agent",
     "change",
+    "key_vector",
     "memory",
     "memory_source",
     "message",

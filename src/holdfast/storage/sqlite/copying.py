@@ -9,13 +9,13 @@ from typing import Any
 
 import apsw
 
-from holdfast.storage.copying import BATCH_ROWS, VOLATILE, Globals, Table, Whose
+from holdfast.storage.copying import BATCH_ROWS, GENERATION, USAGE, VOLATILE, Globals, Table, Whose
 from holdfast.storage.sql import Row
 from holdfast.storage.sqlite.connection import connect, translated
 
 __all__ = ["SqliteScoped", "SqliteSide"]
 
-_GENERATION = "number, fingerprint, dimension, state, made_at"
+_GENERATION, _USAGE = ", ".join(GENERATION), ", ".join(USAGE)
 
 
 class SqliteSide:
@@ -49,7 +49,9 @@ class SqliteSide:
         return [(str(namespace), str(user)) for namespace, user in found]
 
     def globals(self) -> Globals:
-        facts: dict[str, Any] = {str(name): value for name, value in self._connection.execute("SELECT * FROM store")}
+        facts: dict[str, Any] = {
+            str(name): value for name, value in self._connection.execute("SELECT name, value FROM store")
+        }
         return Globals(
             id=str(facts["id"]),
             secret=facts["secret"],
@@ -57,7 +59,7 @@ class SqliteSide:
             clock=int(facts["clock"]),
             lease=int(facts["lease"]),
             generations=tuple(self._connection.execute(f"SELECT {_GENERATION} FROM generation ORDER BY number")),  # noqa: S608
-            usage=tuple(self._connection.execute("SELECT * FROM model_usage ORDER BY day, model, purpose")),
+            usage=tuple(self._connection.execute(f"SELECT {_USAGE} FROM model_usage ORDER BY day, model, purpose")),  # noqa: S608
         )
 
     def adopt(self, found: Globals) -> None:
@@ -68,10 +70,11 @@ class SqliteSide:
             for name, value in {"clock": found.clock, "lease": found.lease}.items():
                 connection.execute("UPDATE store SET value = max(value, ?) WHERE name = ?", (value, name))
             connection.execute("DELETE FROM generation")
-            connection.executemany("INSERT INTO generation VALUES (?, ?, ?, ?, ?)", found.generations)
+            marks = ", ".join("?" * len(GENERATION))
+            connection.executemany(f"INSERT INTO generation ({_GENERATION}) VALUES ({marks})", found.generations)  # noqa: S608
             connection.execute("DELETE FROM model_usage")
-            marks = ", ".join("?" * len(found.usage[0])) if found.usage else ""
-            connection.executemany(f"INSERT INTO model_usage VALUES ({marks})", found.usage)  # noqa: S608
+            marks = ", ".join("?" * len(USAGE))
+            connection.executemany(f"INSERT INTO model_usage ({_USAGE}) VALUES ({marks})", found.usage)  # noqa: S608
 
     @contextmanager
     def reading(self, whose: Whose) -> Iterator[SqliteScoped]:
