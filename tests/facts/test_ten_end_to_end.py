@@ -33,7 +33,7 @@ async def world(location: str, clock: FakeClock) -> AsyncIterator[tuple[AsyncHol
         chain = http_chain(server, "gpt-test")
         try:
             async with AsyncHoldfast.open(
-                location, worker=False, clock=clock, ids=SeededIds(7), consolidation=chain
+                location, worker=False, clock=clock, ids=SeededIds(7), consolidation=chain, rollups=False
             ) as opened:
                 yield opened, server, clock
         finally:
