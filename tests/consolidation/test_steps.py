@@ -777,6 +777,31 @@ async def test_rules_serve_meanwhile_and_a_model_does_it_again(opened: Opened, c
     assert (await alice.get(told.memory.id)).state == "active"
 
 
+async def test_with_rules_alone_nothing_fails_and_a_later_model_does_it_again(
+    opened: Opened, location: str, clock: FakeClock
+) -> None:
+    hf = await opened([RulesModel()])
+    alice = hf.scope(user="alice", session="s1")
+    added = list((await alice.add([user("My favorite food is sushi.")])).ids)
+    await alice.end_session()
+    await hf.settle()
+    clock.advance(86_400)
+    assert await hf.settle(), "nothing is put off"
+    status = await alice.status()
+    assert (status.last_error, status.parked, dict(status.due)) == (None, 0, {})
+    assert [m.origin for m in await everything(alice) if m.kind == "fact"] == ["rules"]
+    if location == "memory://":
+        return
+    await hf.close()
+    hf = await opened(ScriptedChat(name="m", otherwise=saved(fact("favorite food", "sushi", "m1"))))
+    alice = hf.scope(user="alice", session="s1")
+    assert await hf.settle()
+    assert await check_whole(alice, added) == {"summary": 1, "raw": 0, "pending": 0}
+    assert [(m.value, m.origin) for m in await everything(alice) if m.state == "active" and m.kind == "fact"] == [
+        ("sushi", "model")
+    ]
+
+
 async def test_the_mirror_is_rewritten_and_forgotten_text_leaves_it(opened: Opened, tmp_path: Path) -> None:
     folder = tmp_path / "mirror"
     hf = await opened(ScriptedChat(name="m"), mirror=str(folder))

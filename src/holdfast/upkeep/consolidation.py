@@ -68,6 +68,8 @@ class Consolidation:
         self._clock = clock
         self._random = random
         self._rules = rules
+        self._redoes = not set(chain.models) <= rules
+        """Whether a model is there that can do better than the rules."""
         self._spent = spent
 
     # ------------------------------------------------------------------------------------------------ steps
@@ -95,7 +97,7 @@ class Consolidation:
             ChainFailed: no model answered; the item is put off, and nothing else is tried meanwhile.
         """
         hold, scope = _hold(lease), _scope(lease)
-        for _ in range(READS):
+        for _ in range(READS if self._redoes else 0):
             snapshot = await self._store.read(scope, lambda tx: redo_snapshot(tx, hold.ref, tx.now, self._means.when))
             if snapshot is None:
                 return None
@@ -109,7 +111,8 @@ class Consolidation:
             verdict = await self._store.write(scope, work, priority=Priority.WORKER)
             if verdict != "stale":
                 return Pace(REDO_PAUSE) if verdict == "done" and hold.ref == FRONT else None
-        return backoff(lease.due.attempts, self._random)
+        # With rules alone it waits for a model, which the sweep notices; nothing has failed.
+        return backoff(lease.due.attempts, self._random) if self._redoes else None
 
     async def _ask(self, snapshot: Snapshot, ref: str, *, redo: bool = False) -> Asked:
         """What the chain makes of a window; one that is done again is replaced as a whole."""
@@ -230,7 +233,7 @@ class Consolidation:
             at = self._implied(session, tx)
             if at is not None and ("consolidate", session.id) not in there:
                 tx.put_due("consolidate", session.id, at)
-        if ("redo", FRONT) not in there and waiting_raw(tx, self._means.when):
+        if self._redoes and ("redo", FRONT) not in there and waiting_raw(tx, self._means.when):
             tx.put_due("redo", FRONT, tx.now)
 
     def _implied(self, session: Session, tx: ReadTx) -> datetime | None:
@@ -244,7 +247,8 @@ class Consolidation:
             self._implied(session, tx) is not None and ("consolidate", session.id) not in there
             for session in tx.sessions()
         )
-        return not missing and (("redo", FRONT) in there or not waiting_raw(tx, self._means.when))
+        waits = self._redoes and ("redo", FRONT) not in there and waiting_raw(tx, self._means.when)
+        return not missing and not waits
 
 
 def _hold(lease: Lease) -> Hold:
