@@ -79,7 +79,7 @@ def place_of(tx: ReadTx, query: Query, secret: bytes) -> Place:
         if place.ceiling > tx.document_count():
             raise InvalidInput(
                 "the cursor names messages that this store does not have, as after restoring an older backup; "
-                "ask for the first page again"
+                "leave the cursor out to begin again"
             )
         return place
     ceiling, now = read_snapshot(query.snapshot) or (tx.document_count(), tx.now)
