@@ -13,6 +13,7 @@ from provider_rules import anthropic_faults, openai_faults, parts, says_somethin
 from holdfast.errors import InvalidInput, InvalidMessage
 from holdfast.pipeline.anthropic_pairs import anthropic_starts
 from holdfast.pipeline.openai_pairs import openai_starts
+from holdfast.pipeline.tokens import estimate_message
 from holdfast.pipeline.tool_pairs import cut_window, repair_window
 from holdfast.pipeline.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, is_system
 
@@ -544,3 +545,28 @@ def test_unknown_shapes_and_negative_counts_are_refused():
     ):
         with pytest.raises(InvalidInput):
             verb()
+
+
+@pytest.mark.parametrize("shape", ["openai", "anthropic"])
+def test_an_agent_at_work_alone_is_cut_to_its_budget(shape):
+    """No person wrote anything: the oldest calls go with their results, and what is left can be sent."""
+
+    def turn(n):
+        if shape == "openai":
+            call = {"id": f"c{n}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+            return [
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": f"c{n}", "content": "rain " * 50},
+            ]
+        call = {"type": "tool_use", "id": f"t{n}", "name": "look", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": "rain " * 50}
+        return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+
+    alone = [body for n in range(20) for body in turn(n)]
+    each = sum(map(estimate_message, turn(0)))
+    window = cut_window(alone, 40, shape, budget=5 * each, cost=estimate_message)
+    assert sum(map(estimate_message, window.messages)) <= 5 * each
+    assert window.messages[-2:] == turn(19)
+    assert len(window.messages) >= 8
+    assert not repair_window(window.messages, shape).repairs
+    assert {one.reason for one in window.dropped} == {"budget"}

@@ -64,8 +64,9 @@ def cut_window(
     The cut moves backward to a legal place: a user's message, or in the OpenAI shape also an assistant's call; and
     never behind the newest message that a person wrote. System messages are not counted and are all kept. Only a
     `budget` (a sum of `cost` over the window, in tokens unless you pass another measure) moves it forward: to the next
-    legal place, then past the oldest calls behind the newest user's message. That message is kept in any case, so a
-    budget smaller than it and the system messages is exceeded: shorten it first.
+    legal place, then past the oldest calls behind the newest user's message (past the oldest calls of all where no
+    person wrote one). That message is kept in any case, so a budget smaller than it and the system messages is
+    exceeded: shorten it first.
 
     `dropped` lists every message that was left out, by `cut` or by `budget`. The guarantees of `repair_window` hold.
 
@@ -155,12 +156,11 @@ def _tighter(
     spoken: Sequence[Entry], start: int, starts: Sequence[int], newest: int | None, shape: Shape
 ) -> list[tuple[int | None, int]]:
     """What to keep when `start` does not fit, largest first: everything from a position, and perhaps one before it."""
-    limit = len(spoken) if newest is None else newest
-    found: list[tuple[int | None, int]] = [(None, position) for position in starts if start < position <= limit]
-    if newest is None:
-        return found
+    units = openai_units(spoken) if shape == "openai" else anthropic_units(spoken)
+    if newest is None:  # an agent at work alone: the oldest calls go, and repair puts a user's message in front
+        return [(None, position) for position in sorted({*starts, *units}) if position > start]
+    found: list[tuple[int | None, int]] = [(None, position) for position in starts if start < position <= newest]
     if newest not in starts:
         found.append((None, newest))
-    units = openai_units(spoken) if shape == "openai" else anthropic_units(spoken)
     behind = [position for position in units if position > newest]
     return [*found, *((newest, position) for position in behind[1:]), (newest, len(spoken))]
