@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -34,13 +34,20 @@ class Teller:
 
     name = "teller"
 
-    def __init__(self, decide: Callable[[list[str]], Any] | None = None) -> None:
+    def __init__(
+        self,
+        decide: Callable[[list[str]], Any] | None = None,
+        meanwhile: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._decide = decide or (lambda texts: {"text": united(texts)})
+        self._meanwhile = meanwhile
         self.asked: list[list[str]] = []
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         assert request.tool is not None
         self.asked.append(shown(request))
+        if self._meanwhile is not None:
+            await self._meanwhile()
         made = self._decide(self.asked[-1])
         if isinstance(made, BaseException):
             raise made
@@ -262,6 +269,52 @@ async def test_showing_a_window_again_leaves_one_telling_of_its_day_at_once(open
     calls = len(judge.asked)
     assert not (await scope.compact()).groups
     assert len(judge.asked) == calls
+
+
+async def test_showing_windows_again_leaves_one_telling_of_their_day_also_where_the_two_tell_nothing_in_common(
+    opened: Opened,
+) -> None:
+    scope = (await opened(Teller())).scope(user="alice")
+    one, other = await weeks(scope, 1)
+    await scope.compact()
+    [first] = await rollups(scope)
+    hides = [await scope.forget(part.id, hard=False, sources="keep") for part in (one, other)]
+    for hour, text in enumerate(TOLD[2:]):
+        await summary(scope, text, MONDAY + timedelta(hours=6 + hour))
+    await scope.compact()
+    [between] = await rollups(scope)
+    assert not set(first.sources) & set(between.sources)
+    for hide in reversed(hides):
+        await scope.undo(hide.change_id)
+        await sound(scope)
+    assert [made.id for made in await rollups(scope)] == [first.id]
+    await scope.compact()
+    [last] = await rollups(scope)
+    assert set(last.sources) == {*first.sources, *between.sources}
+
+
+async def test_a_telling_that_an_undo_brings_back_while_the_models_think_has_no_other_beside_it(opened: Opened) -> None:
+    undone: list[str] = []
+
+    async def meanwhile() -> None:
+        if len(judge.asked) == 2:
+            for hide in reversed(hides):
+                undone.extend((await scope.undo(hide.change_id)).change_ids)
+
+    judge = Teller(meanwhile=meanwhile)
+    scope = (await opened(judge)).scope(user="alice")
+    parts = await weeks(scope, 1)
+    await scope.compact()
+    hides = [await scope.forget(part.id, hard=False, sources="keep") for part in parts]
+    for hour, text in enumerate(TOLD[2:]):
+        await summary(scope, text, MONDAY + timedelta(hours=6 + hour))
+    await scope.compact()
+    assert len(undone) == 2
+    await sound(scope)
+    await scope.compact()
+    await sound(scope)
+    [last] = await rollups(scope)
+    assert len(last.sources) == 4
 
 
 async def test_a_pin_stays_on_the_telling_of_a_period(opened: Opened) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from holdfast.model import Change, Effect, Memory
+from holdfast.model import Change, Effect, Kind, Memory
 from holdfast.pipeline.compact.apply import TRUST, Merger, Ruling, unchanged
 from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
 from holdfast.pipeline.consolidate.hold import Hold, Verdict
@@ -25,12 +25,7 @@ _PAGE = 1000
 
 def history_of(tx: ReadTx) -> list[Memory]:
     """The active summaries and roll-ups of the scope."""
-    found: list[Memory] = []
-    after = -1
-    while page := tx.list_memories(Listing(kinds=("summary", "rollup"), after=after, limit=_PAGE)):
-        found += page
-        after = page[-1].number
-    return found
+    return _active_of(tx, "summary", "rollup")
 
 
 def apply_rollup(tx: WriteTx, wanted: Wanted, ruling: Ruling, hold: Hold, merger: Merger) -> tuple[Verdict, str | None]:
@@ -41,6 +36,9 @@ def apply_rollup(tx: WriteTx, wanted: Wanted, ruling: Ruling, hold: Hold, merger
     verdict = unchanged(tx, (*wanted.parts, *wanted.stale), hold)
     if verdict != "done":
         return verdict, None
+    there = _of_periods(tx, {(wanted.agent, wanted.period.level, wanted.period.name)})
+    if {one.id for one in there} != {one.id for one in wanted.stale}:
+        return "stale", None  # an undo brought one back while the models thought
     made = _made(tx, wanted, ruling, merger)
     tx.put_memory(made, digest=keyed_digest(merger.secret, made.kind, made.id))
     index_memories(tx, [made])
@@ -125,16 +123,19 @@ def founded(tx: WriteTx, ids: Iterable[str]) -> list[Effect]:
         tx.put_due(*DUE_ROLLUP, tx.now)
     back = [one for one in there if one.kind == "rollup" and one.id in standing]
     hollow = [one for one in back if len(_active(tx, one.sources)) < len(one.sources)]
-    return [*withdrawn(tx, [*hollow, *_made_meanwhile(tx, back, hollow)]), *withdraw(tx, gone)]
+    return [*withdrawn(tx, [*hollow, *_beside(tx, [one for one in back if one not in hollow])]), *withdraw(tx, gone)]
 
 
-def _made_meanwhile(tx: ReadTx, back: Sequence[Memory], hollow: Sequence[Memory]) -> list[Memory]:
-    """What took the place of roll-ups that stand again: it told the same parts without what is back."""
-    whole = [one for one in back if one not in hollow]
-    periods = {_period(one) for one in whole}
-    ids = {one.id for one in whole}
-    beside = _above(tx, [part for one in whole for part in one.sources])
-    return [one for one in beside if one.state == "active" and one.id not in ids and _period(one) in periods]
+def _beside(tx: ReadTx, back: Sequence[Memory]) -> list[Memory]:
+    """What tells the period of a roll-up that stands again: it was made while that one was away."""
+    newest = {_period(one): one.id for one in sorted(back, key=lambda one: one.number)}
+    there = _of_periods(tx, newest.keys()) if newest else []
+    return [one for one in there if one.id not in newest.values()]
+
+
+def _of_periods(tx: ReadTx, periods: Collection[tuple[object, ...]]) -> list[Memory]:
+    """The roll-ups that stand for these periods."""
+    return [one for one in _active_of(tx, "rollup") if _period(one) in periods]
 
 
 def _above(tx: ReadTx, parts: Sequence[str]) -> list[Memory]:
@@ -144,6 +145,15 @@ def _above(tx: ReadTx, parts: Sequence[str]) -> list[Memory]:
 
 def _period(rollup: Memory) -> tuple[object, ...]:
     return rollup.agent, rollup.metadata.get("level"), rollup.metadata.get("period")
+
+
+def _active_of(tx: ReadTx, *kinds: Kind) -> list[Memory]:
+    found: list[Memory] = []
+    after = -1
+    while page := tx.list_memories(Listing(kinds=kinds, after=after, limit=_PAGE)):
+        found += page
+        after = page[-1].number
+    return found
 
 
 def _active(tx: ReadTx, ids: Sequence[str]) -> list[Memory]:
