@@ -11,7 +11,7 @@ import pytest
 from holdfast import AsyncHoldfast
 from holdfast.ports import Lease
 from holdfast.testing import FakeClock
-from holdfast.upkeep.worker import Worker
+from holdfast.upkeep.worker import SLOTS, Worker
 
 
 async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,6 +58,39 @@ async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
             task.cancel()
         _, left = await asyncio.wait(worker._tasks, timeout=5)
         assert left == set()
+
+
+async def test_steps_that_end_at_the_same_moment_leave_their_slots_to_the_next() -> None:
+    """Models that take the same time free every slot at once, with a single wake; the rest must not wait for a poll."""
+    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as hf:
+        store = hf._runtime.store
+        begun, gate = asyncio.Semaphore(0), asyncio.Event()
+
+        async def asks(_: Any) -> None:
+            begun.release()
+            await gate.wait()
+
+        worker = Worker(
+            store,
+            {"consolidate": asks},
+            clock=hf._runtime.clock,
+            owner="w",
+            random=Random(1),
+            poll_seconds=3600.0,
+            slow=("consolidate",),
+        )
+        for number in range(SLOTS + 1):
+            scope = hf.scope(user=f"u{number}").scope
+            await store.write(scope, lambda tx: tx.put_due("consolidate", "window", tx.now))
+        worker.start()
+        try:
+            async with asyncio.timeout(10):
+                for _ in range(SLOTS):
+                    await begun.acquire()
+                gate.set()
+                await begun.acquire()
+        finally:
+            await worker.stop()
 
 
 async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:

@@ -170,6 +170,8 @@ class Worker:
         mine: set[asyncio.Task[Outcome]] = set()
         while not self._stopping:
             woken.clear()
+            # After the clear and before the claim: whatever ends from here on wakes, whatever ended has left its slot.
+            mine = {task for task in mine if not task.done()}
             soonest = None
             leases: list[Lease] = []
             try:
@@ -182,7 +184,6 @@ class Worker:
                     soonest = await self._store.upkeep.next_due(kinds)
             except HoldfastError as error:
                 log.warning("upkeep: looking for work failed with %s", type(error).__name__)
-            mine = {task for task in mine if not task.done()}
             if len(mine) < slots and leases:
                 continue
             wait = self._poll_seconds
