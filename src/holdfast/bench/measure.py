@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Row", "percentile", "side_by_side"]
+__all__ = ["Row", "doing", "log", "percentile", "side_by_side"]
+
+log = logging.getLogger("holdfast.bench")
+"""What a benchmark that takes minutes is doing; the command line shows it."""
+
+
+def doing(what: str) -> None:
+    """Say what is measured now, so that whoever waits sees that it goes on."""
+    log.info("%s", what)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

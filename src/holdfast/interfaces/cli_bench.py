@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,14 +157,14 @@ def stores(db: str, *, quick: bool, as_json: bool) -> None:
 
 @bench_command.command("large")
 @click.option("--db", required=True, metavar="URL", help="postgresql://…; its role must be allowed to create a schema.")
-@click.option("--vectors", default=1_000_000, show_default=True, help="How many in one scope.")
+@click.option("--messages", default=1_000_000, show_default=True, help="How many in one scope.")
 @click.option("--quick", is_flag=True, help="Small enough for a look.")
 @_JSON
-def large(db: str, vectors: int, *, quick: bool, as_json: bool) -> None:
-    """Measure one scope of a million vectors on PostgreSQL: HNSW beside the exact scan."""
+def large(db: str, messages: int, *, quick: bool, as_json: bool) -> None:
+    """Measure one scope of a million messages on PostgreSQL: with HNSW and without."""
     from holdfast.bench.large import run
 
-    _rows(lambda: run(db, vectors=vectors, quick=quick), as_json=as_json)
+    _rows(lambda: run(db, messages=messages, quick=quick), as_json=as_json)
 
 
 def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
@@ -184,13 +186,33 @@ def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
 
 
 def _rows(measure: Callable[[], Sequence[Row]], *, as_json: bool) -> None:
-    found = measure()
+    with _telling():
+        found = measure()
     if as_json:
         names = ("name", "value", "against", "ratio", "bar", "holds")
         click.echo(json.dumps([{name: getattr(row, name) for name in names} for row in found], indent=2))
         return
     held = {True: "holds", False: "FAILS", None: ""}
     _table([("what", "value", "against", "bar"), *((r.name, r.value, r.against, held[r.holds]) for r in found)])
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Show on standard error what is measured while it is."""
+    from holdfast.bench.measure import log
+
+    class Shown(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            click.echo(f"… {record.getMessage()}", err=True)
+
+    shown, level = Shown(), log.level
+    log.addHandler(shown)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(shown)
+        log.setLevel(level)
 
 
 def _table(rows: Iterable[Sequence[str]]) -> None:
