@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.interfaces import cli_frame
+
 from .conftest import CommandLine
 
 CONVERSATION = str(files("holdfast").joinpath("data/demo_conversation.jsonl"))
@@ -123,3 +125,14 @@ def test_reindex_settle_and_usage(run: CommandLine) -> None:
 @pytest.mark.parametrize("name", ["import", "restore"])
 def test_a_file_that_is_not_there(run: CommandLine, name: str) -> None:
     assert run(name, "/no/such/file").code == 2
+
+
+def test_long_work_says_how_far_it_is_where_there_is_no_terminal(
+    run: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "long.jsonl"
+    file.write_text("".join(json.dumps({"role": "user", "content": f"line {n}"}) + "\n" for n in range(700)))
+    monkeypatch.setattr(cli_frame, "LINE_SECONDS", 0.0)
+    told = [line for line in run("import", str(file)).err.splitlines() if line.startswith("import: ")]
+    assert told[-1] == "import: 100%"
+    assert not run("import", str(file), "--json", "--db", str(tmp_path / "b.db")).err

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
-from holdfast.bench.measure import Row
+from holdfast.bench.measure import Row, doing
 from holdfast.inference import ChatReply, ChatRequest, ToolCall
 from holdfast.open import AsyncHoldfast
 from holdfast.testing.scripted import HashEmbedding
@@ -77,13 +77,16 @@ async def _measure(notes: int, new: int) -> list[Row]:
             read_timeout=60.0,  # a loaded machine is measured, not refused
         ) as hf:
             alice = hf.scope(user="bench")
+            doing(f"{notes:,} notes are told")
             told = [_note(random) for _ in range(notes)]
             for start in range(0, notes, 200):
                 await asyncio.gather(*(alice.remember(text) for text in told[start : start + 200]))
             await hf.settle(timeout=3600)
+            doing("compacted until nothing is left to do")
             while (await alice.compact()).more:
                 pass
             rest = await _run(alice, judge, embedding)
+            doing(f"{new} new notes")
             texts = [f"{random.choice(told)} again" if n % 2 else _note(random) for n in range(new)]
             for text in texts:
                 await alice.remember(text)

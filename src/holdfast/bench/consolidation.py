@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
 
-from holdfast.bench.measure import Row
+from holdfast.bench.measure import Row, doing
 from holdfast.errors import Attempt
 from holdfast.inference import Accepted, ChatModel, ChatReply, ChatRequest, Rejected, TaskFailed, Usage
 from holdfast.open import AsyncHoldfast
@@ -243,7 +243,10 @@ async def _author(scope: Any, memory_id: str) -> str:
 def run(*, quick: bool = False) -> list[Row]:
     """Every row of the table; `quick` makes it small enough for a test."""
     windows = 8 if quick else 200
+    doing("models that fail, one try and both layers")
     rows = asyncio.run(layers(windows))
+    doing("what it costs")
     rows += asyncio.run(cost(4 if quick else 20))
+    doing("what becomes of each window")
     rows += asyncio.run(shares(windows))
     return rows

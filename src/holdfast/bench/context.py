@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from holdfast.bench.core import sentences
-from holdfast.bench.measure import Row, percentile
+from holdfast.bench.measure import Row, doing, percentile
 from holdfast.bench.tokens import estimate_rows
 from holdfast.bench.windows import any_windows
 from holdfast.model import Importance
@@ -129,6 +129,10 @@ async def long_session(folder: Path, rounds: int, sizes: Sequence[int] = SIZES) 
 
 def run(rounds: int = 100, examples: int = 20_000) -> Sequence[Row]:
     """Every row of this table."""
+    doing("contexts of long sessions")
     with tempfile.TemporaryDirectory() as folder:
         timed = asyncio.run(long_session(Path(folder), rounds, SIZES if rounds >= 100 else SIZES[:2]))
-    return [*timed, *any_windows(examples), *estimate_rows(examples // 4)]
+    doing(f"{examples:,} made-up histories, cut to windows")
+    windows = any_windows(examples)
+    doing("estimates of tokens")
+    return [*timed, *windows, *estimate_rows(examples // 4)]

@@ -16,7 +16,7 @@ from typing import Any
 
 import apsw
 
-from holdfast.bench.measure import Row, percentile, side_by_side
+from holdfast.bench.measure import Row, doing, percentile, side_by_side
 from holdfast.bench.peers import peer_rows
 from holdfast.open import AsyncHoldfast
 from holdfast.packed import BLOCK_DOCUMENTS, BLOCK_ENTRY_BYTES
@@ -308,9 +308,13 @@ def run(*, quick: bool = False) -> list[Row]:
     rounds, foreign = (20, 2000) if quick else (300, 1_000_000)
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
         folder = Path(name)
+        doing("one add at a time, beside a bare transaction")
         rows = asyncio.run(durable_add(folder, rounds))
         rows += peer_rows(folder, rounds)
+        doing("many adders at once")
         rows += asyncio.run(many_adders(folder, max(5, rounds // 15)))
+        doing("start-up")
         rows += start_up(folder, max(3, rounds // 20))
+        doing(f"recall by words, beside {foreign:,} messages of others")
         rows += asyncio.run(recall_by_words(folder, rounds, foreign))
     return rows

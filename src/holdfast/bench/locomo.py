@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from holdfast.bench.measure import doing
 from holdfast.bench.recall import RANKINGS, Asked, Half, Outcome, Quality, asked, at_ten, half_of, peak_mb, sureness
 from holdfast.errors import UnreadableImport
 from holdfast.open import AsyncHoldfast
@@ -43,6 +44,7 @@ async def locomo_quality(path: Path, *, embedding: str = "builtin", half: Half |
     sure: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         async with AsyncHoldfast.open(f"{folder}/locomo.db", worker=False, embedding=embedding) as holdfast:
+            doing("conversations are imported and indexed")
             known = await _imported(holdfast, path)
             await holdfast.settle(timeout=600)
             asking = {user: _questions(one, known[user]) for one in samples if (user := str(one["sample_id"])) in known}
@@ -51,6 +53,7 @@ async def locomo_quality(path: Path, *, embedding: str = "builtin", half: Half |
                 raise UnreadableImport(f"{path}: no conversation is in the {half} half", path=str(path), line=None)
             for user, following in zip(users, [*users[1:], users[0]], strict=True):
                 told = sure.setdefault(half_of(user), {"answerable": [], "adversarial": [], "strangers": []})
+                doing(f"{len(asking[user])} questions of {user}")
                 for question in asking[user]:
                     found = await asked(holdfast.scope(user=user), question)
                     halves[half_of(user)].append(found["fused"])

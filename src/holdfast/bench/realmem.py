@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from holdfast.bench.measure import doing
 from holdfast.bench.recall import (
     RANKINGS,
     Asked,
@@ -55,7 +56,8 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin", half: Hal
     outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
     halves: dict[str, list[Outcome]] = {}
     messages = 0
-    for path in files:
+    for number, path in enumerate(files, 1):
+        doing(f"{path.stem}, {number} of {len(files)}")
         with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as place:
             clock = MovableClock(_BEGINNING)
             async with AsyncHoldfast.open(

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.bench.measure import Row, percentile
+from holdfast.bench.measure import Row, doing, percentile
 
 __all__ = ["Asked", "per_second", "run", "served", "server"]
 
@@ -136,7 +136,8 @@ def run(*, quick: bool = False) -> list[Row]:
         rates: dict[str, list[float]] = {one.name: [] for one in (recall, *ours)}
         times: dict[str, list[float]] = {one.name: [] for one in (recall, *ours)}
         with served("-c", BARE, folder=folder) as (bare, _), served(*holdfast(folder), folder=folder) as (port, _):
-            for _ in range(rounds):
+            for turn in range(rounds):
+                doing(f"requests, turn {turn + 1} of {rounds}")
                 for asked in (recall, *ours):
                     where = bare if asked is recall else port
                     rate, spent = asyncio.run(per_second(where, asked, count // rounds))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.bench.locomo import questions_of, samples_of
-from holdfast.bench.measure import percentile
+from holdfast.bench.measure import doing, percentile
 from holdfast.bench.recall import AT, Asked, measured
 from holdfast.open import AsyncHoldfast
 from holdfast.pipeline.analysis import analyse_query
@@ -90,6 +90,7 @@ async def side_by_side_quality(path: Path) -> list[Line]:
         lines = [await _ours(folder, batches, asked)]
         texts = [(user, *told) for user, batch in batches for told in _told(batch)]
         for store, make in _PEERS.items():
+            doing(store)
             place = folder / store.split()[0]
             place.mkdir()
             lines.append(await asyncio.to_thread(_theirs, store, make, place, texts, asked))

@@ -11,7 +11,7 @@ from random import Random
 from typing import TypeAlias
 
 from holdfast.bench.core import sentences, vocabulary
-from holdfast.bench.measure import Row, percentile
+from holdfast.bench.measure import Row, doing, percentile
 from holdfast.bench.recall import peak_mb
 from holdfast.inference import EmbeddingModel
 from holdfast.model import Scope
@@ -42,12 +42,15 @@ async def recall_speed(*, quick: bool = False) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
         folder = Path(name)
         texts = list(sentences(Random(6), small))
+        doing(f"{small:,} messages in scope")
         await _filled(folder / "alone.db", {"alice": small}, texts, rows)
         rows += await _recalls(folder / "alone.db", small, quick=quick)
+        doing(f"{large:,} messages in scope")
         distinct = list(sentences(Random(8), large))
         await _filled(folder / "large.db", {"alice": large}, distinct, [])
         rows += await _recalls(folder / "large.db", large, quick=quick)
         rows += await _quantised(folder / "large.db", distinct)
+        doing(f"{small:,} messages in scope, beside {others:,} other users")
         users = {"alice": small} | {f"u{number}": 1000 for number in range(others)}
         await _filled(folder / "beside.db", users, texts, [])
         rows += await _beside(folder, sum(users.values()))

@@ -93,7 +93,8 @@ def peers(data: Path, *, as_json: bool) -> None:
     """
     from holdfast.bench.side_by_side import HEADER, side_by_side_quality
 
-    lines = [line.cells() for line in asyncio.run(side_by_side_quality(data))]
+    with _telling():
+        lines = [line.cells() for line in asyncio.run(side_by_side_quality(data))]
     if as_json:
         click.echo(json.dumps([dict(zip(HEADER, line, strict=True)) for line in lines], indent=2))
         return
@@ -170,7 +171,8 @@ def large(db: str, messages: int, *, quick: bool, as_json: bool) -> None:
 def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
     from holdfast.bench.recall import table
 
-    found = asyncio.run(work)
+    with _telling():
+        found = asyncio.run(work)
     plain = found.plain()
     if as_json:
         click.echo(json.dumps(plain, indent=2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -44,6 +45,9 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+LINE_SECONDS = 5.0
+"""Between two lines that tell how far long work is, where there is no terminal to draw a bar on."""
 
 _RESUME = "Run the same command again."
 _IN_DATA = (InvalidMessage, TooLarge, UnreadableImport)
@@ -223,9 +227,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int) -
 
 @contextmanager
 def progress(frame: Frame, label: str) -> Iterator[Callable[[int, int], None]]:
-    """A function to tell how much is done of how much: a bar on a terminal, nothing elsewhere."""
-    if frame.as_json or not sys.stderr.isatty():
+    """A function to tell how much is done of how much: a bar on a terminal, a line now and then elsewhere."""
+    if frame.as_json:
         yield lambda _done, _total: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines(label)
         return
     from rich.console import Console
     from rich.progress import Progress
@@ -233,6 +240,19 @@ def progress(frame: Frame, label: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines(label: str) -> Callable[[int, int], None]:
+    """Says how far it is every `LINE_SECONDS`; work that is done before that says nothing."""
+    last = time.monotonic()
+
+    def told(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() >= last + LINE_SECONDS:
+            last = time.monotonic()
+            click.echo(f"{label}: {done / total:.0%}" if total else f"{label}: {done:,}", err=True)
+
+    return told
 
 
 def failed_line(error: Exception, *, as_json: bool) -> tuple[str, int]:
