@@ -162,6 +162,24 @@ class Databases:
         self.server.sql(f"CREATE DATABASE {name} OWNER holdfast")
         return self.server.url(name)
 
+    def at(self, url: str, address: str) -> str:
+        """The same database, reached over the network at an address where the server listens."""
+        return url.replace("@/", f"@{address}/").replace(f"?host={self.server.folder}", "")
+
+    def wait_open(self, url: str, seconds: float) -> None:
+        """Return when every transaction of a database's stores has been open for so long, or was ended by the server."""
+        name = url.split("?", maxsplit=1)[0].rpartition("/")[2]
+        young = f"datname = '{name}' AND usename = 'holdfast' AND clock_timestamp() - xact_start < '{seconds} s'"
+        until = time.monotonic() + 30
+        while self.server.sql(f"SELECT 1 FROM pg_stat_activity WHERE {young}"):  # noqa: S608 - the name is our own
+            assert time.monotonic() < until
+            time.sleep(0.02)
+
+    def cut_connections(self, share: float) -> int:
+        """End about that share of what the stores of this server have open, chosen by chance; how many were ended."""
+        every = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'holdfast'"
+        return len(self.server.sql(f"{every} AND random() < {share}"))
+
     def give_back(self, url: str) -> None:
         """Empty a database whose store was closed."""
         with psycopg.connect(url, autocommit=True) as connection:

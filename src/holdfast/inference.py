@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVar
@@ -148,6 +148,11 @@ class TaskFailed:
     advice: Advice
     attempts: tuple[Attempt, ...]
     retry_after: float | None = None
+
+    def by_its_input(self, *, but: Container[str] = ()) -> bool:
+        """Whether models were there, `but` those that do not count, and gave no good answer to this one input."""
+        asked = [one for one in self.attempts if one.cls is not None and one.model not in but]
+        return self.advice == "retry" and bool(asked) and all(one.cls in {"resample", "next"} for one in asked)
 
     def error(self, chain: str) -> ChainFailed:
         """The same as an error."""

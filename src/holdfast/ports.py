@@ -13,11 +13,12 @@ from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from holdfast.model import Scope
+
 if TYPE_CHECKING:
     from holdfast.access import StoredToken
     from holdfast.answers import Due
     from holdfast.inference import UsageBook
-    from holdfast.model import Scope
     from holdfast.transaction import ReadTx, WriteTx
     from holdfast.vectors import Generation
 
@@ -106,6 +107,11 @@ class Lease:
     token: int
     owner: str
     until: datetime
+
+    @property
+    def scope(self) -> Scope:
+        """Whose work it is: a namespace and a user."""
+        return Scope(namespace=self.due.namespace, user=self.due.user)
 
 
 class Upkeep(Protocol):

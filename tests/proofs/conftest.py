@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres_server import Databases, Server
+from tests.proofs.networks import Link
+
 FULL = os.environ.get("HOLDFAST_PROOF") == "full"
 OUT = Path(os.environ.get("HOLDFAST_PROOF_OUT", ".proof"))
 
@@ -35,3 +38,13 @@ def runs(request: pytest.FixtureRequest) -> Iterator[Callable[[int, int], range]
         row = {"proof": request.node.name, "runs": asked[-1], "seconds": round(time.monotonic() - began, 1)}
         row |= {"note": NOTES[request.node.name]} if request.node.name in NOTES else {}
         (OUT / f"{request.node.name}.json").write_text(json.dumps(row))
+
+
+@pytest.fixture
+def reached(apart: list[Link]) -> Iterator[Databases]:
+    """A database server that each of the networks `apart`, which the proof's module makes, reaches at its own address."""
+    server = Server(listens=[link.ours for link in apart], guests=apart[0].network if apart else None)
+    try:
+        yield Databases(server)
+    finally:
+        server.stop()

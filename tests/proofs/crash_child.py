@@ -6,30 +6,22 @@ Run by test_crash.py: `python crash_child.py PATH DIES_AT SEED`.
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
 from random import Random
 
 from holdfast.model import Scope
 from holdfast.scope import AsyncScope
-from holdfast.storage.sqlite.store import SqliteStore
 from holdfast.system import SystemClock
-from holdfast.testing.disk import FaultyDisk
 from holdfast.wiring import assemble
+from tests.proofs.dying import open_dying
 
 WRITERS = 4
 ROUNDS = 12
 
 
 async def main(path: str, dies_at: int, seed: int) -> None:
-    def on(operation: str, count: int) -> None:
-        if operation in {"write", "sync"} and count >= dies_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    disk = FaultyDisk(on=on, volatile=False)
     clock = SystemClock()
-    runtime = assemble(SqliteStore(path, clock=clock, vfs=disk.name), clock=clock)
+    runtime = assemble(await open_dying(path, clock, dies_at=dies_at), clock=clock)
     random = Random(seed)
 
     async def writer(number: int) -> None:

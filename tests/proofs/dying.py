@@ -17,8 +17,8 @@ from holdfast.storage.postgres.connection import parsed
 from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.sqlite.store import SqliteStore
 from holdfast.testing.disk import FaultyDisk
+from tests.proofs.children import ROOT, environment
 
-ROOT = Path(__file__).parents[2]
 DISKS: list[FaultyDisk] = []
 """Kept for as long as the process lives: a store names its disk, and does not hold it."""
 
@@ -61,8 +61,7 @@ def run_dying(child: Path, place: str, dies_at: int, seed: int, *more: str) -> t
     """Run a child until it ends or dies: how it ended, and the whole lines that it printed."""
     done = subprocess.run(
         [sys.executable, str(child), place, str(dies_at), str(seed), *more],
-        capture_output=True, text=True, timeout=120, check=False, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])},
+        capture_output=True, text=True, timeout=120, check=False, cwd=ROOT, env=environment(),
     )  # fmt: skip
     assert done.returncode in {0, -9}, done.stderr
     # A line that was cut in the middle was not acknowledged.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -34,6 +34,28 @@ LAST_STATEMENT = 4000
 """A run on PostgreSQL without a kill sends about this many."""
 
 
+async def killed_runs(tmp_path: Path, seeds: range, what: str) -> AsyncIterator[tuple[int, Store, FakeClock, str]]:
+    """For each seed a file whose process died somewhere, reopened and whole: the seed, the store, its clock, what was said.
+
+    Raises:
+        AssertionError: no process was killed, or a file is not whole.
+    """
+    killed = 0
+    for seed in seeds:
+        path = tmp_path / f"{seed}.db"
+        dies_at = Random(seed).randrange(20, LAST_POINT)
+        code, out = await asyncio.to_thread(run_dying, CHILD, str(path), dies_at, seed, what)
+        killed += code == -9
+        if not out:
+            continue  # it died while the file was made
+        check_whole(path)
+        clock = later()
+        store = SqliteStore(str(path), clock=clock)
+        yield seed, store, clock, out
+        await store.close()
+    assert killed > 0
+
+
 async def resumes(seed: int, store: Store, clock: FakeClock, out: str) -> int:
     """What a killed process left is whole, and comes to rest; how many merges there are."""
     run = Run(seed, store, clock)
@@ -45,25 +67,14 @@ async def resumes(seed: int, store: Store, clock: FakeClock, out: str) -> int:
             run.told[memory.id] = memory.text
     await run.check()
     await run.recover()
-    merges = await run.alice._read(lambda tx: sum(change.verb == "compact" for change in tx.changes()))
-    await store.close()
-    return merges
+    return await run.alice._read(lambda tx: sum(change.verb == "compact" for change in tx.changes()))
 
 
 @pytest.mark.proof
 async def test_a_kill_at_any_step_of_a_merge(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
-    killed = merges = 0
-    for seed in runs(4, 100):
-        path = tmp_path / f"{seed}.db"
-        dies_at = Random(seed).randrange(20, LAST_POINT)
-        code, out = await asyncio.to_thread(run_dying, CHILD, str(path), dies_at, seed, "notes")
-        killed += code == -9
-        if not out:
-            continue  # it died while the file was made
-        check_whole(path)
-        clock = later()
-        merges += await resumes(seed, SqliteStore(str(path), clock=clock), clock, out)
-    assert killed > 0
+    merges = 0
+    async for seed, store, clock, out in killed_runs(tmp_path, runs(4, 100), "notes"):
+        merges += await resumes(seed, store, clock, out)
     assert merges > 0
 
 
@@ -79,6 +90,7 @@ async def test_a_kill_at_any_statement_of_a_merge(databases: Databases, runs: Ca
         store = await PostgresStore.open(parsed(url), clock=clock)
         check_whole(url)
         merges += await resumes(seed, store, clock, out)
+        await store.close()
         databases.give_back(url)
     assert killed > 0
     assert merges > 0
@@ -86,23 +98,13 @@ async def test_a_kill_at_any_statement_of_a_merge(databases: Databases, runs: Ca
 
 @pytest.mark.proof
 async def test_a_kill_at_any_step_of_a_rollup(tmp_path: Path, runs: Callable[[int, int], range]) -> None:
-    killed = made = 0
-    for seed in runs(4, 60):
-        path = tmp_path / f"{seed}.db"
-        dies_at = Random(seed).randrange(20, LAST_POINT)
-        code, out = await asyncio.to_thread(run_dying, CHILD, str(path), dies_at, seed, "summaries")
-        killed += code == -9
-        if not out:
-            continue  # it died while the file was made
-        check_whole(path)
-        clock = later()
-        run = Run(seed, SqliteStore(str(path), clock=clock), clock)
+    made = 0
+    async for seed, store, clock, out in killed_runs(tmp_path, runs(4, 60), "summaries"):
+        run = Run(seed, store, clock)
         there = {one.id for one in (await run.alice.list(kinds=["summary"], limit=1000)).items}
         assert {line.split("\t")[0] for line in out.splitlines()} <= there, "no summary goes for its roll-up"
         await sound(run.alice)
         made += await settled_rollups(run)
-        await run.runtimes[0].store.close()
-    assert killed > 0
     assert made > 0
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from tests.proofs.dying import run_dying
 from tests.proofs.ledger import check_acknowledged, check_whole
 
 CHILD = Path(__file__).with_name("crash_child.py")
@@ -18,17 +17,8 @@ LAST_POINT = 330
 
 
 def run_child(path: Path, dies_at: int, seed: int) -> tuple[int, list[list[str]]]:
-    done = subprocess.run(
-        [sys.executable, str(CHILD), str(path), str(dies_at), str(seed)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode in {0, -9}, done.stderr
-    # A line that was cut in the middle was not acknowledged.
-    whole = done.stdout[: done.stdout.rfind("\n") + 1]
-    return done.returncode, [line.split() for line in whole.splitlines()]
+    code, out = run_dying(CHILD, str(path), dies_at, seed)
+    return code, [line.split() for line in out.splitlines()]
 
 
 @pytest.mark.proof

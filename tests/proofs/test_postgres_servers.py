@@ -19,7 +19,7 @@ import pytest
 
 from holdfast import AsyncHoldfast, Holdfast
 from holdfast.errors import OutcomeUnknown, ServerUnreachable, StoreUnreachable
-from tests.postgres_server import Databases, Server
+from tests.postgres_server import Databases
 from tests.proofs.conftest import FULL, NOTES
 from tests.proofs.ledger import check_acknowledged, check_whole
 from tests.proofs.networks import Link, links
@@ -106,22 +106,12 @@ def apart() -> Iterator[list[Link]]:
         yield made
 
 
-@pytest.fixture
-def reached(apart: list[Link]) -> Iterator[Databases]:
-    """A database server that each of the networks reaches at its own address."""
-    server = Server(listens=[link.ours for link in apart], guests=apart[0].network if apart else None)
-    try:
-        yield Databases(server)
-    finally:
-        server.stop()
-
-
 async def _token(url: str) -> str:
     async with AsyncHoldfast.open(url, worker=False) as hf:
         return (await hf.admin.tokens.create(user="alice", rights=("read", "write"))).secret
 
 
-def _harm(servers: Sequence[Served], random: Random, url: str) -> str:
+def _harm(servers: Sequence[Served], random: Random, databases: Databases) -> str:
     """Kill one and begin it again, freeze one, cut its network, or cut what it has open to the database."""
     one = random.choice(servers)
     what = random.choice(("killed", "killed", "frozen", "cut off", "connections cut"))
@@ -135,10 +125,7 @@ def _harm(servers: Sequence[Served], random: Random, url: str) -> str:
             time.sleep(random.uniform(0.5, 4))
             one.link.mend()
         case "connections cut":
-            with psycopg.connect(url, user="postgres") as connection:
-                connection.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'holdfast' AND random() < 0.5"
-                )
+            databases.cut_connections(0.5)
         case _:
             one.kill()
             one.begin()
@@ -154,8 +141,7 @@ def test_nothing_acknowledged_is_lost_between_servers(
     for seed in runs(1, 1):
         random, url = Random(seed), reached.take()
         token = asyncio.run(_token(url))
-        socket = f"?host={reached.server.folder}"
-        inside = [(url.replace("@/", f"@{link.ours}/").replace(socket, ""), link) for link in apart]
+        inside = [(reached.at(url, link.ours), link) for link in apart]
         servers: list[Served] = []
         befell: dict[str, int] = {}
         try:
@@ -167,7 +153,7 @@ def test_nothing_acknowledged_is_lost_between_servers(
                 thread.start()
             while any(thread.is_alive() for thread in threads) and sum(befell.values()) < HARMS:
                 time.sleep(random.uniform(0.2, 1.0))
-                what = _harm(servers, random, url)
+                what = _harm(servers, random, reached)
                 befell[what] = befell.get(what, 0) + 1
             for thread in threads:
                 thread.join()

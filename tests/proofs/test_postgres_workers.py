@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -18,14 +17,14 @@ import pytest
 
 from holdfast import AsyncHoldfast
 from holdfast.testing.scripted import ScriptedChat
-from tests.postgres_server import Databases, Server
+from tests.postgres_server import Databases
+from tests.proofs.children import ROOT, environment
 from tests.proofs.conftest import FULL, NOTES
 from tests.proofs.ledger import check_whole
 from tests.proofs.networks import Link, links
 from tests.proofs.workers_child import LEASE_SECONDS
 
 CHILD = Path(__file__).with_name("workers_child.py")
-ROOT = Path(__file__).parents[2]
 WORKERS = 4 if FULL else 2
 SESSIONS = 20_000 if FULL else 24
 HOLDERS = 2
@@ -44,11 +43,10 @@ HOLDS = LEASE_SECONDS * 2.5
 
 
 def _child(url: str, *given: str, inside: Sequence[str] = ()) -> subprocess.Popen[str]:
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
         [*inside, sys.executable, str(CHILD), url, *given],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": path},
+        cwd=ROOT, env=environment(),
     )  # fmt: skip
 
 
@@ -157,16 +155,6 @@ def apart() -> Iterator[list[Link]]:
         yield made
 
 
-@pytest.fixture
-def reached(apart: list[Link]) -> Iterator[Databases]:
-    """A server that each of the networks reaches at its own address."""
-    server = Server(listens=[link.ours for link in apart], guests=apart[0].network if apart else None)
-    try:
-        yield Databases(server)
-    finally:
-        server.stop()
-
-
 async def _plant(url: str, sessions: int = SESSIONS) -> None:
     model = ScriptedChat(name="m")
     async with AsyncHoldfast.open(url, worker=False, embedding="none", consolidation=model) as hf:
@@ -188,10 +176,6 @@ def _ask(url: str, sql: str) -> list[tuple]:
 
 
 LEFT = "SELECT count(*) FROM session WHERE cursor < last_seq"
-CUT = (
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-    " WHERE usename = 'holdfast' AND random() < {share} AND pid <> pg_backend_pid()"
-)
 STANDING = (
     "FROM memory_source AS s JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id"
     " AND m.id = s.memory_id WHERE m.kind IN ('summary', 'raw') AND m.unrecorded_at IS NULL"
@@ -220,8 +204,7 @@ async def test_each_window_takes_effect_once_whatever_befalls_its_workers(
         url = reached.take()
         await _plant(url)
         random = Random(seed)
-        socket = f"host={reached.server.folder}"
-        places = [(url.replace("@/", f"@{link.ours}/").replace(f"?{socket}", ""), link) for link in apart]
+        places = [(reached.at(url, link.ours), link) for link in apart]
         began, cut, left = time.monotonic(), 0, SESSIONS
         with _holders(url) as holders:
             workers = Workers(places or [(url, None)] * WORKERS, random)
@@ -231,7 +214,7 @@ async def test_each_window_takes_effect_once_whatever_befalls_its_workers(
                     workers.pass_by(time.monotonic())
                     if workers.harms < HARMS:
                         workers.harm()
-                        cut += len(_ask(url, CUT.format(share=0.2)))
+                        cut += reached.cut_connections(0.2)
                     [(left,)] = _ask(url, LEFT)
             finally:
                 workers.stop()

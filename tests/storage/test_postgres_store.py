@@ -34,6 +34,7 @@ from holdfast.storage.postgres.store import PostgresStore
 from holdfast.storage.postgres.transaction import MARK_BYTES, MARKS_BYTES
 from holdfast.testing import FakeClock
 from holdfast.transaction import ReadTx
+from tests.postgres_server import Databases
 
 ALICE = Scope(namespace="acme", user="alice")
 BOB = Scope(namespace="acme", user="bob")
@@ -342,7 +343,7 @@ def test_an_error_says_what_to_do_and_nothing_of_the_row(error: Exception, wante
 
 
 @pytest.mark.parametrize("then", ["asks on", "has all"])
-async def test_a_read_that_decodes_for_long_is_not_cut_off(database: str, then: str) -> None:
+async def test_a_read_that_decodes_for_long_is_not_cut_off(database: str, databases: Databases, then: str) -> None:
     """A cold index of a large scope is read, then decoded: for longer than a frozen writer may hold its namespace."""
     store = await PostgresStore.open(parsed(database), clock=FakeClock(), busy_timeout=1.0, failover_timeout=2.5)
     await store.write(ALICE, lambda tx: tx.put_due("work", "one", tx.now))
@@ -352,7 +353,7 @@ async def test_a_read_that_decodes_for_long_is_not_cut_off(database: str, then: 
         nonlocal runs
         runs += 1
         tx.due()
-        time.sleep(1.3)
+        databases.wait_open(database, 1.3)
         return len(tx.due()) if then == "asks on" else 1
 
     try:
@@ -361,7 +362,9 @@ async def test_a_read_that_decodes_for_long_is_not_cut_off(database: str, then: 
         await store.close()
 
 
-async def test_a_read_that_outlasts_its_time_is_answered_if_it_asks_no_more(database: str) -> None:
+async def test_a_read_that_outlasts_its_time_is_answered_if_it_asks_no_more(
+    database: str, databases: Databases
+) -> None:
     """The server ends the transaction meanwhile: what asks on is refused, and neither is run again."""
     store = await PostgresStore.open(parsed(database), clock=FakeClock(), read_timeout=0.3, failover_timeout=5.0)
     runs = 0
@@ -370,7 +373,7 @@ async def test_a_read_that_outlasts_its_time_is_answered_if_it_asks_no_more(data
         nonlocal runs
         runs += 1
         tx.due()
-        time.sleep(0.5)
+        databases.wait_open(database, 30)
         return len(tx.due()) if on else 7
 
     try:

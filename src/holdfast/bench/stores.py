@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -15,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from holdfast.bench.children import told_to_begin, waiting
 from holdfast.bench.core import fill, sentences, vocabulary
 from holdfast.bench.measure import Row, percentile
 from holdfast.bench.server import Asked, per_second, served, server
@@ -109,8 +108,7 @@ def adder(place: str, name: str, count: int, *, apart: bool) -> None:
             namespace = name if apart else "shared"
             scopes = [store.scope(namespace=namespace, user=f"{name} {n}", session="s") for n in range(16)]
             await asyncio.gather(*(scope.add(_message("first")) for scope in scopes))
-            print("ready", flush=True)  # noqa: T201 - told to the process that counts
-            sys.stdin.readline()
+            await told_to_begin()
 
             async def one(scope: Any) -> None:
                 for turn in range(count):
@@ -123,22 +121,13 @@ def adder(place: str, name: str, count: int, *, apart: bool) -> None:
 
 def processes(place: str, count: int, each: int, *, apart: bool) -> float:
     """Adds a second of that many processes on one store."""
-    running = []
-    for number in range(count):
-        code = f"from holdfast.bench.stores import adder; adder({place!r}, 'p{number}', {each}, apart={apart})"
-        running.append(
-            subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        )
-    for one in running:
-        if one.stdout is None or one.stdout.readline().strip() != "ready":
-            raise InvalidInput("a process of the benchmark could not open the store")
-    began = time.perf_counter()
-    for one in running:
-        if one.stdin is not None:
-            one.stdin.write("go\n")
-            one.stdin.flush()
-    for one in running:
-        one.communicate()
+    lines = [
+        f"from holdfast.bench.stores import adder; adder({place!r}, 'p{number}', {each}, apart={apart})"
+        for number in range(count)
+    ]
+    with waiting(lines) as begin:
+        began = time.perf_counter()
+        begin()
     return count * 16 * each / (time.perf_counter() - began)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 
+from holdfast.bench.children import told_to_begin, waiting
 from holdfast.bench.measure import Row
-from holdfast.errors import InvalidInput
 from holdfast.inference import ChatReply, ChatRequest
 from holdfast.open import AsyncHoldfast
 from holdfast.testing.scripted import ScriptedChat
@@ -45,8 +44,7 @@ def work(place: str, seconds: float) -> None:
         # What is loaded at the first opening is no part of the work.
         async with AsyncHoldfast.open(place, worker=False, embedding="none", consolidation=model):
             pass
-        print("ready", flush=True)  # noqa: T201 - told to the process that counts
-        await asyncio.to_thread(sys.stdin.readline)
+        await told_to_begin()
         async with AsyncHoldfast.open(place, embedding="none", consolidation=model):
             await asyncio.to_thread(sys.stdin.read)
 
@@ -79,25 +77,12 @@ def _rate(place: str, processes: int, sessions: int, seconds: float) -> tuple[fl
     mark = f"work{processes}"
     asyncio.run(_plant(place, mark, sessions))
     code = f"from holdfast.bench.workers import work; work({place!r}, {seconds})"
-    running = [
-        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(processes)
-    ]
     before = _processor_seconds()
-    try:
-        for one in running:
-            if one.stdout is None or one.stdout.readline().strip() != "ready":
-                raise InvalidInput("a process of the benchmark could not begin")
+    with waiting([code] * processes) as begin:
         began = time.perf_counter()
-        for one in running:
-            if one.stdin is not None:
-                one.stdin.write("go\n")
-                one.stdin.flush()
+        begin()
         asyncio.run(_finished(place, mark))
         rate = sessions / (time.perf_counter() - began)
-    finally:
-        for one in running:
-            one.communicate()
     return rate, (_processor_seconds() - before) / sessions
 
 

@@ -22,8 +22,8 @@ from holdfast.transaction import ReadTx, WriteTx
 from holdfast.upkeep.embedding import fill, start_generation
 from holdfast.upkeep.holding import held_lease
 from holdfast.upkeep.judging import Judge
-from holdfast.upkeep.merging import MERGED_OUTCOMES, Merges, Run, confined, foresee
-from holdfast.upkeep.worker import backoff, park
+from holdfast.upkeep.merging import Merges, foresee
+from holdfast.upkeep.run import MERGED_OUTCOMES, Run, confined
 from holdfast.vectors import Generation
 
 __all__ = ["Compaction"]
@@ -86,14 +86,14 @@ class Compaction:
             HoldfastError: some groups could not be judged or embedded; what could be done is done, the rest is due
                 again after a pause.
         """
-        scope = Scope(namespace=lease.due.namespace, user=lease.due.user)
+        scope = lease.scope
         at = await self._store.read(scope, self._due)
         if at is None:
             return None
         if at > self._clock.now():
             await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
             return None
-        run = await self._run(scope, _hold(lease))
+        run = await self._run(scope, Hold.under(lease))
         if run.error is not None:
             raise run.error
         if run.left:
@@ -103,9 +103,9 @@ class Compaction:
     async def now(self, scope: Scope) -> Compacted:
         """One run of a scope at once, whatever is due; where another worker runs it is waited for."""
         async with held_lease(self._store, scope, DUE_COMPACTION, owner=self._owner, clock=self._clock) as lease:
-            run = await self._run(scope, _hold(lease))
+            run = await self._run(scope, Hold.under(lease))
             partly = scope.agent is not None or scope.session is not None
-            again = self._pause(run) if run.left or partly or run.error is not None else None
+            again = run.pause(self._random) if run.left or partly or run.error is not None else None
             if again is not None:
                 at = timedelta(seconds=again)
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at))
@@ -121,8 +121,7 @@ class Compaction:
             return same, survey(tx, self._caches, narrowed(tx, changed_since(tx, ALIKE)), self._bounds, generation)
 
         same, found = await self._store.read(scope, work)
-        hold = Hold(kind="", ref="", token=0)
-        run = Run(scope=scope, hold=hold, bounds=self._bounds, generation=generation, groups=[])
+        run = Run(scope=scope, hold=Hold.nothing(), bounds=self._bounds, generation=generation)
         for group in same:
             run.note("copies", group, "they say the same word for word")
         taken = {memory.id for group in same for memory in group}
@@ -140,7 +139,7 @@ class Compaction:
         return min((at for at in times if at is not None), default=None)
 
     async def _run(self, scope: Scope, hold: Hold) -> Run:
-        run = Run(scope=scope, hold=hold, bounds=self._bounds, generation=None, groups=[])
+        run = Run(scope=scope, hold=hold, bounds=self._bounds)
         await self._same(run)
         if self._merges is not None:
             with confined(run):
@@ -251,14 +250,3 @@ class Compaction:
         for one in targets(held, generation.fingerprint):
             await fill(self._store, self._embedding, scope, one)
         return generation
-
-    def _pause(self, run: Run) -> float:
-        """Seconds until the rest of a run that was asked for is worth another look."""
-        if run.error is None:
-            return 0.0
-        advice = getattr(run.error, "advice", None)
-        return park(0, None, self._random) if advice == "park" else backoff(4, self._random)
-
-
-def _hold(lease: Lease) -> Hold:
-    return Hold(kind=lease.due.kind, ref=lease.due.ref, token=lease.token)

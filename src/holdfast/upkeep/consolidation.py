@@ -76,7 +76,7 @@ class Consolidation:
 
     async def window(self, lease: Lease) -> float | None:
         """Consolidate the next window of the session that is due."""
-        hold, scope = _hold(lease), _scope(lease)
+        hold, scope = Hold.under(lease), lease.scope
         await self._store.write(scope, lambda tx: self._mend(tx, hold), priority=Priority.WORKER)
         for _ in range(READS):
             snapshot = await self._store.read(scope, self._next_window(hold.ref))
@@ -96,7 +96,7 @@ class Consolidation:
         Raises:
             ChainFailed: no model answered; the item is put off, and nothing else is tried meanwhile.
         """
-        hold, scope = _hold(lease), _scope(lease)
+        hold, scope = Hold.under(lease), lease.scope
         for _ in range(READS if self._redoes else 0):
             snapshot = await self._store.read(scope, lambda tx: redo_snapshot(tx, hold.ref, tx.now, self._means.when))
             if snapshot is None:
@@ -147,7 +147,7 @@ class Consolidation:
                 return apply_answers(tx, snapshot, result, hold, means)
             # What is set aside was asked for; the rest of a long window was not.
             until = result.last if failed.advice in {"poison", "refused"} else None
-            alone = failed.advice == "shorten" or _its_own(failed)
+            alone = failed.advice == "shorten" or failed.by_its_input()
             again = timedelta(seconds=self._delay(failed))
             attempts = result.attempts
             return apply_raw(tx, snapshot, failed.advice, attempts, hold, means, alone=alone, again=again, until=until)
@@ -172,7 +172,7 @@ class Consolidation:
             work = lambda tx: set_aside(tx, snapshot, advice, attempts, hold, means)  # noqa: E731 - bound to this step
             await self._store.write(scope, work, priority=Priority.WORKER)
             return Pace(REDO_PAUSE) if hold.ref == FRONT else None
-        if hold.ref == FRONT and (advice == "shorten" or _its_own(failed)):
+        if hold.ref == FRONT and (advice == "shorten" or failed.by_its_input()):
             ref, delay = snapshot.raw_id or "", timedelta(seconds=self._delay(failed))
             await self._store.write(scope, lambda tx: tx.put_due("redo", ref, tx.now + delay), priority=Priority.WORKER)
             return Pace(REDO_PAUSE)
@@ -249,17 +249,3 @@ class Consolidation:
         )
         waits = self._redoes and ("redo", FRONT) not in there and waiting_raw(tx, self._means.when)
         return not missing and not waits
-
-
-def _hold(lease: Lease) -> Hold:
-    return Hold(kind=lease.due.kind, ref=lease.due.ref, token=lease.token)
-
-
-def _scope(lease: Lease) -> Scope:
-    return Scope(namespace=lease.due.namespace, user=lease.due.user)
-
-
-def _its_own(failed: TaskFailed) -> bool:
-    """Whether the models were there and gave no good answer to this window: others need not wait for it."""
-    asked = [one for one in failed.attempts if one.cls is not None]
-    return failed.advice == "retry" and bool(asked) and all(one.cls in {"resample", "next"} for one in asked)

@@ -40,7 +40,7 @@ def index_step(store: Store, embedding: Embedding | None) -> Callable[[Lease], A
     async def step(lease: Lease) -> float | None:
         if embedding is None:
             return None
-        scope = Scope(namespace=lease.due.namespace, user=lease.due.user)
+        scope = lease.scope
         fingerprint = await embedding.fingerprint()
         generations = await store.read(scope, lambda tx: tx.generations())
         if not generations:

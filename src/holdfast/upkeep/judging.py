@@ -66,10 +66,7 @@ class Judge:
 
     def _answered(self, failed: TaskFailed) -> bool:
         """Whether the models were there and these memories are the fault: asking again would give the same."""
-        if failed.advice in {"poison", "refused", "shorten"}:
-            return True
-        asked = [one for one in failed.attempts if one.cls is not None and one.model not in self.rules]
-        return failed.advice == "retry" and bool(asked) and all(one.cls in {"resample", "next"} for one in asked)
+        return failed.advice in {"poison", "refused", "shorten"} or failed.by_its_input(but=self.rules)
 
 
 def judged(reply: ChatReply, memories: Sequence[Memory]) -> Judged | Rejected:

@@ -68,7 +68,7 @@ class Likeness:
             ModelError: the embedding failed or took too long; nothing was settled, and it is tried again.
             ChainFailed: no model of the chain answered; what it was not asked about waits.
         """
-        scope = Scope(namespace=lease.due.namespace, user=lease.due.user)
+        scope = lease.scope
         found = await self._store.read(scope, lambda tx: waiting(tx, adjudicates=self._chain is not None))
         fresh = [one for one in found if one.suspicion.looked is None]
         open_still = [one for one in found if one.suspicion.looked is not None]

@@ -1,89 +1,28 @@
-"""The groups of a run: which are asked about, what the judge says, and each merge applied on its own."""
+"""The groups of notes in a run: which are asked about, what the judge says, and each merge applied on its own."""
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from holdfast.answers import Compacted, Merging, Outcome
-from holdfast.errors import HoldfastError
+from holdfast.answers import Outcome
 from holdfast.inference import TaskFailed
-from holdfast.model import Memory, Scope
+from holdfast.model import Memory
 from holdfast.pipeline.compact.apply import Merger, Ruling, apply_merge, apply_supersede, keep_apart
 from holdfast.pipeline.compact.contract import Judgement
-from holdfast.pipeline.compact.groups import Bounds, Cluster, chunks, size
+from holdfast.pipeline.compact.groups import Cluster, chunks, size
 from holdfast.pipeline.consolidate.hold import Hold, Verdict
 from holdfast.pipeline.embedding import Embedding
 from holdfast.ports import Priority, Store
 from holdfast.transaction import WriteTx
 from holdfast.upkeep.judging import Judge, newest_of, vector_of
+from holdfast.upkeep.run import MERGED_OUTCOMES, MOST_FAILURES, Run
 from holdfast.vectors import Generation
 
-__all__ = ["MERGED_OUTCOMES", "MOST_FAILURES", "Merges", "Run", "confined", "foresee"]
+__all__ = ["Merges", "foresee"]
 
 log = logging.getLogger("holdfast.compaction")
-
-MOST_FAILURES = 3
-"""Groups in a row that could not be judged, or not embedded, after which a run asks no more."""
-MERGED_OUTCOMES: tuple[Outcome, ...] = ("copies", "group", "pair", "superseded")
-
-
-@dataclass(slots=True)
-class Run:
-    """What one run did so far."""
-
-    scope: Scope
-    hold: Hold
-    bounds: Bounds
-    generation: Generation | None
-    groups: list[Merging]
-    calls: int = 0
-    failures: int = 0
-    error: HoldfastError | None = None
-    left: bool = False
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether it may ask no more: what is left waits for the next run."""
-        return self.calls >= self.bounds.calls or self.failures >= MOST_FAILURES
-
-    @property
-    def merged(self) -> int:
-        """How many memories others stand for now."""
-        return sum(_gone(group) for group in self.groups)
-
-    def note(self, outcome: Outcome, members: Sequence[Memory], reason: str, **more: Any) -> None:
-        """Keep what became of some memories."""
-        ids = tuple(memory.id for memory in members)
-        found = Merging(outcome=outcome, sources=ids, reason=reason, characters=size(members))
-        self.groups.append(replace(found, **more))
-
-    def told(self) -> Compacted:
-        """As an answer."""
-        error = None if self.error is None else f"{type(self.error).__name__}: {self.error}"
-        return Compacted(groups=tuple(self.groups), merged=self.merged, more=self.left, last_error=error)
-
-
-def _gone(group: Merging) -> int:
-    if group.outcome not in MERGED_OUTCOMES:
-        return 0
-    return len([source for source in group.sources if source != group.memory])
-
-
-@contextlib.contextmanager
-def confined(run: Run, members: Sequence[Memory] = ()) -> Iterator[None]:
-    """An error is that of its group alone; the run goes on, and says so."""
-    try:
-        yield
-    except Exception as error:  # noqa: BLE001 - the worker's edge: one group's failure is that group's alone
-        run.failures += 1
-        run.left = True
-        run.error = error if isinstance(error, HoldfastError) else HoldfastError(type(error).__name__)
-        log.warning("compaction: %d memories failed with %s", len(members), type(error).__name__)
-        run.note("failed", members, type(error).__name__)
 
 
 class Merges:

@@ -35,7 +35,7 @@ class Retaining:
 
     async def step(self, lease: Lease) -> float | None:
         """Hide what is past the rules now, a batch at a time; then it is due again a day on."""
-        scope = Scope(namespace=lease.due.namespace, user=lease.due.user)
+        scope = lease.scope
 
         found = await self._store.read(scope, lambda tx: past(tx, self._rules))
         wanted = await self._wanted(scope) if found else set()

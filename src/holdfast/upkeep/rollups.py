@@ -22,8 +22,7 @@ from holdfast.ports import Clock, Lease, Priority, Store
 from holdfast.transaction import Listing, ReadTx, WriteTx
 from holdfast.upkeep.holding import held_lease
 from holdfast.upkeep.judging import Judge
-from holdfast.upkeep.merging import MOST_FAILURES, Run, confined
-from holdfast.upkeep.worker import backoff, park
+from holdfast.upkeep.run import MOST_FAILURES, Run, confined
 
 __all__ = ["RollUps"]
 
@@ -73,8 +72,8 @@ class RollUps:
             HoldfastError: some periods could not be asked about; what could be done is done, the rest is due again
                 after a pause.
         """
-        scope = Scope(namespace=lease.due.namespace, user=lease.due.user)
-        run = self._new(scope, Hold(kind=lease.due.kind, ref=lease.due.ref, token=lease.token))
+        scope = lease.scope
+        run = Run(scope=scope, hold=Hold.under(lease), bounds=self._bounds)
         await self._run(run)
         if run.error is not None:
             raise run.error
@@ -85,17 +84,17 @@ class RollUps:
         if not await self._store.read(scope, _has_history):
             return Compacted()
         async with held_lease(self._store, scope, DUE_ROLLUP, owner=self._owner, clock=self._clock) as lease:
-            run = self._new(scope, Hold(kind=lease.due.kind, ref=lease.due.ref, token=lease.token))
+            run = Run(scope=scope, hold=Hold.under(lease), bounds=self._bounds)
             await self._run(run)
             # The lease was the whole user's: what was not looked at is still due.
             if run.left or run.error is not None or scope.agent is not None:
-                at = self._clock.now() + self._pause(run)
+                at = self._clock.now() + timedelta(seconds=run.pause(self._random))
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, at))
         return run.told()
 
     async def plan(self, scope: Scope) -> Compacted:
         """What would be rolled up first, without asking a model or changing anything."""
-        run = self._new(scope, Hold(kind="", ref="", token=0))
+        run = Run(scope=scope, hold=Hold.nothing(), bounds=self._bounds)
         looked = await self._store.read(scope, self._look)
         for wanted in looked.plan.wanted:
             run.note("rolled_up", wanted.parts, f"the {_named(wanted)} is over; the models would be asked")
@@ -110,9 +109,6 @@ class RollUps:
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, tx.now), priority=Priority.WORKER)
 
     # ------------------------------------------------------------------------------------------------ a run
-
-    def _new(self, scope: Scope, hold: Hold) -> Run:
-        return Run(scope=scope, hold=hold, bounds=self._bounds, generation=None, groups=[])
 
     async def _run(self, run: Run) -> None:
         """Level by level: what was made is a part of what is wanted next. Each period is asked about once a run."""
@@ -205,13 +201,6 @@ class RollUps:
                 tx.put_due(*DUE_ROLLUP, plan.next_at)
 
         await self._store.write(run.scope, work, priority=Priority.WORKER)
-
-    def _pause(self, run: Run) -> timedelta:
-        """How long until the rest of a run that was asked for is worth another look."""
-        if run.error is None:
-            return timedelta(0)
-        parked = getattr(run.error, "advice", None) == "park"
-        return timedelta(seconds=park(0, None, self._random) if parked else backoff(4, self._random))
 
 
 def _named(wanted: Wanted) -> str:

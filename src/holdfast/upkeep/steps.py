@@ -47,14 +47,14 @@ def steps(
         from holdfast.pipeline.expiry import expire
 
         work = _mirroring(lambda tx: expire(tx, lease.due.ref, ids), mirror)
-        await store.write(_scope(lease), work, priority=Priority.WORKER)
+        await store.write(lease.scope, work, priority=Priority.WORKER)
         return None
 
     async def consolidate(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import keep_raw
 
         work = _mirroring(lambda tx: keep_raw(tx, lease.due.ref, ids, secret, raw_chars), mirror)
-        await store.write(_scope(lease), work, priority=Priority.WORKER)
+        await store.write(lease.scope, work, priority=Priority.WORKER)
         return None
 
     async def scrub(_: Lease) -> float | None:
@@ -63,7 +63,7 @@ def steps(
     async def keys(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import drop_expired_keys
 
-        await store.write(_scope(lease), drop_expired_keys, priority=Priority.WORKER)
+        await store.write(lease.scope, drop_expired_keys, priority=Priority.WORKER)
         return None
 
     async def index(lease: Lease) -> float | None:
@@ -100,14 +100,10 @@ def _compacting(made: Callable[[], Compaction | RollUps]) -> Step:
 
 def _copying(copy: Callable[[Scope], Awaitable[None]]) -> Step:
     async def mirrored(lease: Lease) -> float | None:
-        await copy(_scope(lease))
+        await copy(lease.scope)
         return None
 
     return mirrored
-
-
-def _scope(lease: Lease) -> Scope:
-    return Scope(namespace=lease.due.namespace, user=lease.due.user)
 
 
 def _mirroring(work: Callable[[WriteTx], None], mirror: object) -> Callable[[WriteTx], None]:

@@ -12,7 +12,7 @@ from holdfast.model import Session
 from holdfast.pipeline.archive import RAW_CHARS
 from holdfast.pipeline.consolidate.snapshot import Snapshot
 from holdfast.pipeline.consolidate.window import When, due_at, kept_from, weight
-from holdfast.ports import Ids
+from holdfast.ports import Ids, Lease
 from holdfast.transaction import ReadTx, WriteTx
 
 __all__ = ["Hold", "Means", "Verdict", "mirrored", "move", "plain_attempts", "standing", "unchanged"]
@@ -29,6 +29,16 @@ class Hold:
     kind: str
     ref: str
     token: int
+
+    @classmethod
+    def under(cls, lease: Lease) -> Hold:
+        """What is applied under a lease."""
+        return cls(kind=lease.due.kind, ref=lease.due.ref, token=lease.token)
+
+    @classmethod
+    def nothing(cls) -> Hold:
+        """What never stands: for a look that applies nothing."""
+        return cls(kind="", ref="", token=0)
 
     def stands(self, tx: ReadTx) -> bool:
         """Whether it is still the newest lease on the work."""
