@@ -64,7 +64,10 @@ class InMemoryUpkeep:
             if claim is None:
                 return False
             attempts = claim.due.attempts + attempt
-            due = replace(claim.due, due_at=from_micros(micros(at)), attempts=attempts, last_error=error)
+            moment = micros(at)
+            if not attempt and claim.again_at is not None:
+                moment = min(moment, claim.again_at)
+            due = replace(claim.due, due_at=from_micros(moment), attempts=attempts, last_error=error)
             self._rows.due.put(_key(lease), Claim(due))
             return True
 

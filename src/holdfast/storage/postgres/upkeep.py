@@ -53,8 +53,10 @@ class PostgresUpkeep:
         look: Looks,
         call: Callable[[Callable[[Session], str | None]], Awaitable[str | None]],
         near: NearUpkeep,
+        woke: Callable[[], None],
     ) -> None:
         self._near = near
+        self._woke = woke
         self._change = change
         self._look = look
         self._call = call
@@ -112,7 +114,17 @@ class PostgresUpkeep:
 
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
         params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
-        return await self._held(lease, "put_off_due", lambda _: params)
+        nows: list[datetime] = []
+
+        def bound(now: datetime) -> dict[str, Any]:
+            nows.append(now)
+            return params
+
+        given = await self._held(lease, "put_off_due", bound)
+        if given and at <= nows[-1]:
+            # Given back: a process that ends leaves it to the others, which count it as held.
+            self._woke()
+        return given
 
     async def _held(self, lease: Lease, name: str, params: Callable[[datetime], dict[str, Any]]) -> bool:
         def work(connection: Session, now: datetime) -> bool:

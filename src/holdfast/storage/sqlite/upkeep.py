@@ -43,6 +43,10 @@ BRIEF_PAGES = 8192
 """Files up to this many pages (32 MiB) are written anew while the caller of a forget waits: about 0.3 s."""
 
 
+SCRUB_PATIENCE_MS = 40
+"""How long a scrub waits for a reader on the writer's own thread: every write waits behind it, and it is tried again."""
+
+
 def _checkpointed(connection: apsw.Connection) -> bool:
     """Empty the log into the file; False while a reader still needs it."""
     try:
@@ -188,7 +192,15 @@ class SqliteUpkeep:
                 return "room"
             return None if _checkpointed(connection) else "reader"
 
-        holding: str | None = await self._call(work)
+        def impatient(connection: apsw.Connection) -> str | None:
+            patience = int(connection.execute("PRAGMA busy_timeout").get)
+            connection.set_busy_timeout(SCRUB_PATIENCE_MS)
+            try:
+                return work(connection)
+            finally:
+                connection.set_busy_timeout(patience)
+
+        holding: str | None = await self._call(impatient)
         return holding
 
     async def _transaction(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
