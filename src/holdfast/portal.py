@@ -53,7 +53,9 @@ class Portal:
             raise ForkedProcess("this store was opened before a fork; open it again in the child process")
         if threading.current_thread() is self._thread:
             call.close()
-            raise WrongLoop("called from a callback of its own loop, this would wait for itself; use AsyncHoldfast there")
+            raise WrongLoop(
+                "called from a callback of its own loop, this would wait for itself; use AsyncHoldfast there"
+            )
         # Under the lock, so that nothing is left on a loop that has stopped.
         with self._lock:
             if self._closed:

@@ -236,17 +236,13 @@ class Worker:
         if self._slow:
             await self._store.upkeep.hasten(self._again, scope=scope, failed=False)
         clean = True
-        try:
-            while True:
-                outcome = await self.round(scope=scope, settling=True)
-                clean = clean and not (outcome.failed or outcome.put_off)
-                if not outcome.done:
-                    if await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
-                        return clean and not await self._waits(scope)
-                    await self._clock.sleep(HELD_POLL_SECONDS)
-        finally:
-            # The lanes took what was held here for leased: they look when it is due now.
-            self._wake()
+        while True:
+            outcome = await self.round(scope=scope, settling=True)
+            clean = clean and not (outcome.failed or outcome.put_off)
+            if not outcome.done:
+                if await self._store.upkeep.pending(self._kinds, scope=scope) == 0:
+                    return clean and not await self._waits(scope)
+                await self._clock.sleep(HELD_POLL_SECONDS)
 
     async def _waits(self, scope: Scope | None) -> bool:
         """Whether work is left for which a model is awaited."""
