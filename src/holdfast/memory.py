@@ -77,9 +77,11 @@ class OpenStore:
         drain = self._runtime.settings.drain_seconds
         await self._runtime.worker.finish("mirror", drain)
         await self._runtime.worker.stop(drain)
-        if self._runtime.close_models is not None:
-            await self._runtime.close_models()
-        await self._runtime.store.close()
+        try:
+            if self._runtime.close_models is not None:
+                await self._runtime.close_models()
+        finally:
+            await self._runtime.store.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
-from holdfast.errors import ForkedProcess, StoreClosed
+from holdfast.errors import ForkedProcess, StoreClosed, WrongLoop
 
 __all__ = ["Portal"]
 
@@ -36,6 +36,7 @@ class Portal:
         Raises:
             StoreClosed: the portal was closed, perhaps while this waited.
             ForkedProcess: the thread stayed behind in the parent process.
+            WrongLoop: this is the portal's own thread, which cannot wait for itself.
         """
         future = self._submit(call)
         try:
@@ -50,6 +51,11 @@ class Portal:
         if self.forked:
             call.close()
             raise ForkedProcess("this store was opened before a fork; open it again in the child process")
+        if threading.current_thread() is self._thread:
+            call.close()
+            raise WrongLoop(
+                "called from a callback of its own loop, this would wait for itself; use AsyncHoldfast there"
+            )
         # Under the lock, so that nothing is left on a loop that has stopped.
         with self._lock:
             if self._closed:

@@ -140,7 +140,8 @@ class Upkeep(Protocol):
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
         """Give a due item back until a later time, with the last error as plain text; False when the lease was lost.
 
-        With `attempt` it counts as one more attempt.
+        With `attempt` it counts as one more attempt, and waits also for what was put since the claim: that would fail
+        too. Without it, the item is due at the earliest time that was put since the claim, where that comes first.
         """
         ...
 

@@ -32,6 +32,7 @@ __all__ = ["Runtime", "RuntimeSettings"]
 T = TypeVar("T")
 
 SCRUB_POLL_SECONDS = 0.05
+SCRUB_LEASE = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,8 +129,27 @@ class Runtime:
             return False
         return True
 
-    async def scrub(self, wait: float) -> str | None:
-        """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them."""
+    async def scrub(self, scope: Scope, wait: float) -> str | None:
+        """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them.
+
+        Where nothing does, the scope's scrub is due no more, but for what was forgotten since this one began.
+        """
+        from holdfast.upkeep.holding import claimed, give_back, to_the_end
+
+        held = await claimed(
+            self.store, owner="forget", kinds=("scrub",), limit=1, seconds=SCRUB_LEASE, clock=self.clock, scope=scope
+        )
+        holding: str | None = "nobody looked"
+        try:
+            holding = await self._scrubbed(wait)
+        finally:
+            if holding is not None:
+                await give_back(self.store, held, self.clock)
+        for lease in held:
+            await to_the_end(self.store.upkeep.finish(lease))
+        return holding
+
+    async def _scrubbed(self, wait: float) -> str | None:
         holding = await self.store.upkeep.scrub(briefly=True)
         waited = 0.0
         while holding == "reader" and waited < wait:

@@ -291,9 +291,7 @@ class AsyncScope(ScopeFiles):
         left = None if await runtime.mirrored(self._scope) else "mirror"
         if not hard:
             return replace(done, waiting_for=left)
-        holding = await runtime.scrub(wait)
-        if holding is None:
-            await self._write(lambda tx: tx.clear_due("scrub", "bytes"))
+        holding = await runtime.scrub(self._scope, wait)
         return replace(done, erased=holding is None and left is None, waiting_for=holding or left)
 
     async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:

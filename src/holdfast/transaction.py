@@ -386,7 +386,7 @@ class WriteTx(ReadTx, VectorWrites, Protocol):
         """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time.
 
         A lease on it stays, but what comes while it is leased is not lost with it: `finish` then leaves the entry due
-        at the earliest time that was put since the claim.
+        at the earliest time that was put since the claim; see also `put_off`.
         """
         ...
 

@@ -115,10 +115,15 @@ async def fill(
 
 
 async def _switch_when_complete(store: Store, building: Generation) -> None:
-    """Make the building generation current once no scope lacks a vector; looked at when nobody else is due."""
-    if await store.upkeep.pending(DUE_INDEX[:1]) > 1:
-        return
+    """Make the building generation current once no scope lacks a vector.
+
+    Looked at where no other scope is left to claim. Those that are at work now do not count: of several that end
+    together each would leave it to the others.
+    """
     scopes = await store.upkeep.scopes()
+    soonest = await store.upkeep.next_due(DUE_INDEX[:1])
+    if soonest is not None and soonest <= await store.read(scopes[0], lambda tx: tx.now):
+        return
     for scope in scopes:
         if not await store.read(scope, lambda tx: complete(tx, building)):
             return

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["EMBEDDING", "SLOW", "steps"]
 
 READER_RETRY_SECONDS = 1.0
+ROOM_RETRY_SECONDS = 60.0
+"""Writing a file anew on a full disk fails after all the work of it, with every write waiting meanwhile."""
 SLOW = ("compact", "rollup", "consolidate", "redo")
 """Kinds of due work that call models."""
 EMBEDDING = ("alike", "index")
@@ -58,7 +60,8 @@ def steps(
         return None
 
     async def scrub(_: Lease) -> float | None:
-        return None if await store.upkeep.scrub() is None else READER_RETRY_SECONDS
+        holding = await store.upkeep.scrub()
+        return {None: None, "room": ROOM_RETRY_SECONDS}.get(holding, READER_RETRY_SECONDS)
 
     async def keys(lease: Lease) -> float | None:
         from holdfast.upkeep.chores import drop_expired_keys

@@ -18,6 +18,7 @@ from typing import Literal
 from holdfast.errors import ChainFailed, HoldfastError
 from holdfast.model import Scope
 from holdfast.ports import Clock, Lease, Store
+from holdfast.upkeep.holding import claimed, give_back, to_the_end
 
 __all__ = ["Pace", "Step", "Worker", "backoff", "park"]
 
@@ -37,6 +38,9 @@ MAX_ERROR = 500
 AGAIN = ("redo",)
 """Kinds of due work that wait for nothing but a model."""
 SWEEP_EVERY = timedelta(hours=6)
+SWEEP_AGAIN = timedelta(minutes=1)
+LONGEST_WAIT = 60.0
+"""An idle lane looks again after this, however long it may poll: what is due later than that wakes nobody."""
 
 Outcome = Literal["done", "put_off", "failed"]
 
@@ -107,7 +111,7 @@ class Worker:
         self._clock = clock
         self._owner = owner
         self._random = random
-        self._poll_seconds = poll_seconds
+        self._longest = min(poll_seconds, LONGEST_WAIT)
         self._fresh = fresh
         self._sweep = sweep
         self._swept: datetime | None = None
@@ -140,7 +144,12 @@ class Worker:
         if self._sweep is None or (self._swept is not None and now < self._swept + SWEEP_EVERY):
             return
         self._swept = now
-        await self._sweep()
+        try:
+            await self._sweep()
+        except BaseException:
+            # What was not compared is compared again soon, not hours later.
+            self._swept = now - SWEEP_EVERY + SWEEP_AGAIN
+            raise
 
     # ------------------------------------------------------------------------------------------------ background
 
@@ -168,31 +177,37 @@ class Worker:
     async def _run(self, kinds: Sequence[str], slots: int) -> None:
         woken = self._woken[tuple(kinds)]
         mine: set[asyncio.Task[Outcome]] = set()
+        failures = 0
         while not self._stopping:
             woken.clear()
             # After the clear and before the claim: whatever ends from here on wakes, whatever ended has left its slot.
             mine = {task for task in mine if not task.done()}
-            soonest = None
-            leases: list[Lease] = []
+            wait = self._longest
             try:
                 if kinds == (self._slow or self._apart or self._quick):
                     await self._compare()
                 leases = await self._claim(kinds, slots - len(mine))
-                for lease in leases:
-                    mine.add(self._begin(lease, woken))
-                if not leases and len(mine) < slots:
-                    soonest = await self._store.upkeep.next_due(kinds)
-            except HoldfastError as error:
+                mine.update(self._begin(lease, woken) for lease in leases)
+                failures = 0
+                if len(mine) < slots and leases:
+                    continue
+                if len(mine) < slots:
+                    wait = await self._until_due(kinds)
+            except Exception as error:  # noqa: BLE001 - the worker's edge: a lane that ended would leave its work for ever
                 log.warning("upkeep: looking for work failed with %s", type(error).__name__)
-            if len(mine) < slots and leases:
-                continue
-            wait = self._poll_seconds
-            if soonest is not None:
-                wait = min(wait, max(0.05, (soonest - self._clock.now()).total_seconds()))
+                wait = min(wait, backoff(failures, self._random))
+                failures += 1
             # Not wait_for: in Python 3.11 it may swallow a cancellation that comes with a wake.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await woken.wait()
+
+    async def _until_due(self, kinds: Sequence[str]) -> float:
+        """Seconds until something can be claimed, or until the next look."""
+        soonest = await self._store.upkeep.next_due(kinds)
+        if soonest is None:
+            return self._longest
+        return min(self._longest, max(0.05, (soonest - self._clock.now()).total_seconds()))
 
     def _begin(self, lease: Lease, woken: asyncio.Event) -> asyncio.Task[Outcome]:
         task = asyncio.create_task(self._do(lease))
@@ -244,55 +259,63 @@ class Worker:
         with contextlib.suppress(TimeoutError, HoldfastError):
             async with asyncio.timeout(seconds):
                 while leases := await self._claim((kind,), BATCH):
-                    for lease in leases:
-                        await self._do(lease)
+                    await self._each(leases)
 
     async def round(self, *, scope: Scope | None = None, settling: bool = False) -> Round:
         """Claim what is due and do it once: quick work first, one after the other, then what calls models."""
-        outcomes = [await self._do(lease, settling=settling) for lease in await self._claim(self._quick, BATCH, scope)]
+        outcomes = await self._each(await self._claim(self._quick, BATCH, scope), settling=settling)
         # One claim at a time: a lease that waits behind a slow embedding runs out, and its work is done twice.
         while len(outcomes) < 2 * BATCH and (mine := await self._claim(self._apart, 1, scope)):
-            outcomes.append(await self._do(mine[0], settling=settling))
+            outcomes += await self._each(mine, settling=settling)
         slow = await self._claim(self._slow, SLOTS, scope)
         tasks = [asyncio.create_task(self._do(lease, settling=settling)) for lease in slow]
         try:
             outcomes += await asyncio.gather(*tasks)
-        finally:
+        except BaseException:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            # A task that was cancelled before it began gave nothing back.
+            await give_back(self._store, slow, self._clock)
+            raise
         return Round(done=outcomes.count("done"), put_off=outcomes.count("put_off"), failed=outcomes.count("failed"))
 
     async def _claim(self, kinds: Sequence[str], limit: int, scope: Scope | None = None) -> list[Lease]:
         if not kinds or limit <= 0 or self._stopping:
             return []
-        claim = asyncio.ensure_future(
-            self._store.upkeep.claim(owner=self._owner, kinds=kinds, limit=limit, seconds=LEASE_SECONDS, scope=scope)
+        return await claimed(
+            self._store,
+            owner=self._owner,
+            kinds=kinds,
+            limit=limit,
+            seconds=LEASE_SECONDS,
+            scope=scope,
+            clock=self._clock,
         )
+
+    async def _each(self, leases: Sequence[Lease], *, settling: bool = False) -> list[Outcome]:
+        """Do one after the other; where that ends early, what nobody will do is given back."""
         try:
-            return await asyncio.shield(claim)
-        except asyncio.CancelledError:
-            # The store may have claimed: what nobody will do must not stay leased until its time is over.
-            with contextlib.suppress(HoldfastError, asyncio.CancelledError):
-                for lease in await claim:
-                    await self._give_back(lease)
+            return [await self._do(lease, settling=settling) for lease in leases]
+        except BaseException:
+            await give_back(self._store, leases, self._clock)
             raise
 
     async def _do(self, lease: Lease, *, settling: bool = False) -> Outcome:
         try:
             again = await self._held(lease)
         except asyncio.CancelledError:
-            await self._give_back(lease)
+            await give_back(self._store, [lease], self._clock)
             raise
         except Exception as error:  # noqa: BLE001 - the worker's edge: one item's failure is that item's alone
             await self._failed(lease, error)
             return "failed"
         if again is None:
-            await self._store.upkeep.finish(lease)
+            await to_the_end(self._store.upkeep.finish(lease))
             return "done"
         paced = isinstance(again, Pace)
         at = self._clock.now() + timedelta(seconds=0.0 if paced and settling else again)
-        await self._store.upkeep.put_off(lease, at=at, error=None, attempt=False)
+        await to_the_end(self._store.upkeep.put_off(lease, at=at, error=None, attempt=False))
         return "done" if paced else "put_off"
 
     async def _held(self, lease: Lease) -> float | None:
@@ -321,12 +344,6 @@ class Worker:
                 if not await self._store.upkeep.renew(lease, LEASE_SECONDS):
                     return
 
-    async def _give_back(self, lease: Lease) -> None:
-        """A step that was cancelled is due at once, for anybody."""
-        with contextlib.suppress(HoldfastError, asyncio.CancelledError):
-            at = self._clock.now()
-            await asyncio.shield(self._store.upkeep.put_off(lease, at=at, error=None, attempt=False))
-
     async def _failed(self, lease: Lease, error: Exception) -> None:
         attempts = lease.due.attempts
         if isinstance(error, ChainFailed) and error.advice == "park":
@@ -338,4 +355,4 @@ class Worker:
         log.warning("upkeep: %s failed with %s, again in %.0f s", lease.due.kind, type(error).__name__, delay)
         at = self._clock.now() + timedelta(seconds=delay)
         with contextlib.suppress(HoldfastError):
-            await self._store.upkeep.put_off(lease, at=at, error=text[:MAX_ERROR])
+            await to_the_end(self._store.upkeep.put_off(lease, at=at, error=text[:MAX_ERROR]))

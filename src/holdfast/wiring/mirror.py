@@ -13,6 +13,8 @@ from holdfast.transfer.mirror import mirrored_rev, try_lock, write_mirror
 __all__ = ["Mirror"]
 
 LOCK_POLL_SECONDS = 0.02
+LOCK_SECONDS = 5.0
+"""How long another process is waited for that writes there; one that was stopped must not stop other work with it."""
 
 
 class Mirror:
@@ -29,10 +31,18 @@ class Mirror:
         self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope) -> None:
-        """Write both files of a scope's user now."""
+        """Write both files of a scope's user now.
+
+        Raises:
+            OSError: they cannot be written, or another process held the folder for too long (`TimeoutError`).
+        """
         async with self._turn:
+            waited = 0.0
             while (lock := try_lock(self._folder)) is None:
+                if waited >= LOCK_SECONDS:
+                    raise TimeoutError(f"another process has held {self._folder} for {LOCK_SECONDS:g} s")
                 await self._clock.sleep(LOCK_POLL_SECONDS)
+                waited += LOCK_POLL_SECONDS
             try:
                 held, at, rev = await self._store.read(
                     scope, lambda tx: (tx.list_memories(Listing(limit=2**62)), tx.now, tx.index_rev())

@@ -109,11 +109,21 @@ def _all(each: Sequence[Callable[[], None] | None]) -> Callable[[], None] | None
 
 
 def _swept(each: Sequence[Callable[[], Awaitable[None]]]) -> Callable[[], Awaitable[None]] | None:
-    """The same for what is awaited."""
+    """The same for what is awaited; what fails keeps nothing after it from its turn.
+
+    Raises:
+        Exception: what the first that failed raised.
+    """
 
     async def run() -> None:
+        failed: list[Exception] = []
         for one in each:
-            await one()
+            try:
+                await one()
+            except Exception as error:  # noqa: BLE001 - raised once all had their turn
+                failed.append(error)
+        if failed:
+            raise failed[0]
 
     return run if each else None
 

@@ -56,7 +56,7 @@ class InMemoryStore:
         self._order = 0
         self._wakes: list[Callable[[], None]] = []
         self._closed = False
-        self._upkeep = InMemoryUpkeep(self._rows, self._unit)
+        self._upkeep = InMemoryUpkeep(self._rows, self._unit, woke=self._wake)
         self._usage = InMemoryUsageBook()
         self._tokens = InMemoryTokens(self._refuse_closed)
         secret = sha256(ids.new("ses").encode()).digest()
@@ -131,12 +131,15 @@ class InMemoryStore:
             while self._waiting:
                 made_due |= self._run(heapq.heappop(self._waiting))
         if made_due:
-            for wake in self._wakes:
-                try:
-                    wake()
-                except Exception:  # noqa: BLE001 - the edge to a caller's function
-                    # The writes are acknowledged; a worker whose loop is gone must not turn them into failures.
-                    _LOG.exception("a wake for due work failed")
+            self._wake()
+
+    def _wake(self) -> None:
+        for wake in self._wakes:
+            try:
+                wake()
+            except Exception:  # noqa: BLE001 - the edge to a caller's function
+                # The writes are acknowledged; a worker whose loop is gone must not turn them into failures.
+                _LOG.exception("a wake for due work failed")
 
     def _run(self, waiting: _Waiting) -> bool:
         tx = InMemoryWriteTx(self._rows, waiting.scope, self._now())

@@ -19,11 +19,17 @@ __all__ = ["InMemoryUpkeep"]
 
 
 class InMemoryUpkeep:
-    """The `Upkeep` of an in-memory store. `unit` opens the store for one change and gives the time of its clock."""
+    """The `Upkeep` of an in-memory store. `unit` opens the store for one change and gives the time of its clock.
 
-    def __init__(self, rows: Rows, unit: Callable[[], AbstractContextManager[int]]) -> None:
+    `woke` is called when something that was leased is not any more, and still due.
+    """
+
+    def __init__(
+        self, rows: Rows, unit: Callable[[], AbstractContextManager[int]], *, woke: Callable[[], None]
+    ) -> None:
         self._rows = rows
         self._unit = unit
+        self._woke = woke
 
     async def claim(
         self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
@@ -54,7 +60,9 @@ class InMemoryUpkeep:
             else:
                 due = replace(claim.due, due_at=from_micros(claim.again_at), attempts=0, last_error=None)
                 self._rows.due.put(_key(lease), Claim(due))
-            return True
+        if claim.again_at is not None:
+            self._woke()
+        return True
 
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
         """Give a due item back until a later time, with the last error as plain text; False when the lease was lost."""
@@ -64,9 +72,13 @@ class InMemoryUpkeep:
             if claim is None:
                 return False
             attempts = claim.due.attempts + attempt
-            due = replace(claim.due, due_at=from_micros(micros(at)), attempts=attempts, last_error=error)
+            moment = micros(at)
+            if not attempt and claim.again_at is not None:
+                moment = min(moment, claim.again_at)
+            due = replace(claim.due, due_at=from_micros(moment), attempts=attempts, last_error=error)
             self._rows.due.put(_key(lease), Claim(due))
-            return True
+        self._woke()
+        return True
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
         """When the soonest item can be claimed: its time, or the end of the lease on it; None when there is none."""

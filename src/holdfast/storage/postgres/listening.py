@@ -78,7 +78,8 @@ class Bell:
 
     def _listen(self, connection: Session) -> None:
         while not self._closed:
-            ready = select.select([connection.fileno(), self._read], [], [])[0]
+            # A ring whose byte was read while it rested is still to be passed on; the next one writes no byte.
+            ready = select.select([connection.fileno(), self._read], [], [], 0 if self._ring.is_set() else None)[0]
             if self._read in ready:
                 os.read(self._read, 4096)
             others = [note for note in connection.notifies(timeout=0) if note.payload != self._me]

@@ -84,7 +84,9 @@ class PostgresStore(Opened):
             ride_out=failover_timeout,
         )
         self._near = NearUpkeep(read=self.read, write=self.write, call=self._call, least=hnsw_from)
-        self._upkeep = PostgresUpkeep(change=self._change, look=self._look, call=self._call, near=self._near)
+        self._upkeep = PostgresUpkeep(
+            change=self._change, look=self._look, call=self._call, near=self._near, woke=self._woke
+        )
         self._usage = PostgresUsageBook(change=self._change, look=self._look)
         self._tokens = PostgresTokens(change=self._change, look=self._look)
         self._bell = Bell(self._connect, heard=self._wake) if listen else None

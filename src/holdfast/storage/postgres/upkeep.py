@@ -17,6 +17,7 @@ from holdfast.storage import rows
 from holdfast.storage.postgres.connection import Session
 from holdfast.storage.postgres.near_upkeep import NearUpkeep
 from holdfast.storage.postgres.reading import QUERIES
+from holdfast.storage.writing import SOON
 from holdfast.vectors import Generation
 
 __all__ = ["Looks", "PostgresUpkeep"]
@@ -53,8 +54,10 @@ class PostgresUpkeep:
         look: Looks,
         call: Callable[[Callable[[Session], str | None]], Awaitable[str | None]],
         near: NearUpkeep,
+        woke: Callable[[], None],
     ) -> None:
         self._near = near
+        self._woke = woke
         self._change = change
         self._look = look
         self._call = call
@@ -103,16 +106,31 @@ class PostgresUpkeep:
 
     async def finish(self, lease: Lease) -> bool:
         """Take the item away, or leave what was put since the claim."""
+        names = ("finish_due", "start_again")
 
-        def work(connection: Session, now: datetime) -> bool:
+        def work(connection: Session, now: datetime) -> str | None:
             bound = {**_key(lease.due), "token": lease.token, "now": micros(now)}
-            return any(connection.execute(QUERIES[name], bound).rowcount == 1 for name in ("finish_due", "start_again"))
+            return next((name for name in names if connection.execute(QUERIES[name], bound).rowcount == 1), None)
 
-        return await self._change(work)
+        ended = await self._change(work)
+        if ended == "start_again":
+            # Workers took it for leased when it was put.
+            self._woke()
+        return ended is not None
 
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
         params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
-        return await self._held(lease, "put_off_due", lambda _: params)
+        nows: list[datetime] = []
+
+        def bound(now: datetime) -> dict[str, Any]:
+            nows.append(now)
+            return params
+
+        given = await self._held(lease, "put_off_due", bound)
+        if given and at <= nows[-1] + SOON:
+            # Workers, also those of other processes, took it for leased.
+            self._woke()
+        return given
 
     async def _held(self, lease: Lease, name: str, params: Callable[[datetime], dict[str, Any]]) -> bool:
         def work(connection: Session, now: datetime) -> bool:

@@ -555,8 +555,8 @@ WHERE attempts >= :least AND (leased_until IS NULL OR leased_until <= :now) AND 
 
 -- name: put_off_due
 -- scope: upkeep
-UPDATE due SET due_at = :due_at, attempts = attempts + :attempt, last_error = :last_error, holder = NULL, leased_until = NULL,
-  again_at = NULL
+UPDATE due SET due_at = CASE WHEN :attempt <> 0 THEN :due_at ELSE min(:due_at, ifnull(again_at, :due_at)) END,
+  attempts = attempts + :attempt, last_error = :last_error, holder = NULL, leased_until = NULL, again_at = NULL
 WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref AND token = :token AND leased_until > :now
 
 -- name: soonest_due

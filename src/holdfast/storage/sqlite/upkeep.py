@@ -15,6 +15,7 @@ from holdfast.storage import rows
 from holdfast.storage.sqlite.raw import has_stale_cells
 from holdfast.storage.sqlite.reading import QUERIES
 from holdfast.storage.sqlite.writing import SqliteWrite
+from holdfast.storage.writing import SOON
 
 if TYPE_CHECKING:
     from holdfast.answers import Due
@@ -41,6 +42,10 @@ def _key(due: Due) -> dict[str, Any]:
 
 BRIEF_PAGES = 8192
 """Files up to this many pages (32 MiB) are written anew while the caller of a forget waits: about 0.3 s."""
+
+
+SCRUB_PATIENCE_MS = 40
+"""How long a scrub waits for a reader: every write waits behind it, on the same thread, and it is tried again."""
 
 
 def _checkpointed(connection: apsw.Connection) -> bool:
@@ -99,33 +104,38 @@ class SqliteUpkeep:
         return bool(await self._read(look))
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
-        return await self._leased(
-            lease, "renew_lease", lambda now: {"leased_until": micros(now + timedelta(seconds=seconds))}
-        )
+        def work(connection: apsw.Connection, now: datetime) -> bool:
+            until = micros(now + timedelta(seconds=seconds))
+            bound = {"leased_until": until, **_key(lease.due), "token": lease.token, "now": micros(now)}
+            connection.execute(QUERIES["renew_lease"], bound)
+            return connection.changes() == 1
+
+        return await self._transaction(work)
 
     async def finish(self, lease: Lease) -> bool:
         """Take the item away, or leave what was put since the claim."""
 
-        def work(connection: apsw.Connection, now: datetime) -> bool:
-            bound = {**_key(lease.due), "token": lease.token, "now": micros(now)}
-            connection.execute(QUERIES["finish_due"], bound)
-            if connection.changes() == 0:
-                connection.execute(QUERIES["start_again"], bound)
-            return connection.changes() == 1
+        def unit(tx: SqliteWrite) -> bool:
+            bound = {**_key(lease.due), "token": lease.token, "now": micros(tx.now)}
+            tx.connection.execute(QUERIES["finish_due"], bound)
+            if tx.connection.changes() == 0:
+                tx.connection.execute(QUERIES["start_again"], bound)
+                # Workers took it for leased when it was put.
+                tx.woke = tx.connection.changes() == 1
+            return tx.connection.changes() == 1
 
-        return await self._transaction(work)
+        return bool(await self._write(_SCOPE, unit))
 
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
-        params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
-        return await self._leased(lease, "put_off_due", lambda _: params)
+        def unit(tx: SqliteWrite) -> bool:
+            params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
+            bound = {**params, **_key(lease.due), "token": lease.token, "now": micros(tx.now)}
+            tx.connection.execute(QUERIES["put_off_due"], bound)
+            given = tx.connection.changes() == 1
+            tx.woke = given and at <= tx.now + SOON
+            return given
 
-    async def _leased(self, lease: Lease, name: str, params: Callable[[datetime], dict[str, Any]]) -> bool:
-        def work(connection: apsw.Connection, now: datetime) -> bool:
-            bound = {**params(now), **_key(lease.due), "token": lease.token, "now": micros(now)}
-            connection.execute(QUERIES[name], bound)
-            return connection.changes() == 1
-
-        return await self._transaction(work)
+        return bool(await self._write(_SCOPE, unit))
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
         def look(connection: apsw.Connection, _: datetime) -> int | None:
@@ -188,7 +198,15 @@ class SqliteUpkeep:
                 return "room"
             return None if _checkpointed(connection) else "reader"
 
-        holding: str | None = await self._call(work)
+        def impatient(connection: apsw.Connection) -> str | None:
+            patience = int(connection.execute("PRAGMA busy_timeout").get)
+            connection.set_busy_timeout(SCRUB_PATIENCE_MS)
+            try:
+                return work(connection)
+            finally:
+                connection.set_busy_timeout(patience)
+
+        holding: str | None = await self._call(impatient)
         return holding
 
     async def _transaction(self, work: Callable[[apsw.Connection, datetime], T]) -> T:

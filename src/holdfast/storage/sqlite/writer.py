@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from holdfast.errors import StoreClosed
+from holdfast.errors import HoldfastError, StoreClosed
 from holdfast.model import Scope, from_micros, micros
 from holdfast.ports import Clock, Priority
 from holdfast.storage.gathered import Gathered, Known
@@ -148,6 +148,7 @@ class Writer:
 
     def _group(self, job: _Job, *, alone: bool = False) -> _Job | None:
         """Run a write, and unless `alone` those that wait, in one transaction; returns a job that must run outside."""
+        begun = [job]
         done: list[_Done] = []
         outside: _Job | None = None
         woke = False
@@ -157,6 +158,8 @@ class Writer:
                 until = time.monotonic() + (0 if alone else GROUP_SECONDS)
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
+                    if current is not job:
+                        begun.append(current)
                     if not current.future.cancelled():
                         gathered, result, error, due = self._one(current, current.scope, gathered, now)
                         woke = woke or due
@@ -167,7 +170,7 @@ class Writer:
                 self._commit(gathered, now)
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
             self._roll_back()
-            self._regroup([job, *(entry[0] for entry in done if entry[0] is not job)], error)
+            self._regroup(begun, error)
         else:
             settle(done)
             if woke:
@@ -236,14 +239,15 @@ class Writer:
 
     def _roll_back(self) -> None:
         self._known.clear()
-        if not self._connection.in_transaction:
-            return
         try:
-            self._connection.execute("ROLLBACK")
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
         except apsw.Error:
-            # The connection is beyond use; a new one begins clean.
+            # The connection is beyond use; a new one begins clean. Where none can be made the next write tries again:
+            # a thread that ended here would leave every later write waiting.
             self._connection.close(True)
-            self._connection = self._connect()
+            with contextlib.suppress(apsw.Error, HoldfastError, OSError):
+                self._connection = self._connect()
 
 
 _Done = tuple[_Job, Any, BaseException | None]
