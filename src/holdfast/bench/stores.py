@@ -9,13 +9,14 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from holdfast.bench.children import told_to_begin, waiting
 from holdfast.bench.core import fill, sentences, vocabulary
-from holdfast.bench.measure import Row, percentile
+from holdfast.bench.measure import Row, doing, percentile
 from holdfast.bench.server import Asked, per_second, served, server
 from holdfast.bench.workers import throughput
 from holdfast.errors import InvalidInput
@@ -131,44 +132,76 @@ def processes(place: str, count: int, each: int, *, apart: bool) -> float:
     return count * 16 * each / (time.perf_counter() - began)
 
 
-async def recall(places: Sequence[str], rounds: int, in_scope: int, foreign: int) -> list[Row]:
-    """Recall by words in one scope, beside other users, and the first one of a process, which reads the index."""
-    random = Random(6)
-    texts = list(sentences(random, in_scope))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recalled:
+    """What the stores took for the same questions, and whether they answered the same."""
+
+    firsts: Sequence[float]
+    p95s: Sequence[float]
+    same: bool
+
+
+async def _recalled(places: Sequence[str], where: dict[str, str], rounds: int, *, embedding: str) -> _Recalled:
+    """Ask the scope in each store the same questions; the first one of a process, which reads the index, apart."""
     words, weights = vocabulary(Random(1))
+    random = Random(6)
     questions = [" ".join(random.choices(words, weights, k=5)) for _ in range(rounds)]
-    first: list[float] = []
-    times: list[list[float]] = []
-    answers: list[list[tuple[str, float]]] = []
+    firsts, p95s, answers = [], [], []
     for place in places:
-        await fill(place, ["alice"], texts, in_scope)
-        await fill(place, [f"u{number}" for number in range(foreign // 1000)], texts, 1000)
-        async with AsyncHoldfast.open(place, worker=False, embedding="none") as store:
-            scope, taken, said = store.scope(user="alice"), [], []
+        async with AsyncHoldfast.open(place, worker=False, embedding=embedding) as store:
+            taken, said = [], []
             for question in ["warm", *questions]:
                 began = time.perf_counter()
-                found = await scope.recall(question)
+                found = await store.scope(**where).recall(question)
                 taken.append(time.perf_counter() - began)
                 said += [(hit.text, hit.score) for hit in found.hits]
-            first.append(taken[0])
-            times.append(taken[1:])
-            answers.append(said)
-    same = "same" if answers[0] == answers[1] else "OTHER"
-    ours, file = (percentile(taken, 0.95) for taken in times)
+        firsts.append(taken[0])
+        p95s.append(percentile(taken[1:], 0.95))
+        answers.append(said)
+    return _Recalled(firsts=firsts, p95s=p95s, same=answers[0] == answers[1])
+
+
+def _recall_rows(found: _Recalled, name: str) -> list[Row]:
+    same = "same" if found.same else "OTHER"
+    (ours, file), (first, first_file) = found.p95s, found.firsts
     return [
         Row(
-            name=f"recall by words, {in_scope:,} in scope beside {foreign:,}, p95",
+            name=f"{name}, p95",
             value=f"{ours * 1e3:.1f} ms, {same} order and scores",
             against=f"SQLite {file * 1e3:.1f} ms",
-            ratio=ours / file if same == "same" else float("inf"),
+            ratio=ours / file if found.same else float("inf"),
         ),
         Row(
             name="the first of a process, which reads the index",
-            value=f"{first[0] * 1e3:.1f} ms",
-            against=f"SQLite {first[1] * 1e3:.1f} ms",
-            ratio=first[0] / first[1],
+            value=f"{first * 1e3:.1f} ms",
+            against=f"SQLite {first_file * 1e3:.1f} ms",
+            ratio=first / first_file,
         ),
     ]
+
+
+async def by_words(places: Sequence[str], rounds: int, in_scope: int, foreign: int) -> list[Row]:
+    """Recall by words in one scope, beside other users."""
+    texts = list(sentences(Random(6), in_scope))
+    for place in places:
+        await fill(place, ["alice"], texts, in_scope)
+        await fill(place, [f"u{number}" for number in range(foreign // 1000)], texts, 1000)
+    found = await _recalled(places, {"user": "alice"}, rounds, embedding="none")
+    return _recall_rows(found, f"recall by words, {in_scope:,} in scope beside {foreign:,}")
+
+
+async def by_all_arms(places: Sequence[str], rounds: int, in_scope: int) -> list[Row]:
+    """Recall with every arm, meaning among them, in a scope whose vectors are made."""
+    where = {"namespace": "meaning", "user": "alice"}
+    texts = list(sentences(Random(8), in_scope))
+    for place in places:
+        async with AsyncHoldfast.open(place, worker=False) as store:
+            for start in range(0, in_scope, 1000):
+                batch = [{"role": "user", "content": text} for text in texts[start : start + 1000]]
+                await store.scope(**where, session=f"s{start // 1000}").add(batch)
+            await store.settle(timeout=3600, namespace="meaning")
+    found = await _recalled(places, where, rounds, embedding="builtin")
+    return _recall_rows(found, f"recall with all arms, {in_scope:,} in scope")
 
 
 def requests(places: Sequence[str], count: int) -> list[Row]:
@@ -207,9 +240,12 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
     rounds, in_scope, foreign, each = (5, 500, 1000, 2) if quick else (200, 10_000, 100_000, 40)
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder, own_schema(database) as place:
         places = (place, str(Path(folder) / "memory.db"))
+        doing("one add at a time")
         rows = [asyncio.run(one_add(places, rounds))]
+        doing(f"{ADDERS} adders at once")
         rows += [asyncio.run(many_adders(places, max(3, rounds // 15), apart=apart)) for apart in (False, True)]
         for apart in (False, True):
+            doing(f"processes that add, {'a namespace each' if apart else 'one namespace'}")
             rates = {count: processes(place, count, each, apart=apart) for count in PROCESSES[: 2 if quick else 3]}
             one = rates[1]
             rows += [
@@ -221,7 +257,12 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
                 )
                 for count, rate in rates.items()
             ]
-        rows += asyncio.run(recall(places, max(3, rounds // 4), in_scope, foreign))
+        doing("recall by words")
+        rows += asyncio.run(by_words(places, max(3, rounds // 4), in_scope, foreign))
+        doing("recall with all arms")
+        rows += asyncio.run(by_all_arms(places, max(3, rounds // 4), in_scope))
+        doing("workers that consolidate")
         rows += throughput(places, PROCESSES[: 2 if quick else 3], 16 if quick else 240, 0.02 if quick else 0.2)
+        doing("a server on either")
         rows += requests(places, 64 if quick else 1600)
     return rows
