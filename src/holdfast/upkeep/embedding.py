@@ -127,5 +127,12 @@ async def _switch_when_complete(store: Store, building: Generation) -> None:
     for scope in scopes:
         if not await store.read(scope, lambda tx: complete(tx, building)):
             return
-    await store.write(scopes[0], lambda tx: switch(tx, building), priority=Priority.WORKER)
-    await _all_due(store)
+
+    def work(tx: WriteTx) -> bool:
+        builds = any(one.number == building.number and one.state == "building" for one in tx.generations())
+        if builds:
+            switch(tx, building)
+        return builds
+
+    if await store.write(scopes[0], work, priority=Priority.WORKER):
+        await _all_due(store)
