@@ -13,11 +13,11 @@ from holdfast import AsyncHoldfast, Holdfast
 from holdfast.errors import InvalidInput, StoreError, TooLarge
 from holdfast.memory import OpenStore
 from holdfast.pipeline.fences import find_quotes
-from holdfast.scope import AsyncScope
 from holdfast.settings import Settings
 from holdfast.storage.inmemory.store import InMemoryStore
 from holdfast.system import TimeOrderedIds
 from holdfast.testing import ChaosServer, FakeClock
+from holdfast.testing.scripted import HashEmbedding
 from holdfast.wiring import assemble
 
 CALL = {"id": "call_0", "type": "function", "function": {"name": "look", "arguments": '{"q": "rain"}'}}
@@ -142,18 +142,27 @@ async def test_the_size_that_a_refusal_names_is_enough_also_where_the_reserve_fo
         assert "Lisbon" in context.as_text()
 
 
-async def test_a_context_asks_the_embedding_once_for_both_ends_of_a_long_question(holdfast, monkeypatch):
-    asked = []
-    meaning = AsyncScope._meaning
+class Asked(HashEmbedding):
+    """An embedding that keeps the questions it was asked."""
 
-    async def counted(self, text):
-        asked.append(text)
-        return await meaning(self, text)
+    def __init__(self):
+        super().__init__()
+        self.questions = []
 
-    monkeypatch.setattr(AsyncScope, "_meaning", counted)
-    long = "FIRST " + "word " * 2_000 + "LAST"
-    await holdfast.scope(user="alice").context([{"role": "user", "content": long}])
-    [text] = asked
+    async def embed(self, texts, *, purpose):
+        self.questions += texts if purpose == "query" else ()
+        return await super().embed(texts, purpose=purpose)
+
+
+async def test_a_context_asks_the_embedding_once_for_both_ends_of_a_long_question():
+    embedding = Asked()
+    async with AsyncHoldfast.open("memory://", worker=False, embedding=embedding) as holdfast:
+        alice = holdfast.scope(user="alice")
+        await alice.add({"role": "user", "content": "hello"})
+        await holdfast.settle()
+        long = "FIRST " + "word " * 2_000 + "LAST"
+        await alice.context([{"role": "user", "content": long}])
+    [text] = embedding.questions
     assert text.startswith("FIRST")
     assert text.endswith("LAST")
     assert len(text) <= 2_001

@@ -15,8 +15,9 @@ from holdfast.model import HitKind, Memory, Message, Shape
 from holdfast.pipeline.consolidate.asked import ask_ahead
 from holdfast.pipeline.context import gather
 from holdfast.pipeline.context.answer import Context
-from holdfast.pipeline.context.build import RESERVED, Gathered, Request, build
+from holdfast.pipeline.context.build import build
 from holdfast.pipeline.context.pieces import is_person, words_of
+from holdfast.pipeline.context.plan import RESERVED, Gathered, Request
 from holdfast.pipeline.context.strategies import check_strategy
 from holdfast.pipeline.fences import unquoted
 from holdfast.pipeline.recall import Meaning, checked, related

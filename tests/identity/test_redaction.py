@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import logging
 import re
 import secrets
 import string
+import sys
 import threading
 from importlib.resources import files
 from pathlib import Path
@@ -273,14 +273,8 @@ def test_off_changes_nothing() -> None:
 def test_settings_are_checked_and_the_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(InvalidSetting, match="off, on or refuse"):
         Holdfast.open("memory://", redaction="yes")
-    real = builtins.__import__
-
-    def missing(name: str, *rest: Any) -> Any:
-        if name.startswith("detect_secrets"):
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr("holdfast.redaction.import_module", missing)
+    for name in ("detect_secrets", *(name for name in sys.modules if name.startswith("detect_secrets."))):
+        monkeypatch.setitem(sys.modules, name, None)  # to Python it is not installed
     with pytest.raises(InvalidSetting, match=r"pip install 'holdfast\[redaction\]'"):
         Holdfast.open(tmp_path / "memory.db", redaction="on")
     assert not (tmp_path / "memory.db").exists()

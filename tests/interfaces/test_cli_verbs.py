@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.answers import Recall
 from holdfast.interfaces import cli_forget
-from holdfast.sync import SyncScope
 
 from .conftest import CommandLine
 
@@ -141,16 +139,14 @@ def test_a_hidden_item_comes_back_by_undo(run: CommandLine) -> None:
     assert run("get", item).code == 0
 
 
-def test_a_degraded_answer_is_printed_and_exits_with_3(run: CommandLine) -> None:
+def test_a_degraded_answer_is_printed_and_exits_with_3(run: CommandLine, tmp_path: Path) -> None:
     run("add", "hello there")
-
-    def degraded(*_: object, **__: object) -> Recall:
-        return Recall(hits=(), total=0, degraded=("meaning",))
-
-    run.monkeypatch.setattr(SyncScope, "recall", degraded)
+    run("reindex", "--to", "builtin")
+    run.monkeypatch.setenv("HOLDFAST_EMBEDDING", str(tmp_path / "a model that is gone"))
     answer = run("recall", "hello", "--json")
     assert answer.code == 3
     assert answer.json["degraded"] == ["meaning"]
+    assert [hit["text"] for hit in answer.json["hits"]] == ["hello there"]
     assert "meaning could not be asked" in run("recall", "hello").err
 
 

@@ -15,9 +15,10 @@ from provider_rules import anthropic_faults, openai_faults, says_something
 from holdfast.errors import TooLarge
 from holdfast.model import Memory, Message
 from holdfast.pipeline.context.allocate import Item, Slot, allocate, fill
-from holdfast.pipeline.context.build import Gathered, Request, build
+from holdfast.pipeline.context.build import build
 from holdfast.pipeline.context.gather import WindowRead
 from holdfast.pipeline.context.pieces import is_person, overlap
+from holdfast.pipeline.context.plan import Gathered, Request
 from holdfast.pipeline.context.shorten import LEAST_KEPT, shorten_message, shorten_text
 from holdfast.pipeline.context.strategies import STRATEGIES
 from holdfast.pipeline.fences import find_quotes

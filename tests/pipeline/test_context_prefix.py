@@ -5,10 +5,11 @@ from random import Random
 import pytest
 from test_context_build import SECRET, journal, memory
 
-from holdfast.pipeline.context.build import Gathered, Request, build
+from holdfast.pipeline.context.build import build
 from holdfast.pipeline.context.cuts import STEP, cut
 from holdfast.pipeline.context.gather import WindowRead
 from holdfast.pipeline.context.pieces import Piece
+from holdfast.pipeline.context.plan import Gathered, Request
 from holdfast.pipeline.tokens import Counted
 
 TURNS = 200

@@ -23,7 +23,7 @@ from holdfast.packed import (
 )
 from holdfast.pipeline.analysis import analyse, analyse_query
 from holdfast.pipeline.index_cache import IndexCache
-from holdfast.pipeline.truth import leading, repeats_of
+from holdfast.pipeline.repeats import leading, repeats_of
 from holdfast.pipeline.turns import SCORING, Turns
 from holdfast.pipeline.words import best_first, score_words
 from holdfast.storage.inmemory.store import InMemoryStore

@@ -11,8 +11,9 @@ from typing import Any
 from holdfast.bench.measure import Row
 from holdfast.errors import TooLarge
 from holdfast.model import Memory, Message, Shape
-from holdfast.pipeline.context.build import Gathered, Request, build
+from holdfast.pipeline.context.build import build
 from holdfast.pipeline.context.gather import WindowRead
+from holdfast.pipeline.context.plan import Gathered, Request
 from holdfast.pipeline.context.strategies import STRATEGIES
 from holdfast.pipeline.tokens import estimate_message
 from holdfast.pipeline.tool_pairs import repair_window

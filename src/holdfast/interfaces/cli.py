@@ -5,9 +5,10 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 a degraded answer (which is printed), 1
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -81,8 +82,26 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 _PLACES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}
 
 
+@contextlib.contextmanager
+def _readers_may_leave() -> Iterator[None]:
+    """Who reads our output may have seen enough; left to it, click ends the process as one that failed."""
+    try:
+        yield
+    except BrokenPipeError:
+        sys.stdout = None  # Python would complain once more when it flushes at exit
+        raise click.exceptions.Exit(0) from None
+
+
 class _Sections(click.Group):
     """A group whose help needs none of its commands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with _readers_may_leave():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _readers_may_leave():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click gives it
         return list(_PLACES)
@@ -137,10 +156,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, click.UsageError) else 1
     except (click.Abort, KeyboardInterrupt):
         return _stopped(as_json="--json" in given)
-    except BrokenPipeError:
-        # Who read our output has seen enough. Python would complain once more when it flushes at exit.
-        sys.stdout = None
-        return 0
     except Exception as error:
         if "--debug" in given:
             raise

@@ -12,7 +12,8 @@ from holdfast.pipeline.arms import Question
 from holdfast.pipeline.fusion import WEIGHTS, Arm
 from holdfast.pipeline.hits import Candidate, as_hit, with_neighbours
 from holdfast.pipeline.pages import Place, best_left, unshown
-from holdfast.pipeline.truth import Outdated, Repeats
+from holdfast.pipeline.repeats import Repeats
+from holdfast.pipeline.truth import Outdated
 from holdfast.pipeline.words import best_first
 from holdfast.transaction import ReadTx
 from holdfast.unpacked import DecodedIndex

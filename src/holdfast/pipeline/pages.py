@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.pipeline.truth import Repeats
+    from holdfast.pipeline.repeats import Repeats
 
     Rows = NDArray[np.int64]
     Floats = NDArray[np.float32]

@@ -11,7 +11,9 @@ from holdfast.pipeline.arms import Question
 from holdfast.pipeline.confidence import confidence, shortfall
 from holdfast.pipeline.documents import KIND_OF
 from holdfast.pipeline.fusion import WEIGHTS, Arm, Fused
-from holdfast.pipeline.truth import DEPTH, Outdated, leading, newer_first, repeats_of
+from holdfast.pipeline.newer import DEPTH, newer_first
+from holdfast.pipeline.repeats import leading, repeats_of
+from holdfast.pipeline.truth import Outdated
 from holdfast.pipeline.vector_cache import VectorOf
 from holdfast.pipeline.words import WordScores
 from holdfast.unpacked import DecodedIndex
