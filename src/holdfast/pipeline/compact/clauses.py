@@ -68,13 +68,20 @@ def _told(text: str) -> frozenset[str]:
     return frozenset(term for part in parts for term in terms_of(part))
 
 
+def _surfaces(text: str, *, said: bool = False) -> frozenset[str]:
+    """The content words of a text as they stand, but for its topic where only what it says is asked for."""
+    words = [word for word in _WORD.findall(text) if terms_of(word)]
+    return frozenset(word.casefold() for word in (words[1:] if said else words))
+
+
 def left_out(source: str, text: str, accounted: Iterable[str]) -> bool:
     """Whether a clause of the source is told nowhere in the text, nor named whole among what is accounted for."""
-    there = _told(text)
+    there, words = _told(text), _surfaces(text)
     gone = frozenset[str]().union(*(_told(one) for one in accounted))
     return any(
         (said := _said(clause))
         and not any(terms_in(term, there) for term in said)
+        and _surfaces(clause, said=True).isdisjoint(words)
         and not all(terms_in(one, gone) for one in said)
         for clause in clauses(source)
     )

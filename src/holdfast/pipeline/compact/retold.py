@@ -30,7 +30,7 @@ PARTICLE = 2
 """Longest Korean particle or ending, in syllables."""
 _WHY = re.compile(
     r"(?<!\w)(?:because|although|though|while|whereas|unless|weil|obwohl|während|parce qu\w*|porque|perché|aunque"
-    r"|embora|sebbene|omdat|hoewel|eftersom)(?!\w)",
+    r"|embora|sebbene|omdat|hoewel|eftersom|sondern|sino|bensì|senão|maar|lecz)(?!\w)",
     re.IGNORECASE,
 )
 
@@ -67,8 +67,9 @@ def _closeness(clause: str, other: str, language: str) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def _terms(text: str, language: str) -> tuple[str, ...]:
-    """The content terms of a text in a language: its stems there, without what are function words there."""
+    """The content terms of a text in a language: its stems there, without its function words and what denies."""
     empty = FUNCTION_WORDS.get(language, frozenset())
+    text = _WORD.sub(lambda word: " " if negates(word[0]) and not unspaced(word[0]) else word[0], text)
     return tuple(one for one in analyse(text, language).counts if one not in empty and (len(one) > 1 or one.isascii()))
 
 
@@ -136,11 +137,21 @@ def _fragments(told: Sequence[str], within: str, language: str) -> frozenset[int
 
 def _goes_on(told: Sequence[str], at: int, one: Said, within: str, language: str) -> bool:
     """Whether what a clause of a source denies stands in the next clause of the text: "on paper and without stamps"."""
-    following = told[at + 1] if at + 1 < len(told) else ""
-    if not negates(following, within):
-        return False
-    here, there = frozenset(_terms(told[at], language)), frozenset(_terms(following, language))
-    return any(terms_in(term, there) and not terms_in(term, here) for term in _terms(one.clause, language))
+    here = frozenset(_terms(told[at], language))
+    beside = [part for part in (*told[max(0, at - 1) : at], *told[at + 1 : at + 2]) if negates(part, within)]
+    there = frozenset(term for part in beside for term in _terms(part, language))
+    return any(terms_in(term, there) and not terms_in(term, here) for term in _refused(one.clause, language))
+
+
+@lru_cache(maxsize=4096)
+def _refused(clause: str, language: str) -> tuple[str, ...]:
+    """What a clause says no to first: the terms of the word behind the one that denies, else of the one before it."""
+    words = _WORD.findall(clause)
+    place = next((at for at, word in enumerate(words) if negates(word)), None)
+    if place is None:
+        return ()
+    beside = (*words[place + 1 :], *reversed(words[:place]))
+    return next((terms for word in beside if (terms := _terms(word, language))), ())
 
 
 def _turned(clause: str, near: Sequence[Said], within: str) -> bool:
@@ -190,26 +201,31 @@ def _recast(kept: Sequence[str], told: Sequence[str], language: str) -> bool:
     return turned * 2 > len(found) * (len(found) - 1) // 2
 
 
-def _sides(at: int, own: Sequence[str], kept: Sequence[int]) -> frozenset[str]:
-    """What stands beside a lost word: its neighbours, and the nearest words that came back."""
-    before = [place for place in kept if place < at][-1:]
-    after = [place for place in kept if place > at][:1]
-    return frozenset(own[place] for place in (at - 1, *before, at + 1, *after) if 0 <= place < len(own))
+def _sides(at: int, own: Sequence[str], kept: Sequence[int]) -> tuple[frozenset[str], frozenset[str]]:
+    """What stands before and behind a lost word: its neighbour, and the nearest word that came back."""
+    before = {at - 1, *[place for place in kept if place < at][-1:]} - {-1}
+    after = {at + 1, *[place for place in kept if place > at][:1]} - {len(own)}
+    return frozenset(own[place] for place in before), frozenset(own[place] for place in after)
 
 
 def _replaced(
-    sides: frozenset[str], own: Sequence[str], told: Sequence[str], known: frozenset[str], language: str
+    sides: tuple[frozenset[str], frozenset[str]],
+    own: Sequence[str],
+    told: Sequence[str],
+    known: frozenset[str],
+    language: str,
 ) -> bool:
-    """Whether a word that another source has, or a word of no content, stands beside what stood beside the lost one."""
+    """Whether a word stands where the lost one stood: of no content on that side, of another source on either."""
     kept = frozenset(own)
+    before, after = sides
     for place, word in enumerate(told):
-        if not _held(word, sides, language):
+        carries = _carries(word, language)
+        if _held(word, kept, language) or (carries and not _held(word, known, language)):
             continue
-        for beside in (*told[max(0, place - 1) : place], *told[place + 1 : place + 2]):
-            if not _held(beside, kept, language) and (
-                not _carries(beside, language) or _held(beside, known, language)
-            ):
-                return True
+        left, right = told[max(0, place - 1) : place], told[place + 1 : place + 2]
+        ways = ((left, before), (right, after), *(((left, after), (right, before)) if carries else ()))
+        if any(_held(one, side, language) for found, side in ways for one in found):
+            return True
     return False
 
 
