@@ -261,7 +261,8 @@ def _vanished(sources: Sequence[Source], text: str, dropped: Sequence[Dropped]) 
     newest = max(source.at for source in sources)
     for place, source in enumerate(sources):
         own = content_terms(source.text)
-        if not own or max(len(own & there), shared(own, text)) >= max(1, len(own) * LEAST_SHARED):
+        least = max(1, len(own) * LEAST_SHARED)
+        if not own or len(own & there) >= least or shared(own, text) >= least:
             continue
         if source.at == newest or not any(entry.newer - 1 != place for entry in dropped):
             return f"nothing of s{place + 1} is in the text"

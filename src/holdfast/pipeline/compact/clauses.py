@@ -95,7 +95,9 @@ def shared(terms: Iterable[str], text: str) -> int:
 
 def terms_in(term: str, terms: frozenset[str]) -> bool:
     """Whether a term is there, with another ending too: a stemmer may have taken it off one of them only."""
-    return term in terms or any(
+    if term in terms or len(term) < ROOT:
+        return term in terms
+    return any(
         min(len(one), len(term)) >= ROOT
         and abs(len(one) - len(term)) <= ENDING
         and one[:ROOT] == term[:ROOT]

@@ -57,8 +57,8 @@ def parts(text: str) -> tuple[str, ...]:
 
 def _closeness(clause: str, other: str, language: str) -> tuple[float, float]:
     """The share of a clause's content words that the other has, and of all its words."""
-    own, words = _terms(clause, language), _words(clause)
-    there, others = frozenset(_terms(other, language)), _words(other)
+    own, words = _matter(clause, language), _words(clause)
+    there, others = frozenset(_matter(other, language)), _words(other)
     return (
         sum(terms_in(term, there) for term in own) / len(own) if own else 0.0,
         len(words & others) / len(words) if words else 0.0,
@@ -69,8 +69,19 @@ def _closeness(clause: str, other: str, language: str) -> tuple[float, float]:
 def _terms(text: str, language: str) -> tuple[str, ...]:
     """The content terms of a text in a language: its stems there, without its function words and what denies."""
     empty = FUNCTION_WORDS.get(language, frozenset())
-    text = _WORD.sub(lambda word: " " if negates(word[0]) and not unspaced(word[0]) else word[0], text)
+    text = _WORD.sub(lambda word: " " if _empty(word[0], empty) else word[0], text)
     return tuple(one for one in analyse(text, language).counts if one not in empty and (len(one) > 1 or one.isascii()))
+
+
+def _empty(word: str, empty: frozenset[str]) -> bool:
+    return word.casefold() in empty or (not unspaced(word) and negates(word))
+
+
+@lru_cache(maxsize=4096)
+def _matter(clause: str, language: str) -> tuple[str, ...]:
+    """What a clause is about: its terms without the words that set them in relation."""
+    bare = _WORD.sub(lambda word: " " if relations(word[0]) and not unspaced(word[0]) else word[0], clause)
+    return _terms(bare, language)
 
 
 @lru_cache(maxsize=4096)
@@ -97,6 +108,8 @@ def misheard(sources: Sequence[Said], text: str, within: str, accounted: Iterabl
             return "the text denies what is said, or says what is denied"
         if _turned(clause, last, within):
             return "the text turns round a relation of its sources"
+        if any(_contradicts(other, one, language) for one in last for other in sources):
+            return "the text keeps what a newer source says otherwise"
     fragments = _fragments(told, within, language)
     gone = [(frozenset(_terms(what, language)), at) for what, at in accounted]
     for one in sources:
@@ -124,6 +137,18 @@ def _nearest(clause: str, sources: Sequence[Said], language: str) -> list[Said]:
     scored = [(_closeness(clause, one.clause, language), one) for one in sources]
     best = max((score for score, _ in scored), default=(0.0, 0.0))
     return [one for score, one in scored if score == best] if best[0] >= SAME else []
+
+
+def _contradicts(newer: Said, older: Said, language: str) -> bool:
+    """Whether a clause says the same as an older one but for its no, or but for a relation."""
+    if newer.at <= older.at or newer.clause == older.clause:
+        return False
+    same = newer.no == older.no
+    turned = bool(opposed(newer.clause, older.clause))
+    if same != turned:
+        return False
+    alike = _closeness(newer.clause, older.clause, language)[0], _closeness(older.clause, newer.clause, language)[0]
+    return len(_terms(older.clause, language)) > 1 and alike == (1.0, 1.0)
 
 
 def _fragments(told: Sequence[str], within: str, language: str) -> frozenset[int]:
@@ -202,10 +227,10 @@ def _recast(kept: Sequence[str], told: Sequence[str], language: str) -> bool:
 
 
 def _sides(at: int, own: Sequence[str], kept: Sequence[int]) -> tuple[frozenset[str], frozenset[str]]:
-    """What stands before and behind a lost word: its neighbour, and the nearest word that came back."""
-    before = {at - 1, *[place for place in kept if place < at][-1:]} - {-1}
-    after = {at + 1, *[place for place in kept if place > at][:1]} - {len(own)}
-    return frozenset(own[place] for place in before), frozenset(own[place] for place in after)
+    """What stands before and behind a lost word: the nearest word that came back."""
+    before = [own[place] for place in kept if place < at][-1:]
+    after = [own[place] for place in kept if place > at][:1]
+    return frozenset(before), frozenset(after)
 
 
 def _replaced(
@@ -215,17 +240,20 @@ def _replaced(
     known: frozenset[str],
     language: str,
 ) -> bool:
-    """Whether a word stands where the lost one stood: of no content on that side, of another source on either."""
+    """Whether a word stands where the lost one stood: one of no content in its very place, or one of another source."""
     kept = frozenset(own)
     before, after = sides
-    for place, word in enumerate(told):
-        carries = _carries(word, language)
-        if _held(word, kept, language) or (carries and not _held(word, known, language)):
-            continue
-        left, right = told[max(0, place - 1) : place], told[place + 1 : place + 2]
-        ways = ((left, before), (right, after), *(((left, after), (right, before)) if carries else ()))
-        if any(_held(one, side, language) for found, side in ways for one in found):
-            return True
+    for line in (told, [word for word in told if _carries(word, language)]):
+        for place, word in enumerate(line):
+            carries = _carries(word, language)
+            if carries == (line is told) or _held(word, kept, language):
+                continue
+            if carries and not _held(word, known, language):
+                continue
+            left, right = line[max(0, place - 1) : place], line[place + 1 : place + 2]
+            ways = ((left, before), (right, after), *(((left, after), (right, before)) if carries else ()))
+            if any(_held(one, side, language) for found, side in ways for one in found):
+                return True
     return False
 
 
@@ -264,4 +292,15 @@ def _same(word: str, other: str, language: str) -> bool:
 
 
 def _held(word: str, words: frozenset[str], language: str) -> bool:
-    return word in words or any(_same(word, one, language) for one in words)
+    """Whether a word is among these, in another form too."""
+    if word in words:
+        return True
+    if _HANGUL.match(word):
+        return any(_same(word, one, language) for one in words)
+    there = _bag(words, language)
+    return any(terms_in(term, there) for term in _terms(word, language))
+
+
+@lru_cache(maxsize=1024)
+def _bag(words: frozenset[str], language: str) -> frozenset[str]:
+    return frozenset(term for word in words for term in _terms(word, language))
