@@ -7,7 +7,7 @@ from __future__ import annotations
 
 __all__ = ["FAIR", "FALSE", "UNSEEN_FAIR", "UNSEEN_FALSE", "Merge"]
 
-# ruff: noqa: RUF001, E501 - texts of several scripts, one merge a line where it can be read so
+# ruff: noqa: RUF001 - texts of several scripts, one merge a line where it can be read so
 # fmt: off
 Merge = tuple[str, list[str], str, list[tuple[str, int]]]
 

@@ -22,6 +22,8 @@ from holdfast.pipeline.function_words import FUNCTION_WORDS
 
 __all__ = ["Said", "misheard", "parts", "worn"]
 
+# ruff: noqa: RUF001 - apostrophes as people write them
+
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 _CHARACTER = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -275,7 +277,7 @@ def _known(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _carries(word: str, language: str) -> bool:
     """Whether a word says something: it is no function word, and of a script whose words can be seen."""
-    if len(word) == 1 and _CHARACTER.match(word) or _HANGUL.match(word):
+    if (len(word) == 1 and _CHARACTER.match(word)) or _HANGUL.match(word):
         return True
     return not unspaced(word) and bool(_terms(word, language))
 
