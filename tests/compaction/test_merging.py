@@ -574,3 +574,17 @@ async def test_one_groups_error_is_its_own(opened: Opened) -> None:
     assert {m.text for m in await living(alice)} == {"kite one", "kite two", "lamp red blue"}
     judge._decide = lambda texts: merged(united(texts))
     assert (await alice.compact()).merged == 2
+
+
+async def test_a_merge_of_a_merge_says_when_the_first_of_all_was(opened: Opened) -> None:
+    three = "garden gate squeaks at the hinge"
+    alice = (await opened(Judge(), close(ONE, TWO, three))).scope(user="alice")
+    first, last = DAY, DAY + timedelta(days=30)
+    await alice.remember(ONE, event_time=first)
+    await alice.remember(TWO, event_time=first + timedelta(days=2))
+    await alice.compact()
+    await alice.remember(three, event_time=last)
+    await alice.compact()
+    [memory] = await living(alice)
+    assert memory.metadata["merged"]["leaves"] == 3
+    assert memory.metadata["merged"]["times"] == [first.isoformat(), last.isoformat()]
