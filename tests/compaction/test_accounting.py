@@ -375,7 +375,21 @@ def test_each_clause_is_told_with_its_no_its_relations_and_its_words(texts: list
 def test_the_newest_word_on_a_clause_stands() -> None:
     times = ["Take the drops before lunch", "Take the drops after lunch"]
     assert isinstance(checked(times, "Take the drops after lunch"), Accounted)
-    assert "newer source" in str(checked(times, "Take the drops before lunch"))
+    assert "newer or more trusted" in str(checked(times, "Take the drops before lunch"))
     smoking = ["The user does not smoke. The user does not drink", "The user smokes. The user does not drink"]
     assert isinstance(checked(smoking, "The user smokes. The user does not drink"), Accounted)
-    assert "newer source" in str(checked(smoking, "The user does not smoke. The user does not drink"))
+    assert "newer or more trusted" in str(checked(smoking, "The user does not smoke. The user does not drink"))
+
+
+def test_what_a_tool_said_later_does_not_overrule_the_user() -> None:
+    def between(first: int, second: int, texts: list[str], text: str, *dropped: Dropped) -> Accounted | str:
+        pairs = zip(texts, (first, second), (0, 1), strict=True)
+        return account([Source(text=one, at=_BEGIN + timedelta(n), trust=t) for one, t, n in pairs], text, dropped)
+
+    ports = ["The port is 8080", "The port is 9090"]
+    newer = Dropped(what="8080", why="", newer=2)
+    assert between(2, 2, ports, ports[1], newer) == between(0, 2, ports, ports[1], newer) == Accounted(lost=("8080",))
+    assert "number" in str(between(2, 0, ports, ports[1], newer))
+    doors = ["The back door is locked at night", "The back door is not locked at night"]
+    assert isinstance(between(2, 2, doors, doors[1]), Accounted)
+    assert "more trusted" in str(between(2, 0, doors, doors[1]))

@@ -11,7 +11,7 @@ from holdfast.errors import Forgotten, ModelError
 from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
 from holdfast.testing.scripted import ScriptedChat
 from tests.compaction.conftest import Opened
-from tests.compaction.worlds import APART, Judge, Vectors, around, living, merged, united, whole
+from tests.compaction.worlds import APART, Judge, Vectors, around, copies, living, merged, united, whole
 
 ONE, TWO = "the garden gate squeaks", "garden gate squeaks loudly"
 BOTH = "the garden gate squeaks loudly"
@@ -588,3 +588,15 @@ async def test_a_merge_of_a_merge_says_when_the_first_of_all_was(opened: Opened)
     [memory] = await living(alice)
     assert memory.metadata["merged"]["leaves"] == 3
     assert memory.metadata["merged"]["times"] == [first.isoformat(), last.isoformat()]
+
+
+@pytest.mark.parametrize(("trust", "state"), [("user", "superseded"), ("tool", "active")])
+async def test_a_newer_note_supersedes_what_is_not_trusted_more(opened: Opened, trust: str, state: str) -> None:
+    judge = Judge(lambda _: {"decision": "supersede", "reason": "newer"})
+    old, new = "garden gate squeaks", "garden gate squeaks loudly"
+    alice = (await opened(judge, close(old, new))).scope(user="alice")
+    [first] = await copies(alice, old, 1, trust="user", event_time=DAY)
+    await copies(alice, new, 1, trust=trust, event_time=DAY + timedelta(days=1))
+    await alice.compact()
+    assert (await alice.get(first)).state == state
+    assert judge.asked

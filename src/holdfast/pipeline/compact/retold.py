@@ -39,10 +39,10 @@ _WHY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A clause of a source, when it was said, and what shows its language."""
+    """A clause of a source, how much its word weighs (trust, then time), and what shows its language."""
 
     clause: str
-    at: datetime
+    rank: tuple[int, datetime]
     within: str
 
     @property
@@ -91,19 +91,21 @@ def _words(clause: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in _WORD.findall(clause))
 
 
-def misheard(sources: Sequence[Said], text: str, within: str, accounted: Iterable[tuple[str, datetime]]) -> str | None:
+def misheard(
+    sources: Sequence[Said], text: str, within: str, accounted: Iterable[tuple[str, tuple[int, datetime]]]
+) -> str | None:
     """What the text says no to, or turns round, against the clauses that it retells; None where all stands.
 
-    Where clauses that are as close say otherwise, the newest has the word. `accounted` is what was dropped, and when
-    the source was written that says otherwise.
+    Where clauses that are as close say otherwise, the most trusted and then the newest has the word. `accounted` is
+    what was dropped, and the weight of the source that says otherwise.
     """
     told, language = parts(text), language_of(within)
     for at, clause in enumerate(told):
         near = _nearest(clause, sources, language)
         if not near:
             continue
-        newest = max(one.at for one in near)
-        last = [one for one in near if one.at == newest]
+        newest = max(one.rank for one in near)
+        last = [one for one in near if one.rank == newest]
         no = negates(clause, within)
         contrary = len(_terms(clause, language)) > 1 and all(one.no != no for one in last)
         if contrary and (no or not any(_goes_on(told, at, one, within, language) for one in last)):
@@ -111,9 +113,9 @@ def misheard(sources: Sequence[Said], text: str, within: str, accounted: Iterabl
         if _turned(clause, last, within):
             return "the text turns round a relation of its sources"
         if any(_contradicts(other, one, language) for one in last for other in sources):
-            return "the text keeps what a newer source says otherwise"
+            return "the text keeps what a newer or more trusted source says otherwise"
     fragments = _fragments(told, within, language)
-    gone = [(frozenset(_terms(what, language)), at) for what, at in accounted]
+    gone = [(frozenset(_terms(what, language)), rank) for what, rank in accounted]
     for one in sources:
         own = _terms(one.clause, language)
         if not one.no or not own:
@@ -125,9 +127,9 @@ def misheard(sources: Sequence[Said], text: str, within: str, accounted: Iterabl
             for at in near_text
         ):
             continue
-        if any(at > one.at and sum(terms_in(term, what) for term in own) >= len(own) * SAME for what, at in gone):
+        if any(rank > one.rank and sum(terms_in(term, what) for term in own) >= len(own) * SAME for what, rank in gone):
             continue
-        if any(not other.no and other.at > one.at and _closeness(one.clause, other.clause, language)[0] >= SAME
+        if any(not other.no and other.rank > one.rank and _closeness(one.clause, other.clause, language)[0] >= SAME
                for other in sources):  # fmt: skip
             continue
         return "a source says no, and the text does not"
@@ -143,7 +145,7 @@ def _nearest(clause: str, sources: Sequence[Said], language: str) -> list[Said]:
 
 def _contradicts(newer: Said, older: Said, language: str) -> bool:
     """Whether a clause says the same as an older one but for its no, or but for a relation."""
-    if newer.at <= older.at or newer.clause == older.clause:
+    if newer.rank <= older.rank or newer.clause == older.clause:
         return False
     same = newer.no == older.no
     turned = bool(opposed(newer.clause, older.clause))
