@@ -10,6 +10,7 @@ from holdfast.pipeline.compact.check import Accounted, Source, account
 from holdfast.pipeline.compact.contract import Dropped
 from holdfast.pipeline.compact.details import details, holds
 from holdfast.pipeline.compact.negation import negates
+from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merge
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -313,3 +314,82 @@ def test_a_no_that_was_lost_is_seen_in_every_language(source: str, text: str) ->
 )  # fmt: skip
 def test_words_that_only_look_like_a_no_are_none(text: str) -> None:
     assert not negates(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Hunden sover alltid i sin korg vid dörren", "Mijn pas is verlopen", "De winkel is pas na de middag open",
+     "Le bureau est à deux pas de la gare", "Todos os dias ela nada na piscina", "O carro dele fica no centro",
+     "Keinosen auto on punainen", "Ne ho due, e li uso ogni giorno per il lavoro", "Gestern kam die Inga zu mir"],
+)  # fmt: skip
+def test_a_word_of_another_language_is_no_no(text: str) -> None:
+    assert not negates(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["El coche no está en el taller", "Ana no come carne roja", "Je mange pas de viande", "Nada funciona aqui",
+     "El informe va sin anexos", "Non lavora mai il lunedì", "Nie pije mleka", "Er kommt nie", "No sugar"],
+)  # fmt: skip
+def test_a_no_is_heard_beside_its_homographs(text: str) -> None:
+    assert negates(text)
+
+
+def test_a_clause_that_shows_no_language_is_heard_in_that_of_its_merge() -> None:
+    assert negates("trabalha no porto")
+    assert not negates("trabalha no porto", "Ele trabalha no porto de manhã, ela trabalha em casa")
+
+
+def _wrong(merges: list[Merge], *, fair: bool) -> list[str]:
+    return [text for _, texts, text, dropped in merges if isinstance(checked(texts, text, *dropped), str) == fair]
+
+
+def test_fair_merges_pass_and_false_ones_do_not() -> None:
+    """The shares that decision 18 gives; a merge that goes wrong beside these is one that was judged better before."""
+    assert _wrong(FAIR, fair=True) == ["Jede Nacht werden die Daten auf den Server im Keller gesichert"]
+    assert _wrong(FALSE, fair=False) == ["ドアは鍵がかかっている"]
+    assert _wrong(UNSEEN_FAIR, fair=True) == [
+        "The bakery opens at 7 and is closed on Mondays, not open then",
+        "De klant wil na het werk geen telefoontjes, wel mail",
+    ]
+    assert _wrong(UNSEEN_FALSE, fair=False) == ["Guests may bring dogs to the party"]
+    assert len(FAIR + UNSEEN_FAIR) >= 60 <= len(FALSE + UNSEEN_FALSE)
+    assert len({merge[0] for merge in FAIR}) >= 8
+
+
+@pytest.mark.parametrize(
+    ("texts", "text", "why"),
+    [
+        (["Ann does not ski. Ben does not swim"] * 2, "Ann does not ski. Ben swims", "denies"),
+        (["Ben does not swim while Ann skis"] * 2, "Ben does not swim while Ann does not ski", "denies"),
+        (["The lift is off until noon"] * 2, "The lift is off from noon", "relation"),
+        (["The blue mug is chipped"] * 2, "The green mug is chipped", "word of a statement"),
+        (["The blue mug is chipped", "The mug is chipped at the rim"], "The mug is chipped at the rim", "word of"),
+    ],
+)
+def test_each_clause_is_told_with_its_no_its_relations_and_its_words(texts: list[str], text: str, why: str) -> None:
+    assert isinstance(checked(texts, texts[0]), Accounted) or len(set(texts)) > 1
+    assert why in str(checked(texts, text))
+
+
+def test_the_newest_word_on_a_clause_stands() -> None:
+    times = ["Take the drops before lunch", "Take the drops after lunch"]
+    assert isinstance(checked(times, "Take the drops after lunch"), Accounted)
+    assert "newer or more trusted" in str(checked(times, "Take the drops before lunch"))
+    smoking = ["The user does not smoke. The user does not drink", "The user smokes. The user does not drink"]
+    assert isinstance(checked(smoking, "The user smokes. The user does not drink"), Accounted)
+    assert "newer or more trusted" in str(checked(smoking, "The user does not smoke. The user does not drink"))
+
+
+def test_what_a_tool_said_later_does_not_overrule_the_user() -> None:
+    def between(first: int, second: int, texts: list[str], text: str, *dropped: Dropped) -> Accounted | str:
+        pairs = zip(texts, (first, second), (0, 1), strict=True)
+        return account([Source(text=one, at=_BEGIN + timedelta(n), trust=t) for one, t, n in pairs], text, dropped)
+
+    ports = ["The port is 8080", "The port is 9090"]
+    newer = Dropped(what="8080", why="", newer=2)
+    assert between(2, 2, ports, ports[1], newer) == between(0, 2, ports, ports[1], newer) == Accounted(lost=("8080",))
+    assert "number" in str(between(2, 0, ports, ports[1], newer))
+    doors = ["The back door is locked at night", "The back door is not locked at night"]
+    assert isinstance(between(2, 2, doors, doors[1]), Accounted)
+    assert "more trusted" in str(between(2, 0, doors, doors[1]))

@@ -11,7 +11,7 @@ from holdfast.errors import Forgotten, ModelError
 from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
 from holdfast.testing.scripted import ScriptedChat
 from tests.compaction.conftest import Opened
-from tests.compaction.worlds import APART, Judge, Vectors, around, living, merged, united, whole
+from tests.compaction.worlds import APART, Judge, Vectors, around, copies, living, merged, united, whole
 
 ONE, TWO = "the garden gate squeaks", "garden gate squeaks loudly"
 BOTH = "the garden gate squeaks loudly"
@@ -574,3 +574,29 @@ async def test_one_groups_error_is_its_own(opened: Opened) -> None:
     assert {m.text for m in await living(alice)} == {"kite one", "kite two", "lamp red blue"}
     judge._decide = lambda texts: merged(united(texts))
     assert (await alice.compact()).merged == 2
+
+
+async def test_a_merge_of_a_merge_says_when_the_first_of_all_was(opened: Opened) -> None:
+    three = "garden gate squeaks at the hinge"
+    alice = (await opened(Judge(), close(ONE, TWO, three))).scope(user="alice")
+    first, last = DAY, DAY + timedelta(days=30)
+    await alice.remember(ONE, event_time=first)
+    await alice.remember(TWO, event_time=first + timedelta(days=2))
+    await alice.compact()
+    await alice.remember(three, event_time=last)
+    await alice.compact()
+    [memory] = await living(alice)
+    assert memory.metadata["merged"]["leaves"] == 3
+    assert memory.metadata["merged"]["times"] == [first.isoformat(), last.isoformat()]
+
+
+@pytest.mark.parametrize(("trust", "state"), [("user", "superseded"), ("tool", "active")])
+async def test_a_newer_note_supersedes_what_is_not_trusted_more(opened: Opened, trust: str, state: str) -> None:
+    judge = Judge(lambda _: {"decision": "supersede", "reason": "newer"})
+    old, new = "garden gate squeaks", "garden gate squeaks loudly"
+    alice = (await opened(judge, close(old, new))).scope(user="alice")
+    [first] = await copies(alice, old, 1, trust="user", event_time=DAY)
+    await copies(alice, new, 1, trust=trust, event_time=DAY + timedelta(days=1))
+    await alice.compact()
+    assert (await alice.get(first)).state == state
+    assert judge.asked

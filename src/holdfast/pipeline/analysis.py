@@ -23,7 +23,7 @@ from holdfast.pipeline.function_words import EVIDENCE, FUNCTION_WORDS, UNIT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["ANALYSIS_VERSION", "QueryWord", "Terms", "analyse", "analyse_query", "unspaced"]
+__all__ = ["ANALYSIS_VERSION", "QueryWord", "Terms", "analyse", "analyse_query", "language_of", "spoken", "unspaced"]
 
 ANALYSIS_VERSION = 1
 """Grows whenever the same text gives other terms; an index of another version must be built again."""
@@ -124,13 +124,13 @@ _FOLDING = _Folding()
 _INVISIBLE = dict.fromkeys((0x00AD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), "") | {0x200B: " "}
 
 
-def analyse(text: str) -> Terms:
-    """Give the terms under which a text is found.
+def analyse(text: str, language: str | None = None) -> Terms:
+    """Give the terms under which a text is found; its language is guessed where none is given.
 
     The same text gives the same terms on every machine. Never raises, whatever the string holds (NUL, lone surrogates).
     """
     tokens = _tokens(text)
-    language = _language(tokens) or "english"
+    language = language or _language(tokens) or "english"
     cache = _cache(language)
     counts: dict[str, int] = {}
     length = 0
@@ -190,11 +190,26 @@ class _Evidence(dict[str, tuple[tuple[str, int], ...]]):
 _EVIDENCE = _Evidence()
 
 
-def _language(tokens: Iterable[str]) -> str | None:
+def language_of(text: str) -> str:
+    """The language that a text is taken for: the one whose function words it has most of, else English."""
+    return _language(_tokens(text)) or "english"
+
+
+def spoken(text: str) -> dict[str, int]:
+    """How much the function words of a text speak for each language; `UNIT` is a word that only one of them has."""
+    return _spoken(_tokens(text))
+
+
+def _spoken(tokens: Iterable[str]) -> dict[str, int]:
     scores: dict[str, int] = {}
     for token in tokens:
         for language, weight in _EVIDENCE[token]:
             scores[language] = scores.get(language, 0) + weight
+    return scores
+
+
+def _language(tokens: Iterable[str]) -> str | None:
+    scores = _spoken(tokens)
     if not scores:
         return None
     best = max(scores.values())

@@ -9,7 +9,7 @@ from typing import assert_never
 from holdfast.errors import InvalidInput, ModelError
 from holdfast.inference import Accepted, ChatReply, ChatRequest, ModelChain, Rejected, TaskFailed, UsageBook
 from holdfast.model import Author, Memory
-from holdfast.pipeline.compact.apply import RULES, Ruling
+from holdfast.pipeline.compact.apply import RULES, TRUST, Ruling
 from holdfast.pipeline.compact.asking import fits_pinned, merge_prompt, merge_request, sources_of
 from holdfast.pipeline.compact.check import account
 from holdfast.pipeline.compact.contract import Judgement, read_judgement
@@ -83,6 +83,8 @@ def judged(reply: ChatReply, memories: Sequence[Memory]) -> Judged | Rejected:
             newest = newest_of(memories)
             if newest is None or any(memory.pinned for memory in memories if memory is not newest):
                 return Rejected(reason="there is no newest source, or a pinned one would go")
+            if any(TRUST.index(memory.trust) > TRUST.index(newest.trust) for memory in memories):
+                return Rejected(reason="a less trusted source would supersede a more trusted one")
             text = newest.text
         case "merge":
             if not fits_pinned(memories, text):

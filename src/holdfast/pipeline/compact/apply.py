@@ -14,7 +14,7 @@ from holdfast.errors import Attempt
 from holdfast.inference import ChatReply
 from holdfast.model import Author, Change, Effect, Importance, Memory, Trust
 from holdfast.pipeline.compact.contract import Judgement
-from holdfast.pipeline.compact.groups import LABEL, leaves, lost
+from holdfast.pipeline.compact.groups import LABEL, leaves, lost, spans
 from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
 from holdfast.pipeline.consolidate.hold import Hold, Verdict, plain_attempts
 from holdfast.pipeline.documents import index_memories
@@ -219,7 +219,7 @@ def _merged(tx: WriteTx, read: Sequence[Memory], ruling: Ruling, merger: Merger,
     judgement = ruling.judgement
     united = _united(read, topics=judgement.topics, entities=judgement.entities)
     sessions = {memory.session for memory in read}
-    times = sorted(memory.event_time.isoformat() for memory in read)
+    times = spans(read)
     united["metadata"] |= {LABEL: _lineage(total, ruling.lost, times)}
     return Memory(
         id=merger.ids.new("mem"),
@@ -238,15 +238,15 @@ def _merged(tx: WriteTx, read: Sequence[Memory], ruling: Ruling, merger: Merger,
     )
 
 
-def _lineage(total: int, lost: Sequence[str], times: Sequence[str]) -> Mapping[str, Any]:
-    return {"leaves": total, "lost": list(lost), "times": [times[0], times[-1]]}
+def _lineage(total: int, lost: Sequence[str], times: tuple[str, str]) -> Mapping[str, Any]:
+    return {"leaves": total, "lost": list(lost), "times": list(times)}
 
 
 def _taken_in(tx: WriteTx, keeper: Memory, rest: Sequence[Memory], dropped: Sequence[str], total: int) -> list[Effect]:
     """A pinned memory takes others in: its words, sources and times stay its own, its labels and evidence grow."""
     united = _united([keeper, *rest])
     changed = {name: united[name] for name in ("topics", "entities", "importance", "evidence")}
-    times = sorted(memory.event_time.isoformat() for memory in (keeper, *rest))
+    times = spans((keeper, *rest))
     changed["metadata"] = {**keeper.metadata, LABEL: _lineage(total, dropped, times)}
     effect = revise(tx, keeper, **changed)
     return [effect, *(_hidden(tx, memory, keeper.id) for memory in rest)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from holdfast.inference import ChatRequest, ChatTurn
 from holdfast.model import Memory
+from holdfast.pipeline.compact.apply import TRUST
 from holdfast.pipeline.compact.check import Source
 from holdfast.pipeline.compact.contract import MERGE_MEMORIES
 from holdfast.pipeline.compact.groups import lost
@@ -50,7 +51,14 @@ def _line(place: int, memory: Memory) -> str:
 def sources_of(memories: Sequence[Memory]) -> tuple[Source, ...]:
     """The memories as the check sees them, in the order in which they were shown."""
     return tuple(
-        Source(text=memory.text, at=memory.event_time, labels=memory.entities, lost=lost(memory)) for memory in memories
+        Source(
+            text=memory.text,
+            at=memory.event_time,
+            labels=memory.entities,
+            lost=lost(memory),
+            trust=TRUST.index(memory.trust),
+        )
+        for memory in memories
     )
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from holdfast.pipeline.compact.clauses import denied, left_out, shared, swapped
+from holdfast.pipeline.compact.clauses import left_out, shared, swapped
 from holdfast.pipeline.compact.contract import Dropped
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
 from holdfast.pipeline.compact.negation import negates
+from holdfast.pipeline.compact.retold import Said, misheard, parts, worn
 from holdfast.pipeline.consolidate.entry import other_script, untimed
 
 __all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account", "unfounded"]
@@ -59,13 +60,18 @@ class Source:
     """One memory that a merge takes in, as the check sees it.
 
     `at` is when what it says happened; `labels` are entities that count as names where they stand in the text; `lost`
-    is what its lineage has dropped so far.
+    is what its lineage has dropped so far; `trust` is the higher the more its words are the user's own.
     """
 
     text: str
     at: datetime
     labels: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    trust: int = 0
+
+    def outdoes(self, other: Source) -> bool:
+        """Whether it is newer than another and may contradict it: a tool does not overrule what the user said."""
+        return self.at > other.at and self.trust >= other.trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +126,8 @@ def unfounded(sources: Sequence[Source], text: str, *, known: str = "") -> str |
     fault = _shape(sources, text) or _invented((*sources, replace(sources[0], text=known)), text)
     if fault is not None:
         return fault
-    if negates(text) and not any(negates(source.text) for source in sources):
+    within = " ".join(source.text for source in sources)
+    if negates(text, within) and not any(negates(source.text, within) for source in sources):
         return "the text says no where no source does"
     terms = [content_terms(untimed(source.text)) for source in sources]
     for place, every in enumerate(terms):
@@ -175,7 +182,7 @@ def _superseded(
         if not 0 <= newer < len(sources) or not holds(entry.what, detail):
             continue
         older = [place for place in holders if place != newer]
-        if not older or any(sources[place].at >= sources[newer].at for place in older):
+        if not older or not all(sources[newer].outdoes(sources[place]) for place in older):
             continue
         if newer in holders and _CHANGED.search(sources[newer].text) is None:
             continue
@@ -238,26 +245,38 @@ def _clauses(sources: Sequence[Source], text: str, dropped: Sequence[Dropped]) -
     """A clause that is told nowhere and that nothing newer supersedes; one that is denied, or said of another thing."""
     texts = [source.text for source in sources]
     for place, source in enumerate(sources):
-        newer = [one.what for one in dropped if sources[one.newer - 1].at > source.at]
+        newer = [one.what for one in dropped if sources[one.newer - 1].outdoes(source)]
         if left_out(source.text, text, newer):
             return f"a statement of s{place + 1} is not in the text"
-    if denied(texts, text):
-        return "the text denies what is said, or says what is denied"
+        if worn(source.text, texts, text, newer):
+            return f"a word of a statement of s{place + 1} is not in the text"
+    within = " ".join(texts)
+    said = [
+        Said(one, (source.trust, source.at), f"{source.text}\n{within}")
+        for source in sources
+        for one in parts(source.text)
+    ]
+    gone = [(one.what, (sources[one.newer - 1].trust, sources[one.newer - 1].at)) for one in dropped]
+    fault = misheard(said, text, f"{text}\n{within}", gone)
+    if fault is not None:
+        return fault
     return "the text says of one thing what is said of another" if swapped(texts, text) else None
 
 
 def _vanished(sources: Sequence[Source], text: str, dropped: Sequence[Dropped]) -> str | None:
     """A source of which nothing came back, though nothing newer supersedes it; or a "not" that came or went."""
+    within = " ".join(source.text for source in sources)
     there = content_terms(text)
     newest = max(source.at for source in sources)
     for place, source in enumerate(sources):
         own = content_terms(source.text)
-        if len(own & there) >= max(1, len(own) * LEAST_SHARED) or not own:
+        least = max(1, len(own) * LEAST_SHARED)
+        if not own or len(own & there) >= least or shared(own, text) >= least:
             continue
-        if source.at == newest or not any(entry.newer - 1 != place for entry in dropped):
+        if source.at == newest or not any(sources[entry.newer - 1].outdoes(source) for entry in dropped):
             return f"nothing of s{place + 1} is in the text"
-    denied = [negates(source.text) for source in sources]
-    said = negates(text)
+    denied = [negates(source.text, within) for source in sources]
+    said = negates(text, within)
     if said and not any(denied):
         return "the text says no where no source does"
     if not said and denied[max(range(len(sources)), key=lambda at: sources[at].at)]:

@@ -13,10 +13,9 @@ from itertools import combinations
 
 from holdfast.pipeline.analysis import analyse
 from holdfast.pipeline.compact.details import Detail, content_terms, details, holds
-from holdfast.pipeline.compact.negation import negates
 from holdfast.pipeline.function_words import EVIDENCE
 
-__all__ = ["clauses", "denied", "left_out", "shared", "swapped"]
+__all__ = ["SAME", "clauses", "left_out", "shared", "swapped", "terms_in", "terms_of"]
 
 # ruff: noqa: RUF001 - punctuation of every script
 _STOP = r"[.!?…;:](?=\s|$)|,(?=\s)|[。！？；：，、\n()（）]|\s[-–—]\s"
@@ -44,11 +43,11 @@ def _split(at: re.Pattern[str], text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _said(clause: str) -> frozenset[str]:
     """What a clause says of its topic: its terms without those of its first content word."""
-    words = [word for word in _WORD.findall(clause) if _terms(word)]
-    terms = _terms(clause)
+    words = [word for word in _WORD.findall(clause) if terms_of(word)]
+    terms = terms_of(clause)
     if not words:
         return frozenset()
-    first = _terms(words[0])
+    first = terms_of(words[0])
     if len(words) > 1:
         return frozenset(terms[1:]) - frozenset(first)
     # One word: in a script without spaces the whole clause; else "is diabetic" says something, "usually" does not.
@@ -57,7 +56,7 @@ def _said(clause: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _terms(text: str) -> tuple[str, ...]:
+def terms_of(text: str) -> tuple[str, ...]:
     """The content terms of a text in their order; single characters of scripts without spaces are in too many words."""
     return tuple(one for one in analyse(text).counts if one not in EVIDENCE and (len(one) > 1 or one.isascii()))
 
@@ -66,17 +65,24 @@ def _terms(text: str) -> tuple[str, ...]:
 def _told(text: str) -> frozenset[str]:
     """The terms of a text, of its clauses and of its words: the language that stems them may be another for each."""
     parts = (text, *clauses(text), *_WORD.findall(text))
-    return frozenset(term for part in parts for term in _terms(part))
+    return frozenset(term for part in parts for term in terms_of(part))
+
+
+def _surfaces(text: str, *, said: bool = False) -> frozenset[str]:
+    """The content words of a text as they stand, but for its topic where only what it says is asked for."""
+    words = [word for word in _WORD.findall(text) if terms_of(word)]
+    return frozenset(word.casefold() for word in (words[1:] if said else words))
 
 
 def left_out(source: str, text: str, accounted: Iterable[str]) -> bool:
     """Whether a clause of the source is told nowhere in the text, nor named whole among what is accounted for."""
-    there = _told(text)
+    there, words = _told(text), _surfaces(text)
     gone = frozenset[str]().union(*(_told(one) for one in accounted))
     return any(
         (said := _said(clause))
-        and not any(_in(term, there) for term in said)
-        and not all(_in(one, gone) for one in said)
+        and not any(terms_in(term, there) for term in said)
+        and _surfaces(clause, said=True).isdisjoint(words)
+        and not all(terms_in(one, gone) for one in said)
         for clause in clauses(source)
     )
 
@@ -84,30 +90,20 @@ def left_out(source: str, text: str, accounted: Iterable[str]) -> bool:
 def shared(terms: Iterable[str], text: str) -> int:
     """How many of these terms a text has, whatever their endings."""
     there = _told(text)
-    return sum(_in(term, there) for term in terms)
+    return sum(terms_in(term, there) for term in terms)
 
 
-def _in(term: str, terms: frozenset[str]) -> bool:
+def terms_in(term: str, terms: frozenset[str]) -> bool:
     """Whether a term is there, with another ending too: a stemmer may have taken it off one of them only."""
-    return term in terms or any(
+    if term in terms or len(term) < ROOT:
+        return term in terms
+    return any(
         min(len(one), len(term)) >= ROOT
         and abs(len(one) - len(term)) <= ENDING
         and one[:ROOT] == term[:ROOT]
         and (one.startswith(term) or term.startswith(one))
         for one in terms
     )
-
-
-def denied(sources: Sequence[str], text: str) -> bool:
-    """Whether a clause of the text says no to what no source denies, or yes to what each that says it denies."""
-    said = [clause for source in sources for clause in clauses(source)]
-    for clause in clauses(text):
-        terms = content_terms(clause)
-        alike = [one for one in said if len(terms) > 1 and len(content_terms(one) & terms) >= len(terms) * SAME]
-        no = negates(clause)
-        if alike and all(negates(one) != no for one in alike):
-            return True
-    return False
 
 
 def swapped(sources: Sequence[str], text: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from holdfast.pipeline.analysis import analyse
+from holdfast.pipeline.analysis import analyse, spoken
 from holdfast.pipeline.function_words import EVIDENCE
 
 __all__ = ["Detail", "DetailKind", "content_terms", "details", "holds", "plain_form"]
@@ -100,16 +100,26 @@ _COPULAS = frozenset(
         "tem",
     ]
 )
+_LIKE_GERMAN = frozenset({"danish", "norwegian", "swedish", "dutch"})
+"""Languages that share function words with German, and write nouns small."""
+NOUNS = 5
+"""One word in so many has a capital, where all nouns have one."""
+ROOT = 5
+"""Shortest root by which a noun comes back within another word, in characters."""
 _NO_NAMES = frozenset({"user", "the", "i"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """A detail as it stands in a text. `sure` is false for a capital at the start of a sentence."""
+    """A detail as it stands in a text. `sure` is false for a capital at the start of a sentence.
+
+    `noun` says that it is capitalised as every noun of its text is.
+    """
 
     kind: DetailKind
     text: str
     sure: bool = True
+    noun: bool = False
 
     @property
     def key(self) -> str:
@@ -187,12 +197,22 @@ def _names(text: str) -> Iterator[Detail]:
     if foreign:
         yield from (Detail(kind="name", text=match[0]) for match in _LATIN.finditer(text))
         return
+    nouns = _capitalises_nouns(text)
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match[0])
         if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _apart(word):
             first = _STARTS.search(text, 0, match.start()) is not None
-            if not first or _named(text, match, word):
-                yield Detail(kind="name", text=word, sure=not first)
+            if not first or _named(text, match, word, nouns=nouns):
+                yield Detail(kind="name", text=word, sure=not first, noun=nouns and not word.isupper())
+
+
+def _capitalises_nouns(text: str) -> bool:
+    """Whether a text is in a language that writes every noun with a capital, and does so: German, as it is written."""
+    scores = {language: score for language, score in spoken(text).items() if language not in _LIKE_GERMAN}
+    german = scores.pop("german", 0)
+    words = [match for match in _WORD.finditer(text) if _STARTS.search(text, 0, match.start()) is None]
+    capitals = sum(match[0][:1].isupper() for match in words)
+    return german > 0 and german >= max(scores.values(), default=0) and capitals * NOUNS >= len(words)
 
 
 def _apart(word: str) -> bool:
@@ -201,16 +221,16 @@ def _apart(word: str) -> bool:
     return lower not in EVIDENCE and lower not in _NO_NAMES
 
 
-def _named(text: str, match: re.Match[str], word: str) -> bool:
+def _named(text: str, match: re.Match[str], word: str, *, nouns: bool) -> bool:
     """Whether a capital at the start of a sentence is likely a name: by what follows, and where it stands elsewhere."""
     if len(word) > 1 and word.isupper():
         return True
     if match[0] != word:  # Anna's
         return True
     following = _NEXT.match(text, match.end())
-    if re.search(rf"[^.!?…:;\n]\s{re.escape(word)}\b", text):
+    if not nouns and re.search(rf"[^.!?…:;\n]\s{re.escape(word)}\b", text):
         return True
-    if following is None:
+    if following is None or (nouns and following[1][:1].isupper()):
         return False
     verb = following[1]
     # "Uses Postgres": what looks like a verb is taken for one, unless another verb follows ("Kubernetes runs").
@@ -242,7 +262,15 @@ def holds(text: str, detail: Detail) -> bool:
     if detail.kind != "name":
         return False
     terms = content_terms(wanted)
-    return bool(terms) and terms <= content_terms(plain)
+    if bool(terms) and terms <= content_terms(plain):
+        return True
+    return detail.noun and any(_akin(wanted, word) for word in _WORD.findall(plain))
+
+
+def _akin(noun: str, word: str) -> bool:
+    """Whether a noun comes back within another word, or it within the noun: Garten, Gartentür; Sicherung, gesichert."""
+    root = max(ROOT, -(-len(noun) * 2 // 3))
+    return any(noun[at : at + root] in word for at in range(len(noun) - root + 1))
 
 
 @lru_cache(maxsize=4096)

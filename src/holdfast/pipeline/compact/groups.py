@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.model import Memory
 
-__all__ = ["LABEL", "MAX_SOURCES", "Bounds", "Cluster", "chunks", "leaves", "lost", "size"]
+__all__ = ["LABEL", "MAX_SOURCES", "Bounds", "Cluster", "chunks", "leaves", "lost", "size", "spans"]
 
 LABEL = "merged"
 """The key of a merged memory's metadata under which its lineage stands."""
@@ -83,6 +83,16 @@ def lost(memory: Memory) -> tuple[str, ...]:
     """The details that its lineage has dropped so far."""
     held = _lineage(memory).get("lost")
     return tuple(one for one in held if isinstance(one, str)) if isinstance(held, list | tuple) else ()
+
+
+def spans(memories: Sequence[Memory]) -> tuple[str, str]:
+    """When the first and the last of all that they stand for happened, in UTC."""
+    found = []
+    for memory in memories:
+        held = _lineage(memory).get("times")
+        told = [one for one in held if isinstance(one, str)] if isinstance(held, list | tuple) else []
+        found += [memory.event_time.isoformat(), *told]
+    return min(found), max(found)
 
 
 def _lineage(memory: Memory) -> Mapping[str, Any]:
