@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import psycopg
 import pytest
@@ -122,6 +124,35 @@ async def test_upkeep_sees_due_work_and_scope_names_and_no_content(database: str
         assert "owner" in seen
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("INSERT INTO owner (namespace, user_id) VALUES ('acme', 'new')")
+
+
+def _scans(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    if plan.get("Relation Name") == "due":
+        yield plan
+    for below in plan.get("Plans", ()):
+        yield from _scans(below)
+
+
+@pytest.mark.parametrize("name", ["any_due", "find_due", "soonest_due"])
+async def test_a_look_at_a_long_queue_reads_no_more_of_it_than_may_be_claimed(
+    database: str, databases: Databases, name: str
+) -> None:
+    """The wall of upkeep looks to the planner as if it let nothing through; a look must not read all to sort it."""
+    async with AsyncHoldfast.open(database, worker=False):
+        pass
+    databases.server.sql(
+        "INSERT INTO due (namespace, user_id, kind, ref, due_at)"
+        " SELECT 'n' || item % 4, 'u' || item, 'consolidate', 'x', item FROM generate_series(1, 20000) AS item",
+        database.partition("@/")[2].partition("?")[0],
+    )
+    asked = {"now": 10**15, "kinds": ",consolidate,", "of_namespace": None, "of_user": None, "limit": 4}
+    with psycopg.connect(database) as connection:
+        connection.execute(QUERIES["enter_upkeep"])
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        [[[told]]] = connection.execute(b"EXPLAIN (ANALYZE, FORMAT JSON) " + QUERIES[name], asked).fetchall()
+    scans = list(_scans(told["Plan"]))
+    assert scans
+    assert all(scan["Node Type"] == "Index Scan" and scan["Actual Rows"] <= 1000 for scan in scans)
 
 
 async def test_every_table_with_a_scope_has_the_wall(database: str) -> None:

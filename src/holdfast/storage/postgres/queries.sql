@@ -532,6 +532,18 @@ FROM (
 ) AS placed
 ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
 
+-- name: any_due
+-- scope: upkeep
+SELECT EXISTS (
+  SELECT 1 FROM due
+  WHERE due_at <= :now AND leased_until IS NULL AND strpos(:kinds, ',' || kind || ',') > 0
+    AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+) OR EXISTS (
+  SELECT 1 FROM due
+  WHERE due_at <= :now AND leased_until <= :now AND strpos(:kinds, ',' || kind || ',') > 0
+    AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+)
+
 -- name: lease_due
 -- scope: upkeep
 UPDATE due SET token = :token, holder = :holder, leased_until = :leased_until, again_at = NULL
@@ -656,7 +668,10 @@ SELECT set_config('holdfast.namespace', :namespace, true), set_config('holdfast.
 
 -- name: enter_upkeep
 -- scope: upkeep
-SELECT set_config('holdfast.upkeep', 'on', true)
+-- Due work is read in the order of its indexes, a few rows of many. The planner takes row-level security for a filter
+-- that leaves next to nothing, and would read and sort every item of a long queue instead, at each look.
+SELECT set_config('holdfast.upkeep', 'on', true), set_config('enable_bitmapscan', 'off', true),
+  set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)
 
 -- The vectors of large scopes by row. {dimension} and {generation} are whole numbers that the store puts in: an index of
 -- nearest neighbours is found by the planner only where they stand in the text.

@@ -94,8 +94,8 @@ class PostgresUpkeep:
         """One small read, so that looking for work on an idle store writes nothing."""
 
         def look(connection: Session, now: datetime) -> bool:
-            params = {**wanted, "now": micros(now), "limit": 1}
-            return connection.execute(QUERIES["find_due"], params).fetchone() is not None
+            row = connection.execute(QUERIES["any_due"], {**wanted, "now": micros(now)}).fetchone()
+            return row is not None and bool(row[0])
 
         return await self._look(look)
 

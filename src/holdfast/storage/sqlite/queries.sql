@@ -515,11 +515,22 @@ UPDATE store SET value = value + 1 WHERE name = 'lease' RETURNING value
 SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
 FROM (
   SELECT *, row_number() OVER (PARTITION BY namespace, user_id ORDER BY due_at, kind, ref) AS place
-  FROM due
+  FROM (
+    SELECT * FROM due
+    WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
+      AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+    ORDER BY due_at LIMIT 1000
+  )
+)
+ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
+
+-- name: any_due
+-- scope: upkeep
+SELECT EXISTS (
+  SELECT 1 FROM due
   WHERE due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) AND instr(:kinds, ',' || kind || ',') > 0
     AND (:of_namespace IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
 )
-ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
 
 -- name: lease_due
 -- scope: upkeep

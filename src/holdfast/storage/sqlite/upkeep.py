@@ -98,8 +98,8 @@ class SqliteUpkeep:
         """One small read, so that looking for work on an idle store never takes the write lock."""
 
         def look(connection: apsw.Connection, now: datetime) -> bool:
-            params = {"now": micros(now), "kinds": _listed(kinds), "limit": 1, **_of(scope)}
-            return connection.execute(QUERIES["find_due"], params).fetchone() is not None
+            params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
+            return bool(connection.execute(QUERIES["any_due"], params).get)
 
         return bool(await self._read(look))
 
