@@ -107,7 +107,13 @@ def _environment(folder: Path) -> dict[str, str]:
     script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m holdfast "$@"\n')
     script.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
-    return kept | {"PATH": f"{bin_folder}:{kept['PATH']}", "PYTHONPATH": str(ROOT / "src"), "HOME": str(folder)}
+    return kept | {
+        "PATH": f"{bin_folder}:{kept['PATH']}",
+        "PYTHONPATH": str(ROOT / "src"),
+        "HOME": str(folder),
+        # On a machine that is busy with other tests no answer is degraded for its slowness.
+        "HOLDFAST_RECALL_TIMEOUT": "60",
+    }
 
 
 def _console(path: Path, block: Block, environment: dict[str, str]) -> None:
