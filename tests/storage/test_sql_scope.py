@@ -21,7 +21,10 @@ SCOPED = {
     "key_vector", "message_quote", "progress", "near_scope", "near_vector",
 }  # fmt: skip
 OPEN_TO_UPKEEP = {"store", "clock", "due", "owner", "model_usage", "generation", "token"}
-TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b|SKIP\b)(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
+# A function's name is followed by its parenthesis at once; a table's is not.
+TABLE = re.compile(
+    r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b|SKIP\b|LATERAL\b)(\w+)\b(?!\()(?:\s+AS\s+(\w+))?", re.IGNORECASE
+)
 
 
 def missing_predicates(sql: str) -> list[str]:

@@ -519,9 +519,12 @@ SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
 FROM (
   SELECT *, row_number() OVER (PARTITION BY namespace, user_id ORDER BY due_at, kind, ref) AS place
   FROM (
-    (SELECT * FROM due
-     WHERE due_at <= :now AND leased_until IS NULL AND strpos(:kinds, ',' || kind || ',') > 0
-       AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+    (SELECT found.* FROM string_to_table(:kinds, ',') AS wanted CROSS JOIN LATERAL (
+       SELECT * FROM due
+       WHERE kind = wanted AND due_at <= :now AND leased_until IS NULL
+         AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+       ORDER BY due_at LIMIT 1000
+     ) AS found
      ORDER BY due_at LIMIT 1000)
     UNION ALL
     (SELECT * FROM due
@@ -535,9 +538,12 @@ ORDER BY place, due_at, namespace, user_id, kind, ref LIMIT :limit
 -- name: any_due
 -- scope: upkeep
 SELECT EXISTS (
-  SELECT 1 FROM due
-  WHERE due_at <= :now AND leased_until IS NULL AND strpos(:kinds, ',' || kind || ',') > 0
-    AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+  SELECT 1 FROM string_to_table(:kinds, ',') AS wanted CROSS JOIN LATERAL (
+    SELECT 1 FROM due
+    WHERE kind = wanted AND due_at <= :now AND leased_until IS NULL
+      AND (:of_namespace::text IS NULL OR (namespace = :of_namespace AND user_id = :of_user))
+    LIMIT 1
+  ) AS found
 ) OR EXISTS (
   SELECT 1 FROM due
   WHERE due_at <= :now AND leased_until <= :now AND strpos(:kinds, ',' || kind || ',') > 0
@@ -590,7 +596,9 @@ WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :
 -- name: soonest_due
 -- scope: upkeep
 SELECT least(
-  (SELECT due_at FROM due WHERE leased_until IS NULL AND strpos(:kinds, ',' || kind || ',') > 0 ORDER BY due_at LIMIT 1),
+  (SELECT min(found.due_at) FROM string_to_table(:kinds, ',') AS wanted CROSS JOIN LATERAL (
+     SELECT due_at FROM due WHERE kind = wanted AND leased_until IS NULL ORDER BY due_at LIMIT 1
+   ) AS found),
   (SELECT min(greatest(due_at, leased_until)) FROM due WHERE leased_until IS NOT NULL AND strpos(:kinds, ',' || kind || ',') > 0))
 
 -- name: read_scopes

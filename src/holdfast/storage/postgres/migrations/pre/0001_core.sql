@@ -290,7 +290,7 @@ CREATE TABLE due (
   again_at     BIGINT,                     -- made due again while it was leased
   PRIMARY KEY (namespace, user_id, kind, ref)
 ) /* partition */;
-CREATE INDEX due_soonest ON due (due_at) WHERE leased_until IS NULL;
+CREATE INDEX due_soonest ON due (kind, due_at) WHERE leased_until IS NULL;
 CREATE INDEX due_of_scope ON due (namespace, user_id, kind, due_at);
 CREATE INDEX due_leased ON due (leased_until) WHERE leased_until IS NOT NULL;
 
