@@ -12,8 +12,10 @@ from holdfast.bench.core import vocabulary
 from holdfast.bench.measure import Row, doing, percentile
 from holdfast.bench.recall import peak_mb
 from holdfast.bench.stores import own_schema
+from holdfast.inference import EmbeddingModel
 from holdfast.model import Scope
 from holdfast.open import AsyncHoldfast
+from holdfast.pipeline.embedding import Embedding
 from holdfast.pipeline.near_vectors import NEAREST, NearCache
 from holdfast.pipeline.vector_cache import VectorCache
 from holdfast.providers.local.builtin import BuiltinEmbedding
@@ -132,7 +134,9 @@ async def _nearest(place: str, questions: Sequence[str]) -> list[Row]:
     from holdfast.storage.postgres.connection import parsed
     from holdfast.storage.postgres.store import PostgresStore
 
-    queries = await BuiltinEmbedding().embed(questions, purpose="query")
+    # As recall asks: a question is moved by the same common part as the vectors that stand.
+    embedding = Embedding(_builtin)
+    queries = np.stack([await embedding.query(question) for question in questions])
     store = await PostgresStore.open(parsed(place), clock=SystemClock(), read_timeout=600, hnsw_from=1)
     try:
         generation = (await store.read(SCOPE, lambda tx: tx.generations()))[0]
@@ -156,6 +160,10 @@ async def _nearest(place: str, questions: Sequence[str]) -> list[Row]:
         _row("the same by sign bits and rescoring, in the process", signs, exact),
         _row(f"the same by HNSW, {NEAREST} nearest", by_index, exact),
     ]
+
+
+async def _builtin() -> EmbeddingModel:
+    return BuiltinEmbedding()
 
 
 def _row(name: str, asked: tuple[list[float], list[Floats]], exact: tuple[list[float], list[Floats]]) -> Row:
