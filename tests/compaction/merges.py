@@ -171,6 +171,9 @@ FALSE: list[Merge] = [
     ("pl", ["Tabletki bierze się przed jedzeniem", "Przed jedzeniem bierze się tabletki"], "Tabletki bierze się po jedzeniu", []),
     ("sv", ["Tabletterna tas före maten", "Före maten tas tabletterna"], "Tabletterna tas efter maten", []),
     ("tr", ["İlaçlar yemekten önce alınır", "Yemekten önce ilaçlar alınır"], "İlaçlar yemekten sonra alınır", []),
+    # a German name that went, or another that looks much like it
+    ("de", ["Martina holt den Schlüssel von der Nachbarin", "Der Schlüssel liegt bei der Nachbarin im Keller, sagt Martina"], "Martin holt den Schlüssel von der Nachbarin, er liegt im Keller", []),
+    ("de", ["Karl Weber repariert die Heizung im Keller", "Die Heizung im Keller ist seit Montag kaputt"], "Die seit Montag kaputte Heizung im Keller wird von Weber repariert", []),
 ]
 """Merges that say what no source says, or leave out what one does."""
 

@@ -310,7 +310,8 @@ def test_a_no_that_was_lost_is_seen_in_every_language(source: str, text: str) ->
 @pytest.mark.parametrize(
     "text",
     ["Das Treffen ist am 3. Mai.", "Le séminaire a lieu en mai 2026.", "公司未来计划在非洲扩展业务，非常特别。",
-     "他喜欢鱼，不过价格不错。", "민지는 연못에서 잘못 걸었다.", "Order no. 512 was shipped.", "Ele mora no Rio."],
+     "他喜欢鱼，不过价格不错。", "민지는 연못에서 잘못 걸었다.", "Order no. 512 was shipped.", "Ele mora no Rio.",
+     "无线网络很快", "我们讨论了这个话题"],
 )  # fmt: skip
 def test_words_that_only_look_like_a_no_are_none(text: str) -> None:
     assert not negates(text)
@@ -329,7 +330,8 @@ def test_a_word_of_another_language_is_no_no(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["El coche no está en el taller", "Ana no come carne roja", "Je mange pas de viande", "Nada funciona aqui",
-     "El informe va sin anexos", "Non lavora mai il lunedì", "Nie pije mleka", "Er kommt nie", "No sugar"],
+     "El informe va sin anexos", "Non lavora mai il lunedì", "Nie pije mleka", "Er kommt nie", "No sugar",
+     "Das ist keineswegs sicher", "Es gibt keinerlei Fehler", "Das gilt keinesfalls"],
 )  # fmt: skip
 def test_a_no_is_heard_beside_its_homographs(text: str) -> None:
     assert negates(text)

@@ -104,22 +104,28 @@ _LIKE_GERMAN = frozenset({"danish", "norwegian", "swedish", "dutch"})
 """Languages that share function words with German, and write nouns small."""
 NOUNS = 5
 """One word in so many has a capital, where all nouns have one."""
-ROOT = 5
-"""Shortest root by which a noun comes back within another word, in characters."""
+_BEFORE_NOUNS = frozenset(
+    [
+        "vom", "zum", "zur", "beim", "ins", "ans", "aufs", "fürs", "ums", "statt", "anstatt", "trotz", "wegen",
+        "während", "seit", "bis", "gegen", "durch", "ab", "außer", "entlang", "laut", "innerhalb", "außerhalb",
+        "mangels", "samt", "zwischen", "jede", "jeder", "jedes", "jeden", "jedem", "alle", "allen", "aller", "alles",
+        "beide", "beiden", "einige", "einigen", "mehrere", "mehreren", "manche", "manchen", "viele", "vielen", "wenige",
+        "wenigen", "diese", "dieser", "dieses", "diesen", "diesem", "jene", "jener", "jenes", "welche", "welcher",
+        "welches", "keine", "keinen", "keiner", "keinem", "meine", "meinen", "meiner", "deine", "seine", "seinen",
+        "seiner", "ihre", "ihren", "ihrer", "unsere", "unseren", "unserer", "eure",
+    ]
+)  # fmt: skip
+"""German prepositions and determiners: the capital behind one that begins a sentence is a noun's."""
 _NO_NAMES = frozenset({"user", "the", "i"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """A detail as it stands in a text. `sure` is false for a capital at the start of a sentence.
-
-    `noun` says that it is capitalised as every noun of its text is.
-    """
+    """A detail as it stands in a text. `sure` is false for a capital at the start of a sentence."""
 
     kind: DetailKind
     text: str
     sure: bool = True
-    noun: bool = False
 
     @property
     def key(self) -> str:
@@ -203,7 +209,7 @@ def _names(text: str) -> Iterator[Detail]:
         if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _apart(word):
             first = _STARTS.search(text, 0, match.start()) is not None
             if not first or _named(text, match, word, nouns=nouns):
-                yield Detail(kind="name", text=word, sure=not first, noun=nouns and not word.isupper())
+                yield Detail(kind="name", text=word, sure=not first)
 
 
 def _capitalises_nouns(text: str) -> bool:
@@ -230,7 +236,7 @@ def _named(text: str, match: re.Match[str], word: str, *, nouns: bool) -> bool:
     following = _NEXT.match(text, match.end())
     if not nouns and re.search(rf"[^.!?…:;\n]\s{re.escape(word)}\b", text):
         return True
-    if following is None or (nouns and following[1][:1].isupper()):
+    if following is None or (nouns and word.casefold() in _BEFORE_NOUNS):
         return False
     verb = following[1]
     # "Uses Postgres": what looks like a verb is taken for one, unless another verb follows ("Kubernetes runs").
@@ -262,15 +268,7 @@ def holds(text: str, detail: Detail) -> bool:
     if detail.kind != "name":
         return False
     terms = content_terms(wanted)
-    if bool(terms) and terms <= content_terms(plain):
-        return True
-    return detail.noun and any(_akin(wanted, word) for word in _WORD.findall(plain))
-
-
-def _akin(noun: str, word: str) -> bool:
-    """Whether a noun comes back within another word, or it within the noun: Garten, Gartentür; Sicherung, gesichert."""
-    root = max(ROOT, -(-len(noun) * 2 // 3))
-    return any(noun[at : at + root] in word for at in range(len(noun) - root + 1))
+    return bool(terms) and terms <= content_terms(plain)
 
 
 @lru_cache(maxsize=4096)

@@ -21,7 +21,7 @@ __all__ = ["negates"]
 _WORDS = re.compile(
     r"\b(?:not|never|no longer|cannot|without|neither|nor|none|nobody|nothing|nowhere"
     r"|(?:do|does|did|is|are|was|were|has|have|had|ca|wo|would|should|could|must)nt"
-    r"|nicht|nichts|nie|niemals|niemand|nirgends|weder|kein(?:e[nmrs]?|s)?|ohne"
+    r"|nicht|nichts|nie|niemals|niemand|nirgends|weder|kein(?:e[nmrs]?|s|erlei|eswegs|esfalls|mal)?|ohne"
     r"|n['\u2019]\w+|jamais|rien|aucun\w*"
     r"|nunca|jamás|nada|nadie|tampoco|ningun\w*|ningún"
     r"|não|sem|ninguém|nenhum\w*"
@@ -52,7 +52,7 @@ _SHARED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
 """Words that deny in the first of these languages and are another word in the second: in the, his, only just, more."""
 _CONTESTED = re.compile(rf"\b(?:{'|'.join(_SHARED)})\b", re.IGNORECASE)
 _UNSPACED = re.compile(
-    r"不(?![过過错錯仅僅但断斷同])|没|沒|无(?![锡線论論])|無(?![線料事論])|未(?![来來満满])|勿|莫(?!斯)"
+    r"不(?![过過错錯仅僅但断斷同])|没|沒|无(?![锡线论論])|無(?![線料事論])|未(?![来來満满])|勿|莫(?!斯)"
     r"|非(?![常洲])|(?<![特分性区區级級告辨识識派类類离離個个])[别別](?![人的墅名处處])"
     r"|ない|なかっ|なく(?=[てな、もは])|ません|ずに|ไม่"
     r"|않|없|(?<![잘연])못|아니|아닌|아님|아냐|(?<!\w)안(?=\s)|지 (?:마세요|마라|마십시오|말아|말 것)"
