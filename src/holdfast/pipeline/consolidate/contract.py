@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, cast
 from holdfast.errors import InvalidInput
 from holdfast.inference import ChatReply, Rejected, Tool
 from holdfast.model import Importance
+from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS
 from holdfast.pipeline.replies import Fault, arguments_of, honest, labels_of, text_of
 from holdfast.pipeline.timeline import canonical_text
 from holdfast.plain import parse_time
@@ -25,8 +26,6 @@ MAX_VALUE = 2_000
 MAX_NAME = 200
 MAX_FACTS = 100
 MAX_NOTES = 40
-MAX_TOPICS = 15
-MAX_ENTITIES = 20
 QUOTED_LENGTH = 24
 """A note this long that stands word for word in recalled text was recalled, not said."""
 
