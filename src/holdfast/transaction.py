@@ -7,20 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.model import (
-    Change,
-    Evidence,
-    FactKey,
-    HitKind,
-    Kind,
-    Memory,
-    Message,
-    Scope,
-    Session,
-    State,
-    Suspicion,
-    Tier,
-)
+from holdfast.facts import FactReads, FactWrites
+from holdfast.model import Change, HitKind, Kind, Memory, Message, Scope, Session, State, Tier
 from holdfast.packed import Block, Entry
 from holdfast.vectors import VectorReads, VectorWrites
 
@@ -64,7 +52,7 @@ class Listing:
     limit: int = 1000
 
 
-class ReadTx(VectorReads, Protocol):
+class ReadTx(FactReads, VectorReads, Protocol):
     """A consistent view of one scope (namespace and user). Nothing outside the scope can be reached through it."""
 
     @property
@@ -139,26 +127,6 @@ class ReadTx(VectorReads, Protocol):
 
     def quoting(self, ids: Sequence[str]) -> list[Message]:
         """The messages that quote one of these ids (`Message.quotes`), each once, hidden ones too, by number."""
-        ...
-
-    def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
-        """Every fact of this subject, key and exactly this agent, in whatever state, by `valid_from` and number."""
-        ...
-
-    def fact_keys(self, agent: str | None) -> list[FactKey]:
-        """Each wording of a subject and attribute that facts of exactly this agent have, oldest first, with its key."""
-        ...
-
-    def evidence(self, memory_ids: Sequence[str]) -> list[Evidence]:
-        """What speaks of these memories, by memory and then in the order it came; of undone changes nothing."""
-        ...
-
-    def suspicions(self) -> list[Suspicion]:
-        """Every suspicion whose two memories can be read, settled or not, in the order of recording."""
-        ...
-
-    def key_vectors(self, fingerprint: str) -> Mapping[bytes, bytes]:
-        """Vectors of keys of one embedding generation, by the keyed hash of the key; derived, so any may be missing."""
         ...
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
@@ -248,7 +216,7 @@ class ReadTx(VectorReads, Protocol):
         ...
 
 
-class WriteTx(ReadTx, VectorWrites, Protocol):
+class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
     """A transaction that may change its scope. Everything it does becomes durable together or not at all."""
 
     def take_session_number(self) -> int:
@@ -279,22 +247,6 @@ class WriteTx(ReadTx, VectorWrites, Protocol):
         Raises:
             RevisionConflict: the stored revision is not `memory.rev - 1`.
         """
-        ...
-
-    def add_evidence(self, evidence: Evidence) -> None:
-        """Note what speaks of a memory; the same thing again is noted once. It goes when the memory is erased."""
-        ...
-
-    def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
-        """Set the count and the end of life of a memory's current revision, in place: its `rev` does not move."""
-        ...
-
-    def put_suspicion(self, suspicion: Suspicion) -> None:
-        """Insert or replace a suspicion by its id. It goes when one of its memories is erased."""
-        ...
-
-    def put_key_vectors(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
-        """Keep vectors of keys of a generation; those of other generations go, and all go when a memory is erased."""
         ...
 
     def add_change(self, change: Change) -> Change:

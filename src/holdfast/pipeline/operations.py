@@ -11,7 +11,7 @@ from holdfast.pipeline.spoken import stands
 from holdfast.pipeline.stated import Statement, Told
 from holdfast.pipeline.timeline import same_value
 
-__all__ = ["doing"]
+__all__ = ["doing", "names_the_past"]
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -27,6 +27,12 @@ def doing(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decision |
     if operation == "add":
         ends |= {m.id for m in timeline if nothing(m.value or "", said.attribute)}
     return operation, decision, ends
+
+
+def names_the_past(said: Statement) -> bool:
+    """Whether the operation may depend on values that ended before: a bare value that takes a place may name them."""
+    bare = said.operation is None and not said.wording
+    return bare and (said.model is not None or _value_wording(said.value) == "end")
 
 
 def _doing(said: Statement, timeline: Sequence[Memory]) -> tuple[Told, Decision | None, frozenset[str]]:

@@ -16,7 +16,7 @@ from holdfast.pipeline.documents import index_memories
 from holdfast.pipeline.journal import ensure_session
 from holdfast.pipeline.keying import ALIKE, Resolution, aliases, resolve
 from holdfast.pipeline.keys import Decision
-from holdfast.pipeline.operations import doing
+from holdfast.pipeline.operations import doing, names_the_past
 from holdfast.pipeline.remember import Teller, fact_text, memory_digest, mind_expiry, relabelled, revise
 from holdfast.pipeline.stated import Stated, Statement, Told
 from holdfast.pipeline.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
@@ -64,7 +64,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
     suspicions = tx.suspicions()
     where = resolve(said.subject, said.attribute, tx.fact_keys(teller.agent), aliases(tx, suspicions))
     work = _Work(tx=tx, said=said, teller=teller, change_id=change_id, life=life, where=where)
-    timeline = tx.facts(subject=where.subject, key=where.key, agent=teller.agent) if where.known else []
+    timeline = _timeline(work, since=None if names_the_past(said) else said.at) if where.known else []
     operation, decision, ends = doing(said, timeline)
     word = Word(
         value=said.value,
@@ -83,7 +83,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
     rows = _rows(tx, timeline, said.at)
     placement = place(timeline, word, rows)
     if placement.against:
-        return _kept_apart(work, timeline, placement, suspicions)
+        return _kept_apart(work, placement, suspicions)
     if said.importance == "low" and not told and not where.known and operation != "remove":
         return _note(work)
     corrects = decision is not None and decision.operation == "correct"
@@ -95,6 +95,11 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
         reason=_reason(placement, operation, decision, work),
         suspicions=tuple(raised),
     )
+
+
+def _timeline(work: _Work, since: datetime | None = None) -> list[Memory]:
+    where = work.where
+    return work.tx.facts(subject=where.subject, key=where.key, agent=work.teller.agent, since=since)
 
 
 def _lapsed(work: _Work, timeline: Sequence[Memory], operation: Told) -> list[Memory]:
@@ -308,12 +313,12 @@ def _note(work: _Work) -> Stated:
     return Stated(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
 
 
-def _kept_apart(work: _Work, timeline: Sequence[Memory], placement: Placement, known: Sequence[Suspicion]) -> Stated:
+def _kept_apart(work: _Work, placement: Placement, known: Sequence[Suspicion]) -> Stated:
     """A statement against what the user told: kept out of the present, for a person to settle."""
     said, tx = work.said, work.tx
     named = {one.memory_id for one in known if one.kind == "contradiction"}
     told = placement.against[-1]
-    for memory in timeline:
+    for memory in _timeline(work):
         if memory.id in named and same_value(memory.value or "", said.value):
             return Stated(
                 memory=memory, effects=tuple(work.effects), reason="kept apart before: the user told otherwise"

@@ -5,6 +5,7 @@ The statements are named; each store says them in its own dialect (`holdfast.sto
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -98,11 +99,16 @@ class SqlRead:
 
     def _memories(self, found: Sequence[Row]) -> list[Memory]:
         """The memories of these rows with their sources."""
-        named = self._each("read_sources", [{"memory_id": row[0], "rev": row[1]} for row in found])
-        return [
-            rows.to_memory(row, tuple(source for (source,) in sources))
-            for row, sources in zip(found, named, strict=True)
-        ]
+        named = self._sources([(row[0], row[1]) for row in found])
+        return [rows.to_memory(row, sources) for row, sources in zip(found, named, strict=True)]
+
+    def _sources(self, revisions: Sequence[tuple[str, int]]) -> list[tuple[str, ...]]:
+        """The sources of each of these memories as of a revision of it, in one statement."""
+        found: list[list[str]] = [[] for _ in revisions]
+        if revisions:
+            for place, source in self._run("read_sources", revisions=json.dumps(revisions)):
+                found[place].append(source)
+        return [tuple(sources) for sources in found]
 
     def session(self, name: str) -> Session | None:
         row = self._first("read_session", session_id=name)
@@ -179,8 +185,9 @@ class SqlRead:
         found = {row[0]: row for one in asked for row in one}
         return [rows.to_message(row) for _, row in sorted(found.items())]
 
-    def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
-        found = self._run("read_facts", subject=subject, fact_key=key, agent_id=agent or "")
+    def facts(self, *, subject: str, key: str, agent: str | None, since: datetime | None = None) -> list[Memory]:
+        asked = {"subject": subject, "fact_key": key, "agent_id": agent or "", "since": rows.opt_micros(since)}
+        found = self._run("read_facts", **asked)
         return self._memories(found.fetchall())
 
     def fact_keys(self, agent: str | None) -> list[FactKey]:

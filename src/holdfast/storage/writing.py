@@ -131,8 +131,7 @@ class SqlWrite(SqlRead):
 
     def _put_sources(self, memory: Memory) -> None:
         """Write the sources where they are other than in the revision before."""
-        held = tuple(source for (source,) in self._run("read_sources", memory_id=memory.id, rev=memory.rev))
-        if held == memory.sources:
+        if self._sources([(memory.id, memory.rev)]) == [memory.sources]:
             return
         placed = list(enumerate(memory.sources)) or [(-1, "")]
         named = {"memory_id": memory.id, "since": memory.rev}

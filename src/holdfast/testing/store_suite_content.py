@@ -23,7 +23,7 @@ from holdfast.testing.store_suite_rows import (
     need_session,
     say,
 )
-from holdfast.transaction import Listing, Replay, WriteTx
+from holdfast.transaction import Listing, ReadTx, Replay, WriteTx
 
 __all__ = ["ContentCases"]
 
@@ -188,25 +188,18 @@ class ContentCases:
         assert await texts(limit=2) == active[:2]
         assert await texts(limit=2, after=numbers[1]) == active[2:4]
 
-    async def test_facts_are_of_one_subject_key_and_agent(self, store: Store, ids: Ids) -> None:
-        def fill(tx: WriteTx) -> None:
-            add_fact(tx, ids, "food", "third", valid_from=later(30))
-            add_fact(tx, ids, "food", "first", valid_from=later(10), state="superseded")
-            add_fact(tx, ids, "food", "second", valid_from=later(20), state="retracted")
-            add_fact(tx, ids, "food", "hers", subject="ada")
-            add_fact(tx, ids, "drink", "tea")
-            add_fact(tx, ids, "food", "the agent's", agent="planner")
-            add_note(tx, ids, "no fact", subject="user", attribute="food", value="x", key="food")
+    async def test_memories_read_together_have_their_own_sources(self, store: Store, ids: Ids) -> None:
+        said = await store.write(ALICE, lambda tx: [one.id for one in say(tx, ids, *"abc")])
+        wanted: list[tuple[str, ...]] = [(said[2], said[0]), (), (said[1],)]
+        notes = await store.write(ALICE, lambda tx: [add_note(tx, ids, "n", sources=one) for one in wanted])
+        again = replace(notes[0], rev=2, sources=(said[1],))
+        await store.write(ALICE, lambda tx: tx.put_memory(again))
 
-        await store.write(ALICE, fill)
+        def read(tx: ReadTx) -> list[tuple[str, ...]]:
+            found = [*tx.find_memories([one.id for one in reversed(notes)]), *tx.revisions(notes[0].id)]
+            return [memory.sources for memory in found]
 
-        async def values(agent: str | None) -> list[str | None]:
-            found = await store.read(ALICE, lambda tx: tx.facts(subject="user", key="food", agent=agent))
-            return [fact.value for fact in found]
-
-        assert await values(None) == ["first", "second", "third"]
-        assert await values("planner") == ["the agent's"]
-        assert await values("writer") == []
+        assert await store.read(ALICE, read) == [(said[1],), (), (said[1],), wanted[0], (said[1],)]
 
     async def test_same_content_is_active_and_of_one_kind_and_agent(self, store: Store, ids: Ids) -> None:
         digest = b"d" * 32

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from holdfast.model import Evidence, FactKey, Memory, Scope, Suspicion
 from holdfast.ports import Ids, Store
-from holdfast.testing.store_suite_rows import ALICE, add_change, add_fact, later
+from holdfast.testing.store_suite_rows import ALICE, add_change, add_fact, add_note, later
 from holdfast.transaction import WriteTx
 
 __all__ = ["FactCases"]
@@ -30,6 +31,49 @@ def _doubt(ids: Ids, one: Memory, other: Memory, change_id: str, **fields: Any) 
 @pytest.mark.asyncio
 class FactCases:
     """Wordings, evidence, suspicions and vectors of keys come back as documented, and go with what they speak of."""
+
+    async def test_facts_are_of_one_subject_key_and_agent(self, store: Store, ids: Ids) -> None:
+        def fill(tx: WriteTx) -> None:
+            add_fact(tx, ids, "food", "third", valid_from=later(30))
+            add_fact(tx, ids, "food", "first", valid_from=later(10), state="superseded")
+            add_fact(tx, ids, "food", "second", valid_from=later(20), state="retracted")
+            add_fact(tx, ids, "food", "hers", subject="ada")
+            add_fact(tx, ids, "drink", "tea")
+            add_fact(tx, ids, "food", "the agent's", agent="planner")
+            add_note(tx, ids, "no fact", subject="user", attribute="food", value="x", key="food")
+
+        await store.write(ALICE, fill)
+
+        async def values(agent: str | None) -> list[str | None]:
+            found = await store.read(ALICE, lambda tx: tx.facts(subject="user", key="food", agent=agent))
+            return [fact.value for fact in found]
+
+        assert await values(None) == ["first", "second", "third"]
+        assert await values("planner") == ["the agent's"]
+        assert await values("writer") == []
+
+    async def test_facts_since_a_time_are_those_that_a_statement_of_then_can_meet(self, store: Store, ids: Ids) -> None:
+        def fill(tx: WriteTx) -> None:
+            for value, state, until in (
+                ("before", "superseded", later(19)),
+                ("until then", "superseded", later(20)),
+                ("beyond", "superseded", later(30)),
+                ("lasting", "active", None),
+                ("over", "expired", later(12)),
+                ("never so", "retracted", None),
+            ):
+                add_fact(tx, ids, "food", value, valid_from=later(10), valid_to=until, state=state)
+            add_fact(tx, ids, "drink", "tea")
+
+        await store.write(ALICE, fill)
+
+        async def values(since: datetime | None) -> set[str | None]:
+            found = await store.read(ALICE, lambda tx: tx.facts(subject="user", key="food", agent=None, since=since))
+            return {fact.value for fact in found}
+
+        assert await values(later(20)) == {"until then", "beyond", "lasting", "over"}
+        assert await values(later(31)) == {"lasting", "over"}
+        assert await values(None) == {"before", "until then", "beyond", "lasting", "over", "never so"}
 
     async def test_fact_keys_are_each_wording_of_one_agent_oldest_first(self, store: Store, ids: Ids) -> None:
         def put(tx: WriteTx) -> None:

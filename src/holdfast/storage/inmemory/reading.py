@@ -162,11 +162,14 @@ class InMemoryReadTx:
         ]
         return sorted(found, key=lambda message: message.number)
 
-    def facts(self, *, subject: str, key: str, agent: str | None) -> list[Memory]:
+    def facts(self, *, subject: str, key: str, agent: str | None, since: datetime | None = None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""
 
         def wanted(memory: Memory) -> bool:
-            return (memory.kind, memory.subject, memory.key, memory.agent) == ("fact", subject, key, agent)
+            named = (memory.kind, memory.subject, memory.key, memory.agent) == ("fact", subject, key, agent)
+            if since is None or memory.state in {"active", "expired"}:
+                return named
+            return named and memory.state == "superseded" and (memory.valid_to is None or memory.valid_to >= since)
 
         found = self._current(lambda kept: wanted(kept.current))
         return [

@@ -155,6 +155,8 @@ SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attrib
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
   AND agent_id = :agent_id AND unrecorded_at IS NULL
+  AND (:since::bigint IS NULL OR state IN ('active', 'expired')
+       OR (state = 'superseded' AND (valid_to IS NULL OR valid_to >= :since)))
 ORDER BY valid_from, number
 
 -- name: read_fact_keys
@@ -261,11 +263,15 @@ WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.source_id = :sourc
 ORDER BY m.number
 
 -- name: read_sources
-SELECT source_id FROM memory_source
-WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id AND position >= 0
-  AND since = (SELECT max(o.since) FROM memory_source AS o
-               WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = :memory_id AND o.since <= :rev)
-ORDER BY position
+SELECT m.place - 1, s.source_id FROM jsonb_array_elements(:revisions::jsonb) WITH ORDINALITY AS m(one, place)
+CROSS JOIN LATERAL (
+  SELECT h.source_id, h.position FROM memory_source AS h
+  WHERE h.namespace = :namespace AND h.user_id = :user_id AND h.memory_id = (m.one ->> 0) COLLATE "C" AND h.position >= 0
+    AND h.since = (SELECT max(o.since) FROM memory_source AS o
+                   WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = (m.one ->> 0) COLLATE "C"
+                     AND o.since <= (m.one ->> 1)::bigint)
+) AS s
+ORDER BY m.place, s.position
 
 -- name: delete_sources
 DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id

@@ -153,6 +153,8 @@ SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attrib
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
   AND agent_id = :agent_id AND unrecorded_at IS NULL
+  AND (:since IS NULL OR state IN ('active', 'expired')
+       OR (state = 'superseded' AND (valid_to IS NULL OR valid_to >= :since)))
 ORDER BY valid_from, number
 
 -- name: read_fact_keys
@@ -259,11 +261,13 @@ WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.source_id = :sourc
 ORDER BY m.number
 
 -- name: read_sources
-SELECT source_id FROM memory_source
-WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id AND position >= 0
-  AND since = (SELECT max(o.since) FROM memory_source AS o
-               WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = :memory_id AND o.since <= :rev)
-ORDER BY position
+SELECT m.key, s.source_id FROM json_each(:revisions) AS m
+CROSS JOIN memory_source AS s ON s.memory_id = m.value ->> 0
+WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.position >= 0
+  AND s.since = (SELECT max(o.since) FROM memory_source AS o
+                 WHERE o.namespace = :namespace AND o.user_id = :user_id AND o.memory_id = m.value ->> 0
+                   AND o.since <= m.value ->> 1)
+ORDER BY m.key, s.position
 
 -- name: delete_sources
 DELETE FROM memory_source WHERE namespace = :namespace AND user_id = :user_id AND memory_id = :memory_id

@@ -1,0 +1,116 @@
+"""Stating a fact whose attribute had many values before: the same as over its whole timeline, and as quick as the first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast import AsyncHoldfast
+from holdfast.model import Author, Memory, Scope
+from holdfast.pipeline import statements
+from holdfast.pipeline.remember import Teller
+from holdfast.pipeline.statements import Statement, state_fact
+from holdfast.storage import rows
+from holdfast.testing import FakeClock, SeededIds
+
+T0 = datetime(2025, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+ALICE = Scope(user="alice")
+VALUES = (
+    "rice",
+    "Soup",
+    "soup",
+    "bread",
+    "none",
+    "no more rice",
+    "no longer soup, now bread",
+    "bread, not rice any more",
+)
+
+statement = st.builds(
+    lambda day, until, **given: Statement(
+        subject="user", at=T0 + day * DAY, expires_at=None if until is None else T0 + (day + until) * DAY, **given
+    ),
+    day=st.integers(0, 12),
+    until=st.sampled_from([None, None, None, 1, 5]),
+    attribute=st.sampled_from(["favorite food", "allergies"]),
+    value=st.sampled_from(VALUES),
+    operation=st.sampled_from([None, None, None, "set", "add", "remove"]),
+    model=st.sampled_from([None, None, "add", "replace", "end", "correct"]),
+    wording=st.sampled_from(["", "", "I no longer eat rice, only soup.", "Actually it is bread.", "I also like soup."]),
+    trust=st.sampled_from(["user", "user", "assistant", "tool"]),
+    own_words=st.booleans(),
+)
+told = st.tuples(statement, st.sampled_from(["user", "user", "model"]), st.sampled_from([0, 1, 20]))
+
+
+async def _stated(history: list[tuple[Statement, Any, int]]) -> list[object]:
+    """What a history of statements gives: what came of each, and every revision in the end."""
+    clock, seen = FakeClock(), list[object]()
+    async with await AsyncHoldfast.open("memory://", worker=False, clock=clock, ids=SeededIds(5)) as holdfast:
+        store, ids = holdfast._runtime.store, holdfast._runtime.ids
+        for said, origin, days in history:
+            clock.advance(days * DAY)
+            if days:
+                await holdfast.settle()
+            teller = Teller(ids=ids, secret=store.facts.secret, author=Author(origin=origin, name="m"))
+            stated = await store.write(
+                ALICE,
+                lambda tx, said=said, teller=teller: state_fact(
+                    tx, said, teller=teller, change_id=ids.new("chg"), life=7 * DAY
+                ),
+            )
+            seen.append((stated.reason, len(stated.effects), len(stated.suspicions)))
+            for memory in (await holdfast.scope(user="alice").list(states=None, limit=1000)).items:
+                seen.append(await store.read(ALICE, lambda tx, id_=memory.id: tx.revisions(id_)))
+                seen.append(await store.read(ALICE, lambda tx, id_=memory.id: tx.evidence([id_])))
+    return seen
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(history=st.lists(told, min_size=1, max_size=10))
+def test_a_statement_does_what_it_would_do_over_the_whole_timeline(history: list[tuple[Statement, Any, int]]) -> None:
+    found = asyncio.run(_stated(history))
+    part: Callable[..., list[Memory]] = statements._timeline
+    with mock.patch.object(statements, "_timeline", lambda work, **_: part(work)):
+        assert found == asyncio.run(_stated(history))
+
+
+@pytest.mark.asyncio
+async def test_the_hundredth_value_reads_no_more_than_the_third(lasting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = 0
+    to_memory = rows.to_memory
+
+    def counted(*given: Any) -> Memory:
+        nonlocal read
+        read += 1
+        return to_memory(*given)
+
+    monkeypatch.setattr(rows, "to_memory", counted)
+    async with AsyncHoldfast.open(lasting, worker=False, embedding="none") as holdfast:
+        alice = holdfast.scope(user="alice")
+        counts = []
+        for number in range(100):
+            read = 0
+            await alice.remember(attribute="city", value=f"town {number}")
+            counts.append(read)
+    assert counts[-1] == counts[2], counts
+
+
+@pytest.mark.asyncio
+async def test_a_bare_value_that_names_what_ended_before_ends_nothing_else() -> None:
+    async with AsyncHoldfast.open("memory://", worker=False) as holdfast:
+        alice = holdfast.scope(user="alice")
+        for value in ("nuts", "milk"):
+            await alice.remember(attribute="allergy", value=value)
+        await alice.remember(attribute="allergy", value="nuts", operation="remove")
+        await alice.remember(attribute="allergy", value="eggs, no longer nuts")
+        held = [memory.value for memory in (await alice.list(kinds=("fact",))).items]
+        assert held == ["milk", "eggs, no longer nuts"]
