@@ -203,6 +203,10 @@ class ReadTx(FactReads, VectorReads, Protocol):
         """The scope's due work, leased or not, by time, kind and ref; `token` is that of the newest lease on it."""
         ...
 
+    def due_item(self, kind: str, ref: str) -> Due | None:
+        """One piece of it. What a write has looked at here is claimed by nobody before the write has ended."""
+        ...
+
     def overdue(self, kind: str) -> list[str]:
         """The refs of the scope's due work of a kind whose time has come, by time and ref, leased or not."""
         ...

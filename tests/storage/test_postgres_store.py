@@ -205,6 +205,38 @@ async def test_other_namespaces_do_not_wait(database: str) -> None:
     await store.close()
 
 
+async def test_the_work_that_a_write_looked_at_is_claimed_by_nobody_and_the_rest_of_it_is(database: str) -> None:
+    """A lease that stands when its holder applies stands until it has; the scope's other sessions are taken meanwhile."""
+    clock = FakeClock()
+    store = await PostgresStore.open(parsed(database), clock=clock)
+    other = await PostgresStore.open(parsed(database), clock=clock)
+    loop, held, let = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+
+    def work(tx) -> None:
+        tx.put_due("consolidate", "mine", clock.now())
+        tx.put_due("consolidate", "another", clock.now())
+
+    def apply(tx) -> None:
+        assert tx.due_item("consolidate", "mine") is not None
+        loop.call_soon_threadsafe(held.set)
+        asyncio.run_coroutine_threadsafe(asyncio.wait_for(let.wait(), 20), loop).result()
+
+    await store.write(ALICE, work)
+    applying = asyncio.create_task(store.write(ALICE, apply))
+    await held.wait()
+
+    async def claim() -> list[str]:
+        taken = await other.upkeep.claim(owner="w", kinds=("consolidate",), limit=1, seconds=60)
+        return [lease.due.ref for lease in taken]
+
+    assert [*await claim(), *await claim()] == ["another"]
+    let.set()
+    await applying
+    assert await claim() == ["mine"]
+    await other.close()
+    await store.close()
+
+
 async def test_a_lock_that_somebody_holds_for_too_long_is_said(database: str) -> None:
     store = await PostgresStore.open(parsed(database), clock=FakeClock(), busy_timeout=0.2)
     await store.write(ALICE, lambda tx: tx.take_numbers(1))

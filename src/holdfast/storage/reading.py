@@ -315,6 +315,10 @@ class SqlRead:
     def due(self) -> list[Due]:
         return [rows.to_due(row) for row in self._run("read_due")]
 
+    def due_item(self, kind: str, ref: str) -> Due | None:
+        row = self._first("read_due_item", kind=kind, ref=ref)
+        return None if row is None else rows.to_due(row)
+
     def overdue(self, kind: str) -> list[str]:
         return [str(ref) for (ref,) in self._run("read_overdue", kind=kind, now=micros(self._now))]
 

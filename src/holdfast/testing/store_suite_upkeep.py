@@ -86,6 +86,10 @@ class UpkeepCases:
         assert (lease.owner, lease.until, lease.token) == ("me", later(9.5), lease.due.token)
         [due] = await store.read(ALICE, lambda tx: tx.due())
         assert due.token == lease.token, "an apply can check its token"
+        one = await store.read(ALICE, lambda tx: tx.due_item(due.kind, "one"))
+        assert one == await store.write(ALICE, lambda tx: tx.due_item(due.kind, "one")) == due
+        for kind, ref, scope in ((due.kind, "other", ALICE), ("other", "one", ALICE), (due.kind, "one", BOB)):
+            assert await store.read(scope, lambda tx, asked=(kind, ref): tx.due_item(*asked)) is None  # type: ignore[misc]
         assert await store.read(ALICE, lambda tx: tx.leased()) == 1
         assert await store.read(BOB, lambda tx: tx.leased()) == 0
         clock.set(later(9.5))

@@ -88,8 +88,7 @@ class Likeness:
                 await self._store.write(scope, lambda tx: tx.put_due(*ALIKE, tx.now), priority=Priority.WORKER)
 
     def _missing(self, tx: ReadTx) -> bool:
-        there = any((due.kind, due.ref) == ALIKE for due in tx.due())
-        return not there and bool(waiting(tx, adjudicates=self._chain is not None))
+        return tx.due_item(*ALIKE) is None and bool(waiting(tx, adjudicates=self._chain is not None))
 
     # ------------------------------------------------------------------------------------------------ likeness
 

@@ -51,7 +51,7 @@ class Retaining:
     async def sweep_all(self) -> None:
         """Make it due in every scope that holds something of these kinds and where it is not."""
         for scope in await self._store.upkeep.scopes():
-            if await self._store.read(scope, lambda tx: self._holds(tx) and not _is_due(tx)):
+            if await self._store.read(scope, lambda tx: self._holds(tx) and tx.due_item(*DUE_RETENTION) is None):
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_RETENTION, tx.now), priority=Priority.WORKER)
 
     async def _wanted(self, scope: Scope) -> set[str]:
@@ -83,7 +83,3 @@ class Retaining:
 
     def _holds(self, tx: ReadTx) -> bool:
         return bool(tx.list_memories(Listing(kinds=self._rules.kinds, limit=1)))
-
-
-def _is_due(tx: ReadTx) -> bool:
-    return any((due.kind, due.ref) == DUE_RETENTION for due in tx.due())

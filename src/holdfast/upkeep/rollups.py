@@ -105,7 +105,9 @@ class RollUps:
     async def sweep_all(self) -> None:
         """Make it due in every scope where something is wanted, or will be, and it is not; else nothing is written."""
         for scope in await self._store.upkeep.scopes():
-            if await self._store.read(scope, lambda tx: _has_history(tx) and not _is_due(tx) and self._wants(tx)):
+            if await self._store.read(
+                scope, lambda tx: _has_history(tx) and tx.due_item(*DUE_ROLLUP) is None and self._wants(tx)
+            ):
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, tx.now), priority=Priority.WORKER)
 
     # ------------------------------------------------------------------------------------------------ a run
@@ -209,7 +211,3 @@ def _named(wanted: Wanted) -> str:
 
 def _has_history(tx: ReadTx) -> bool:
     return bool(tx.list_memories(Listing(kinds=("summary", "rollup"), limit=1)))
-
-
-def _is_due(tx: ReadTx) -> bool:
-    return any((due.kind, due.ref) == DUE_ROLLUP for due in tx.due())

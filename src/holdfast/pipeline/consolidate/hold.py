@@ -42,7 +42,8 @@ class Hold:
 
     def stands(self, tx: ReadTx) -> bool:
         """Whether it is still the newest lease on the work."""
-        return any((due.kind, due.ref, due.token) == (self.kind, self.ref, self.token) for due in tx.due())
+        due = tx.due_item(self.kind, self.ref)
+        return due is not None and due.token == self.token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -337,6 +337,10 @@ class InMemoryReadTx:
         """The scope's due work, by time, kind and ref."""
         return sorted((claim.due for claim in self._claims()), key=lambda due: (due.due_at, due.kind, due.ref))
 
+    def due_item(self, kind: str, ref: str) -> Due | None:
+        """One piece of it."""
+        return next((due for due in self.due() if (due.kind, due.ref) == (kind, ref)), None)
+
     def overdue(self, kind: str) -> list[str]:
         """The refs of due work of a kind whose time has come, by time and ref."""
         return [due.ref for due in self.due() if due.kind == kind and due.due_at <= self.now]

@@ -484,6 +484,10 @@ DELETE FROM vector_block WHERE namespace = :namespace AND user_id = :user_id AND
 SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
 FROM due WHERE namespace = :namespace AND user_id = :user_id ORDER BY due_at, kind, ref
 
+-- name: read_due_item
+SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
+FROM due WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
+
 -- name: count_leased
 SELECT count(*) FROM due WHERE namespace = :namespace AND user_id = :user_id AND leased_until > :now
 
@@ -672,9 +676,10 @@ INSERT INTO namespace (namespace, change_seq) VALUES (:namespace, 0) ON CONFLICT
 -- name: put_mark
 UPDATE namespace SET marks = substring(:mark || marks FROM 1 FOR 256) WHERE namespace = :namespace
 
--- name: lock_due
+-- name: lock_due_item
 SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
-FROM due WHERE namespace = :namespace AND user_id = :user_id ORDER BY due_at, kind, ref FOR NO KEY UPDATE
+FROM due WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
+FOR NO KEY UPDATE
 
 -- name: enter
 -- scope: upkeep

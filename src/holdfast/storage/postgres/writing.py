@@ -23,9 +23,10 @@ class PostgresWrite(SqlWrite):
     def __init__(self, gathered: Gathered, scope: Scope, now: datetime) -> None:
         super().__init__(gathered, scope, now)
 
-    def due(self) -> list[Due]:
-        """The scope's due work; until this transaction ends nobody claims it, so a lease that holds goes on holding."""
-        return [rows.to_due(row) for row in self._run("lock_due")]
+    def due_item(self, kind: str, ref: str) -> Due | None:
+        """Locked: until this transaction ends nobody claims it, so a lease that holds goes on holding."""
+        row = self._first("lock_due_item", kind=kind, ref=ref)
+        return None if row is None else rows.to_due(row)
 
     def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
         near = self.near(generation) if blocks else None

@@ -479,6 +479,10 @@ DELETE FROM vector_block WHERE namespace = :namespace AND user_id = :user_id AND
 SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
 FROM due WHERE namespace = :namespace AND user_id = :user_id ORDER BY due_at, kind, ref
 
+-- name: read_due_item
+SELECT namespace, user_id, kind, ref, due_at, attempts, last_error, token
+FROM due WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :ref
+
 -- name: count_leased
 SELECT count(*) FROM due WHERE namespace = :namespace AND user_id = :user_id AND leased_until > :now
 
