@@ -304,24 +304,29 @@ async def test_models_that_take_the_same_time_keep_no_window_waiting(location: s
         assert len(begun) == windows
 
 
-async def test_a_worker_finds_what_another_process_makes_due_at_its_next_look(tmp_path: Path) -> None:
-    """A file tells nobody of a write: `poll_seconds` bounds how late another process is."""
-    path, done = str(tmp_path / "m.db"), asyncio.Semaphore(0)
+@pytest.mark.parametrize("writes", [False, True], ids=["idle", "writing"])
+async def test_what_another_process_makes_due_wakes_a_worker(lasting: str, *, writes: bool) -> None:
+    """Also where the worker's own process writes right after, and so is the first to see the other's commit."""
+    done: list[str] = []
+    ended = asyncio.Semaphore(0)
 
-    async def does(_: Lease) -> None:
-        done.release()
+    async def does(lease: Lease) -> None:
+        done.append(lease.due.ref)
+        ended.release()
 
-    async with opened(path) as here, opened(path) as there:
-        worker = working(here, {"consolidate": does}, slow=("consolidate",), poll_seconds=0.05)
+    async with opened(lasting) as here, opened(lasting) as there:
+        worker = working(here, {"consolidate": does}, slow=("consolidate",))
         worker.start()
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(20):
                 for number in range(2 * SLOTS):
                     await put(there._runtime.store, "consolidate", f"{number}")
-                for _ in range(2 * SLOTS):
-                    await done.acquire()
+                    if writes:
+                        await here._runtime.store.write(ALICE, lambda tx: tx.clear_due("index", "x"))
+                    await ended.acquire()
         finally:
             await worker.stop()
+        assert done == [str(number) for number in range(2 * SLOTS)]
 
 
 # ------------------------------------------------------------------------------------------------ writers

@@ -64,7 +64,8 @@ class Settings:
         worker: whether due work is done in the background while the store is open.
         embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
-        poll_seconds: longest time between two looks for due work, 60 at most; a local write wakes at once.
+        poll_seconds: longest time between two looks for due work, 60 at most; a write wakes at once, on a file that of
+            another process within a second.
         model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
         model_backoff_seconds: wait after the first of them, doubled each time, and up to half as much again.
         chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.

@@ -113,25 +113,23 @@ class SqlWrite(SqlRead):
 
     def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
         current = self._first("current_revision", id=memory.id)
-        actual, before = 0 if current is None else int(current[0]), memory.rev - 1
+        # The next revision keeps what hides the one before, and its digest.
+        actual, kept_digest, hidden_by = (0, None, None) if current is None else current
+        before = memory.rev - 1
         if actual != before:
             raise RevisionConflict(
                 f"{memory.id} is at revision {actual}, not {before}; read it again", expected=before, actual=actual
             )
-        kept_digest, hidden_by = self._close_revision(memory) if before else (None, None)
+        if before:
+            self._run("close_revision", id=memory.id, rev=before, now=micros(memory.recorded_at))
         params = rows.memory_params(memory, kept_digest if digest is None else digest)
         self._run("insert_revision", **params, hidden_by=hidden_by)
         self._put_sources(memory)
 
-    def _close_revision(self, memory: Memory) -> tuple[bytes | None, str | None]:
-        """Close the revision before; returns what the next one keeps of it: its digest and what hides it."""
-        kept = self._first("read_kept", id=memory.id, rev=memory.rev - 1)
-        self._run("close_revision", id=memory.id, rev=memory.rev - 1, now=micros(memory.recorded_at))
-        return (None, None) if kept is None else (kept[0], kept[1])
-
     def _put_sources(self, memory: Memory) -> None:
-        """Write the sources where they are other than in the revision before."""
-        if self._sources([(memory.id, memory.rev)]) == [memory.sources]:
+        """Write the sources where they are other than in the revision before; the first has none before it."""
+        held = self._sources([(memory.id, memory.rev - 1)])[0] if memory.rev > 1 else ()
+        if held == memory.sources:
             return
         placed = list(enumerate(memory.sources)) or [(-1, "")]
         named = {"memory_id": memory.id, "since": memory.rev}

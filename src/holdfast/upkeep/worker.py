@@ -120,7 +120,7 @@ class Worker:
         self._tasks: list[asyncio.Task[None]] = []
         self._running: set[asyncio.Task[Outcome]] = set()
         self._stopping = False
-        store.on_due(self.wake)
+        self._listens = False
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -156,6 +156,9 @@ class Worker:
     def start(self) -> None:
         """Begin to work in the background."""
         self._stopping = False
+        if not self._listens:
+            self._listens = True
+            self._store.on_due(self.wake)
         lanes = ((self._quick, 1), (self._apart, 1), (self._slow, SLOTS))
         self._tasks = [
             asyncio.create_task(self._run(kinds, slots), name="holdfast-worker") for kinds, slots in lanes if kinds

@@ -20,7 +20,9 @@ from holdfast.wiring.models import (
     HeldModels,
     catalog,
     chain_parts,
+    check_embedding,
     embedding_of,
+    in_catalog,
     judge_parts,
     key_embedding,
     models_of,
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel
     from holdfast.keeping import Keeper
-    from holdfast.providers.catalog import Catalog
 
 __all__ = [
     "assemble",
@@ -71,10 +72,14 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     redactor = _redactor(settings)
     chosen = ((settings.consolidation, model), (settings.adjudication, judge), (settings.compaction, merging))
     named = [name for name, given in chosen if name not in {"", "none"} and given is None]
-    table = catalog(settings.models) if named else None
-    for name in named:
+    embeds = own is None and in_catalog(settings.embedding)
+    table = catalog(settings.models) if named or embeds else None
+    if table is not None:
         # A name that is not there is said before the store is opened.
-        _catalogued(table, name)
+        for name in named:
+            table.chain(name)
+        if embeds:
+            check_embedding(table, settings.embedding)
     store, residue, keeper = await open_kept(location, settings, clock, ids)
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
@@ -93,12 +98,6 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         held=held,
         redactor=redactor,
     )
-
-
-def _catalogued(table: Catalog | None, name: str) -> None:
-    """Say that the catalog has no such chain or model, where it has none."""
-    if table is not None:
-        table.chain(name)
 
 
 def _redactor(settings: Settings) -> Redactor | None:

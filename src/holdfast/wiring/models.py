@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.chains import ChainParts
     from holdfast.inference import EmbeddingModel, Tally
     from holdfast.providers.catalog import Catalog
+    from holdfast.providers.entry import Entry
     from holdfast.providers.models import Models
     from holdfast.providers.pool import ChainSettings
     from holdfast.providers.view import ModelsView
@@ -30,7 +31,9 @@ __all__ = [
     "HeldModels",
     "catalog",
     "chain_parts",
+    "check_embedding",
     "embedding_of",
+    "in_catalog",
     "judge_parts",
     "key_embedding",
     "models_of",
@@ -120,12 +123,34 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
             from holdfast.providers.embedding.directory import DirectoryEmbedding
 
             return await asyncio.to_thread(DirectoryEmbedding, folder)
-        if held is None or name not in held.models.catalog.models:
-            message = f"embedding is {name!r:.80}; pass none, builtin, a model directory, or an entry of the catalog"
-            raise InvalidSetting(message, name="embedding")
+        if held is None:
+            raise _unknown(name)
+        check_embedding(held.models.catalog, name)
         return await held.models.embedding(name)
 
     return Embedding(opened)
+
+
+def in_catalog(name: str) -> bool:
+    """Whether an embedding of that name is to be in the catalog; else it is ours, or a directory, there or not."""
+    return name not in {"none", "builtin"} and os.sep not in name and not Path(name).expanduser().is_dir()
+
+
+def check_embedding(table: Catalog, name: str) -> Entry:
+    """The embedding model of that name.
+
+    Raises:
+        InvalidSetting: the catalog has none; it says what may be passed instead.
+    """
+    entry = table.models.get(name)
+    if entry is None or not entry.embeds:
+        raise _unknown(name)
+    return entry
+
+
+def _unknown(name: str) -> InvalidSetting:
+    message = f"embedding is {name!r:.80}; pass none, builtin, a model directory, or an embedding model of the catalog"
+    return InvalidSetting(message, name="embedding")
 
 
 def catalog(models: str = "") -> Catalog:
@@ -210,12 +235,7 @@ def key_embedding(name: str) -> EmbeddingModel:
         from holdfast.providers.embedding.directory import DirectoryEmbedding
 
         return DirectoryEmbedding(Path(name))
-    entry = catalog().models.get(name)
-    if entry is None or not entry.embeds:
-        message = (
-            f"{name!r:.80} is no embedding: pass builtin, a model's directory, or an embedding model of the catalog"
-        )
-        raise InvalidSetting(message, name=name)
+    entry = check_embedding(catalog(), name)
     if entry.protocol == "ollama-embeddings":
         from holdfast.providers.embedding.ollama import OllamaEmbedding
 

@@ -92,7 +92,7 @@ UPDATE memory SET unrecorded_at = :now
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev AND unrecorded_at IS NULL
 
 -- name: current_revision
-SELECT rev FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
+SELECT rev, digest, hidden_by FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
 
 -- name: insert_revision
 INSERT INTO memory (namespace, user_id, id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value,
@@ -101,9 +101,6 @@ INSERT INTO memory (namespace, user_id, id, rev, number, agent_id, session_id, k
 VALUES (:namespace, :user_id, :id, :rev, :number, :agent_id, :session_id, :kind, :state, :tier, :subject, :attribute, :value,
   :fact_key, :operation, :text, :digest, :topics, :entities, :metadata, :importance, :pinned, :origin, :trust, :evidence,
   :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by, :hidden_by)
-
--- name: read_kept
-SELECT digest, hidden_by FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
 
 -- name: read_memory
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,

@@ -96,6 +96,10 @@ class SqliteStore(Opened):
     def tokens(self) -> SqliteTokens:
         return self._tokens
 
+    def on_due(self, wake: Callable[[], None]) -> None:
+        super().on_due(wake)
+        self._writer.watch()
+
     async def write(
         self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE
     ) -> T:

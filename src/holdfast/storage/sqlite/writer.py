@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from queue import SimpleQueue
+from enum import Enum
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import apsw
@@ -32,6 +33,13 @@ T = TypeVar("T")
 
 GROUP_SECONDS = 0.02
 """A group takes no further write after this long, so that nothing holds the write lock over 50 ms."""
+LOOK_SECONDS = 1.0
+"""How long another process may have written before those who wait for due work here are told."""
+
+
+class _Note(Enum):
+    END = "nothing arrives any more"
+    WATCH = "somebody waits for due work"
 
 
 @dataclass(slots=True)
@@ -65,16 +73,17 @@ class Writer:
         self._clock = clock
         self._woke = woke
         self._check = begin
-        self._arrived: SimpleQueue[_Job | None] = SimpleQueue()
+        self._arrived: SimpleQueue[_Job | _Note] = SimpleQueue()
         self._lanes: tuple[deque[_Job], ...] = tuple(deque() for _ in Priority)
         self._ended = False
+        self._watches = False
         self._closed = False
         self._gives_up_at = math.inf
         self._closing = threading.Lock()
         self._known = Known()
-        self._version = 0
         self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
         self._connection = connect()
+        self._version = self._connection.execute("PRAGMA data_version").get
         self._thread.start()
 
     def submit(self, scope: Scope, work: Callable[[WriteTx], T], priority: Priority) -> asyncio.Future[T]:
@@ -84,6 +93,10 @@ class Writer:
     def call(self, work: Callable[[apsw.Connection], T]) -> asyncio.Future[T]:
         """Run something on the write connection outside any transaction: checkpoints and scrubs."""
         return self._queue(None, work, Priority.WORKER)
+
+    def watch(self) -> None:
+        """From now on tell also of what other processes write, within a second: nothing else on a file would."""
+        self._arrived.put(_Note.WATCH)
 
     def _queue(self, scope: Scope | None, work: Callable[[Any], T], priority: Priority) -> asyncio.Future[T]:
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -103,7 +116,7 @@ class Writer:
             self._closed = True
             self._gives_up_at = time.monotonic() + timeout
             # Nothing arrives after it.
-            self._arrived.put(None)
+            self._arrived.put(_Note.END)
         self._thread.join()
 
     def _next(self, *, wait: bool) -> _Job | None:
@@ -120,13 +133,25 @@ class Writer:
                     return lane.popleft()
             if self._ended or not wait:
                 return None
-            self._sort(self._arrived.get())
+            self._wait()
 
-    def _sort(self, job: _Job | None) -> None:
-        if job is None:
-            self._ended = True
-        else:
-            self._lanes[job.priority].append(job)
+    def _wait(self) -> None:
+        """Wait for what arrives; an idle writer looks meanwhile for what others write, where somebody wants to know."""
+        try:
+            self._sort(self._arrived.get(timeout=LOOK_SECONDS if self._watches else None))
+        except Empty:
+            with contextlib.suppress(apsw.Error):
+                if self._others_wrote():
+                    self._woke()
+
+    def _sort(self, arrived: _Job | _Note) -> None:
+        match arrived:
+            case _Note.END:
+                self._ended = True
+            case _Note.WATCH:
+                self._watches = True
+            case job:
+                self._lanes[job.priority].append(job)
 
     def _run(self) -> None:
         while (job := self._next(wait=True)) is not None:
@@ -154,7 +179,7 @@ class Writer:
         woke = False
         try:
             with translated(self._path):
-                gathered, now = self._begin()
+                gathered, now, woke = self._begin()
                 until = time.monotonic() + (0 if alone else GROUP_SECONDS)
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
@@ -217,19 +242,27 @@ class Writer:
             else:
                 self._group(job, alone=True)
 
-    def _begin(self) -> tuple[Gathered, datetime]:
-        """Begin a transaction; its time is never before the last recorded one, whoever wrote that."""
+    def _others_wrote(self) -> bool:
+        """Whether another connection has committed since this one looked; what is known of the rows goes then."""
+        version = self._connection.execute("PRAGMA data_version").get
+        if version == self._version:
+            return False
+        self._known.clear()
+        self._version = version
+        return True
+
+    def _begin(self) -> tuple[Gathered, datetime, bool]:
+        """Begin a transaction: its rows, its time, and whether others wrote before it.
+
+        Its time is never before the last recorded one, whoever wrote that.
+        """
         self._connection.execute("BEGIN IMMEDIATE")
         self._check()
-        version = self._connection.execute("PRAGMA data_version").get
-        if version != self._version:
-            # Another connection has committed since this one looked.
-            self._known.clear()
-            self._version = version
+        others = self._others_wrote()
         if self._known.clock is None:
             self._known.clock = from_micros(int(self._connection.execute(QUERIES["read_clock"]).get))
         now = max(self._clock.now(), self._known.clock)
-        return Gathered(SqliteStatements(self._connection), self._known), now
+        return Gathered(SqliteStatements(self._connection), self._known), now, others
 
     def _commit(self, gathered: Gathered, now: datetime) -> None:
         gathered.write()
