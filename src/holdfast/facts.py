@@ -17,8 +17,8 @@ class FactReads(Protocol):
     def facts(self, *, subject: str, key: str, agent: str | None, since: datetime | None = None) -> list[Memory]:
         """Every fact of this subject, key and exactly this agent, in whatever state, by `valid_from` and number.
 
-        With `since` those alone that a statement of that time can meet: what is active or expired, and what was
-        superseded then or later.
+        With `since` those alone that a statement of that time can meet: what is active or expired, and of what was
+        superseded then or later as much as began until the next that set the value.
         """
         ...
 

@@ -83,23 +83,31 @@ def test_a_statement_does_what_it_would_do_over_the_whole_timeline(history: list
         assert found == asyncio.run(_stated(history))
 
 
+@pytest.mark.parametrize("late", [False, True], ids=["in order", "late"])
 @pytest.mark.asyncio
-async def test_the_hundredth_value_reads_no_more_than_the_third(lasting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_hundredth_value_reads_no_more_than_the_third(
+    lasting: str, monkeypatch: pytest.MonkeyPatch, *, late: bool
+) -> None:
+    """Memories and evidence; told in the order of time, and each before all that were told."""
     read = 0
-    to_memory = rows.to_memory
 
-    def counted(*given: Any) -> Memory:
-        nonlocal read
-        read += 1
-        return to_memory(*given)
+    def counted(make: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(*given: Any) -> Any:
+            nonlocal read
+            read += 1
+            return make(*given)
 
-    monkeypatch.setattr(rows, "to_memory", counted)
+        return counting
+
+    monkeypatch.setattr(rows, "to_memory", counted(rows.to_memory))
+    monkeypatch.setattr(rows, "to_evidence", counted(rows.to_evidence))
     async with AsyncHoldfast.open(lasting, worker=False, embedding="none") as holdfast:
         alice = holdfast.scope(user="alice")
         counts = []
         for number in range(100):
             read = 0
-            await alice.remember(attribute="city", value=f"town {number}")
+            at = T0 - number * DAY if late else None
+            await alice.remember(attribute="city", value=f"town {number}", event_time=at)
             counts.append(read)
     assert counts[-1] == counts[2], counts
 

@@ -63,7 +63,24 @@ class FactCases:
                 ("never so", "retracted", None),
             ):
                 add_fact(tx, ids, "food", value, valid_from=later(10), valid_to=until, state=state)
-            add_fact(tx, ids, "drink", "tea")
+            for value, operation, at in (
+                ("beside", "add", 33),
+                ("next", "set", 35),
+                ("with it", "add", 35),
+                ("after", "set", 36),
+            ):
+                add_fact(
+                    tx,
+                    ids,
+                    "food",
+                    value,
+                    operation=operation,
+                    state="superseded",
+                    valid_from=later(at),
+                    valid_to=later(40),
+                )
+            add_fact(tx, ids, "food", "never set", state="retracted", valid_from=later(34))
+            add_fact(tx, ids, "drink", "tea", state="superseded", valid_from=later(34), valid_to=later(40))
 
         await store.write(ALICE, fill)
 
@@ -71,9 +88,12 @@ class FactCases:
             found = await store.read(ALICE, lambda tx: tx.facts(subject="user", key="food", agent=None, since=since))
             return {fact.value for fact in found}
 
-        assert await values(later(20)) == {"until then", "beyond", "lasting", "over"}
-        assert await values(later(31)) == {"lasting", "over"}
-        assert await values(None) == {"before", "until then", "beyond", "lasting", "over", "never so"}
+        following = {"beside", "next", "with it"}
+        assert await values(later(20)) == {"until then", "beyond", "lasting", "over"} | following
+        assert await values(later(31)) == {"lasting", "over"} | following
+        assert await values(later(35)) == {"lasting", "over"} | following | {"after"}
+        assert await values(later(41)) == {"lasting", "over"}
+        assert len(await values(None)) == 11
 
     async def test_fact_keys_are_each_wording_of_one_agent_oldest_first(self, store: Store, ids: Ids) -> None:
         def put(tx: WriteTx) -> None:

@@ -166,15 +166,11 @@ class InMemoryReadTx:
         """Every fact of this subject, key and exactly this agent that is not forgotten, by `valid_from`."""
 
         def wanted(memory: Memory) -> bool:
-            named = (memory.kind, memory.subject, memory.key, memory.agent) == ("fact", subject, key, agent)
-            if since is None or memory.state in {"active", "expired"}:
-                return named
-            return named and memory.state == "superseded" and (memory.valid_to is None or memory.valid_to >= since)
+            return (memory.kind, memory.subject, memory.key, memory.agent) == ("fact", subject, key, agent)
 
-        found = self._current(lambda kept: wanted(kept.current))
-        return [
-            kept.sealed[-1].open() for kept in sorted(found, key=lambda k: (k.current.valid_from, k.current.number))
-        ]
+        found = [kept.sealed[-1].open() for kept in self._current(lambda kept: wanted(kept.current))]
+        found.sort(key=lambda memory: (memory.valid_from, memory.number))
+        return found if since is None else _met(found, since)
 
     def fact_keys(self, agent: str | None) -> list[FactKey]:
         """Each wording of a subject and attribute, oldest first, with its key."""
@@ -365,6 +361,19 @@ class InMemoryReadTx:
     def _claims(self) -> list[Claim]:
         owner = (self._scope.namespace, self._scope.user)
         return [claim for key, claim in self._due.items() if key[:2] == owner]
+
+
+def _met(timeline: Sequence[Memory], since: datetime) -> list[Memory]:
+    """What a statement of that time can meet."""
+    standing = [memory for memory in timeline if memory.state in {"active", "superseded", "expired"}]
+    later = [memory.valid_from for memory in standing if memory.operation == "set" and memory.valid_from > since]
+    until = min(later, default=None)
+    return [
+        memory
+        for memory in standing
+        if memory.state != "superseded"
+        or ((memory.valid_to is None or memory.valid_to >= since) and (until is None or memory.valid_from <= until))
+    ]
 
 
 def _listed(memory: Memory, listing: Listing) -> bool:

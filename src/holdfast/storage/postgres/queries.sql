@@ -153,7 +153,13 @@ FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
   AND agent_id = :agent_id AND unrecorded_at IS NULL
   AND (:since::bigint IS NULL OR state IN ('active', 'expired')
-       OR (state = 'superseded' AND (valid_to IS NULL OR valid_to >= :since)))
+       OR (state = 'superseded' AND (valid_to IS NULL OR valid_to >= :since)
+           AND valid_from <= coalesce(
+             (SELECT min(n.valid_from) FROM memory AS n
+              WHERE n.namespace = :namespace AND n.user_id = :user_id AND n.hidden_by IS NULL AND n.subject = :subject
+                AND n.fact_key = :fact_key AND n.kind = 'fact' AND n.agent_id = :agent_id AND n.unrecorded_at IS NULL
+                AND n.operation = 'set' AND n.state IN ('active', 'superseded', 'expired') AND n.valid_from > :since),
+             9223372036854775807)))
 ORDER BY valid_from, number
 
 -- name: read_fact_keys
