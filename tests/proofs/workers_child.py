@@ -53,7 +53,8 @@ def tell(*, unguarded: bool) -> None:
 
     def told(*given):
         verdict = applied(*given)
-        print(verdict, flush=True)
+        # One write a line: windows are applied in threads, and another's word would come between it and its end.
+        print(f"{verdict}\n", end="", flush=True)
         return verdict
 
     consolidation.apply_answers = told
