@@ -305,8 +305,9 @@ async def test_models_that_take_the_same_time_keep_no_window_waiting(location: s
 
 
 @pytest.mark.parametrize("writes", [False, True], ids=["idle", "writing"])
-async def test_what_another_process_makes_due_wakes_a_worker(lasting: str, *, writes: bool) -> None:
+async def test_what_another_process_writes_to_a_file_wakes_a_worker(tmp_path: Path, *, writes: bool) -> None:
     """Also where the worker's own process writes right after, and so is the first to see the other's commit."""
+    path = str(tmp_path / "m.db")
     done: list[str] = []
     ended = asyncio.Semaphore(0)
 
@@ -314,7 +315,7 @@ async def test_what_another_process_makes_due_wakes_a_worker(lasting: str, *, wr
         done.append(lease.due.ref)
         ended.release()
 
-    async with opened(lasting) as here, opened(lasting) as there:
+    async with opened(path) as here, opened(path) as there:
         worker = working(here, {"consolidate": does}, slow=("consolidate",))
         worker.start()
         try:

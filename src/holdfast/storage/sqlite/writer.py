@@ -81,6 +81,7 @@ class Writer:
         self._gives_up_at = math.inf
         self._closing = threading.Lock()
         self._known = Known()
+        self._unheard = False
         self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
         self._connection = connect()
         self._version = self._connection.execute("PRAGMA data_version").get
@@ -141,8 +142,8 @@ class Writer:
             self._sort(self._arrived.get(timeout=LOOK_SECONDS if self._watches else None))
         except Empty:
             with contextlib.suppress(apsw.Error):
-                if self._others_wrote():
-                    self._woke()
+                self._look_at_others()
+            self._tell()
 
     def _sort(self, arrived: _Job | _Note) -> None:
         match arrived:
@@ -179,7 +180,7 @@ class Writer:
         woke = False
         try:
             with translated(self._path):
-                gathered, now, woke = self._begin()
+                gathered, now = self._begin()
                 until = time.monotonic() + (0 if alone else GROUP_SECONDS)
                 current: _Job | None = job
                 while current is not None and current.scope is not None:
@@ -194,13 +195,19 @@ class Writer:
                 outside = current
                 self._commit(gathered, now)
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
+            woke = False
             self._roll_back()
             self._regroup(begun, error)
         else:
             settle(done)
-            if woke:
-                self._woke()
+        self._tell(due=woke)
         return outside
+
+    def _tell(self, *, due: bool = False) -> None:
+        """Wake those who wait for due work, where some was made, or others have written what nobody was told of yet."""
+        if due or self._unheard:
+            self._unheard = False
+            self._woke()
 
     def _one(
         self, job: _Job, scope: Scope, gathered: Gathered, now: datetime
@@ -242,27 +249,23 @@ class Writer:
             else:
                 self._group(job, alone=True)
 
-    def _others_wrote(self) -> bool:
-        """Whether another connection has committed since this one looked; what is known of the rows goes then."""
+    def _look_at_others(self) -> None:
+        """Notice where another connection has committed since the last look; what is known of the rows goes then."""
         version = self._connection.execute("PRAGMA data_version").get
-        if version == self._version:
-            return False
-        self._known.clear()
-        self._version = version
-        return True
+        if version != self._version:
+            self._known.clear()
+            self._version = version
+            self._unheard = True
 
-    def _begin(self) -> tuple[Gathered, datetime, bool]:
-        """Begin a transaction: its rows, its time, and whether others wrote before it.
-
-        Its time is never before the last recorded one, whoever wrote that.
-        """
+    def _begin(self) -> tuple[Gathered, datetime]:
+        """Begin a transaction; its time is never before the last recorded one, whoever wrote that."""
         self._connection.execute("BEGIN IMMEDIATE")
         self._check()
-        others = self._others_wrote()
+        self._look_at_others()
         if self._known.clock is None:
             self._known.clock = from_micros(int(self._connection.execute(QUERIES["read_clock"]).get))
         now = max(self._clock.now(), self._known.clock)
-        return Gathered(SqliteStatements(self._connection), self._known), now, others
+        return Gathered(SqliteStatements(self._connection), self._known), now
 
     def _commit(self, gathered: Gathered, now: datetime) -> None:
         gathered.write()
