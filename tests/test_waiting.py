@@ -14,13 +14,14 @@ import apsw
 import pytest
 
 from holdfast import AsyncHoldfast
-from holdfast.errors import StoreBusy, StoreError, WrongLoop
+from holdfast.errors import StoreBusy, StoreError, StoreFull, WrongLoop
 from holdfast.model import Scope
 from holdfast.pipeline.embedding import Embedding
 from holdfast.pipeline.index import begin
 from holdfast.portal import Portal
 from holdfast.ports import Lease, Store
 from holdfast.providers.local.builtin import BuiltinEmbedding
+from holdfast.storage.sqlite import writer as writer_module
 from holdfast.testing import FakeClock
 from holdfast.transaction import WriteTx
 from holdfast.transfer.mirror import try_lock
@@ -328,6 +329,27 @@ async def test_what_another_process_writes_to_a_file_wakes_a_worker(tmp_path: Pa
         finally:
             await worker.stop()
         assert done == [str(number) for number in range(2 * SLOTS)]
+
+
+async def test_a_write_that_fails_takes_no_wake_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was the first to see what another process wrote; nothing looks for that a second time."""
+    monkeypatch.setattr(writer_module, "LOOK_SECONDS", NEVER)
+    path, woken, loop = str(tmp_path / "m.db"), asyncio.Event(), asyncio.get_running_loop()
+
+    def fails(*_: object) -> None:
+        raise apsw.FullError("no room")
+
+    async with opened(path) as here, opened(path) as there:
+        store = here._runtime.store
+        await put(store, "index", "mine")
+        store.on_due(lambda: loop.call_soon_threadsafe(woken.set))
+        await put(there._runtime.store, "consolidate", "theirs")
+        with monkeypatch.context() as patched:
+            patched.setattr(writer_module.Writer, "_commit", fails)
+            with pytest.raises(StoreFull):
+                await store.write(ALICE, lambda tx: tx.clear_due("index", "mine"))
+        async with asyncio.timeout(20):
+            await woken.wait()
 
 
 # ------------------------------------------------------------------------------------------------ writers
