@@ -242,7 +242,10 @@ class Store(Protocol):
         ...
 
     def on_due(self, wake: Callable[[], None]) -> None:
-        """Call `wake` (from any thread) after a write of this process made work due; what it raises is only logged."""
+        """Call `wake` (from any thread) after a write of this process made work due; what it raises is only logged.
+
+        A store that hears of other processes calls it for their writes too, also for some that made nothing due.
+        """
         ...
 
     async def close(self) -> None:

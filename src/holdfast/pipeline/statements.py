@@ -98,6 +98,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
 
 
 def _timeline(work: _Work, since: datetime | None = None) -> list[Memory]:
+    """The facts of the concept: all of them, or what a statement of that time can meet."""
     where = work.where
     return work.tx.facts(subject=where.subject, key=where.key, agent=work.teller.agent, since=since)
 
@@ -318,6 +319,7 @@ def _kept_apart(work: _Work, placement: Placement, known: Sequence[Suspicion]) -
     said, tx = work.said, work.tx
     named = {one.memory_id for one in known if one.kind == "contradiction"}
     told = placement.against[-1]
+    # All of it: what was kept apart is retracted, and holds at no time.
     for memory in _timeline(work):
         if memory.id in named and same_value(memory.value or "", said.value):
             return Stated(
