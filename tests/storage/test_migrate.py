@@ -175,6 +175,26 @@ async def test_a_target_that_was_written_to_is_not_overwritten(tmp_path: Path, d
         assert await hf.scope(namespace="acme", user="alice").get(newer.id) == newer
 
 
+@pytest.mark.parametrize(("namespace", "user"), [("new", "carol"), ("acme", "bob")])
+async def test_where_anybody_wrote_to_the_target_nothing_of_it_is_changed(
+    tmp_path: Path, database: str, namespace: str, user: str
+) -> None:
+    """Who is new there is in no scope of the source; what they share with others would be put back all the same."""
+    clock = FakeClock()
+    path = str(tmp_path / "a.db")
+    await filled(path, clock)
+    await migrate(path, database)
+    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
+        await hf.scope(namespace="acme", user="alice").remember("at the source")
+    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
+        await hf.scope(namespace=namespace, user=user).remember("at the target")
+    with pytest.raises(Conflict, match="written to"):
+        await migrate(path, database)
+    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
+        listed = await hf.scope(namespace="acme", user="alice").list(limit=1000)
+    assert "at the source" not in {memory.text for memory in listed.items}
+
+
 async def test_another_store_is_not_overwritten(tmp_path: Path, databases: Databases) -> None:
     clock = FakeClock()
     first, second = str(tmp_path / "a.db"), databases.take()

@@ -145,7 +145,8 @@ def copy_store(source: Side, target: Side, *, progress: Callable[[int, int], Non
     The target must be empty, or a former copy of this source to which nobody wrote.
 
     Raises:
-        Conflict: the target is another store, or was written to; nothing of that scope was changed.
+        Conflict: the target is another store, or was written to; nothing of it was changed. Where somebody writes to it
+            meanwhile, nothing of that scope.
         StoreError: the two have different tables.
     """
     tables = _same_tables(source, target)
@@ -154,6 +155,10 @@ def copy_store(source: Side, target: Side, *, progress: Callable[[int, int], Non
         if target.scopes():
             raise Conflict(f"{target.shown} holds another store; name an empty one")
         target.adopt(found)
+    # All of them before the first is changed: what is shared by scopes is the target's own as well.
+    for whose in target.scopes():
+        with source.reading(whose) as reader, target.reading(whose) as copy:
+            _refuse_newer(reader, copy, whose, target.shown)
     copied: set[Whose] = set()
     rows = 0
     for _ in range(PASSES):
@@ -202,12 +207,14 @@ def _copy_scope(source: Side, target: Side, whose: Whose, tables: Sequence[Table
     if not _differs(source, target, whose, tables):
         return None
     with source.reading(whose) as reader, target.writing(whose) as writer:
-        last = writer.last_change()
-        if last is not None and not reader.has_change(*last):
-            raise Conflict(
-                f"{target.shown} was written to since it was copied (namespace {whose[0]!r}); it was left as it is"
-            )
+        _refuse_newer(reader, writer, whose, target.shown)
         return writer.replace(tables, reader.rows, reader.change_seq())
+
+
+def _refuse_newer(mine: Scoped, theirs: Scoped, whose: Whose, shown: str) -> None:
+    last = theirs.last_change()
+    if last is not None and not mine.has_change(*last):
+        raise Conflict(f"{shown} was written to since it was copied (namespace {whose[0]!r}); it was left as it is")
 
 
 def _differs(source: Side, target: Side, whose: Whose, tables: Sequence[Table]) -> bool:

@@ -21,7 +21,6 @@ class Pool:
     def __init__(self, connect: Callable[[], Session]) -> None:
         self._connect = connect
         self._idle: list[Session] = []
-        self._lent: set[Session] = set()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -46,12 +45,8 @@ class Pool:
             while self._idle:
                 connection = self._idle.pop()
                 if not connection.closed:
-                    self._lent.add(connection)
                     return connection
-        connection = self._connect()
-        with self._lock:
-            self._lent.add(connection)
-        return connection
+        return self._connect()
 
     def _give_back(self, connection: Session) -> None:
         if connection.info.transaction_status not in {TransactionStatus.IDLE, TransactionStatus.UNKNOWN}:
@@ -59,7 +54,6 @@ class Pool:
                 connection.execute("ROLLBACK")
         sound = connection.info.transaction_status == TransactionStatus.IDLE
         with self._lock:
-            self._lent.discard(connection)
             if sound and not self._closed:
                 self._idle.append(connection)
                 return
