@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 import psycopg
 import pytest
@@ -31,7 +31,13 @@ from holdfast.storage.postgres.connection import connect, parsed, translated
 from holdfast.storage.postgres.connection import is_lost as connection_is_lost
 from holdfast.storage.postgres.schema import create_or_migrate
 from holdfast.storage.postgres.store import PostgresStore
-from holdfast.storage.postgres.transaction import MARK_BYTES, MARKS_BYTES
+from holdfast.storage.postgres.transaction import (
+    MARK_BYTES,
+    MARKS_BYTES,
+    UnansweredError,
+    WriteTransaction,
+    committed,
+)
 from holdfast.testing import FakeClock
 from holdfast.transaction import ReadTx
 from tests.postgres_server import Databases
@@ -91,6 +97,28 @@ async def test_a_commit_whose_answer_was_lost_takes_effect_once(database: str, f
         assert await store.write(ALICE, work) == 0
         assert len(runs) == (1 if fault is commits_and_is_lost else 2)
         assert await store.write(ALICE, lambda tx: tx.take_numbers(1)) == 1
+
+
+@pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_commit_that_still_goes_on_is_waited_for(database: str, end: str, *, known: bool) -> None:
+    """The connection is lost and the server is not there yet; where the namespace is new, its row cannot be seen."""
+    store = await PostgresStore.open(parsed(database), clock=FakeClock())
+    if known:
+        await store.write(ALICE, lambda tx: tx.take_numbers(1))
+    await store.close()
+    first, second = (connect(parsed(database), lock_timeout=10) for _ in range(2))
+    with closing(first), closing(second):
+        transaction = WriteTransaction(Line(first, [lambda _: None]), ALICE, FakeClock())
+        transaction.run(ALICE, lambda tx: tx.take_numbers(1), "here")
+        with pytest.raises(UnansweredError) as unanswered:
+            transaction.commit()
+        found = asyncio.create_task(asyncio.to_thread(committed, second, unanswered.value))
+        waits = "SELECT 1 FROM pg_locks WHERE pid = %s AND NOT granted"
+        while not found.done() and not first.execute(waits, (second.info.backend_pid,)).fetchone():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        first.execute(end.encode())
+        assert await found is (end == "COMMIT")
 
 
 async def test_a_group_whose_answer_was_lost_takes_effect_once(database: str) -> None:

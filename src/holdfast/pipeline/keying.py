@@ -49,7 +49,8 @@ def _key(subject: str, attribute: str) -> Key:
     return canonical(subject, attribute)
 
 
-@lru_cache(maxsize=262144)
+# What `warm` found is looked up once, by `resolve`; the collector walks through all that is kept longer.
+@lru_cache(maxsize=16384)
 def _compared(a: Key, b: Key) -> Verdict:
     return compare(a, b)
 

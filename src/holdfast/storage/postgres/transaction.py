@@ -157,11 +157,13 @@ def _likely(scope: Scope) -> dict[str, dict[str, Any]]:
 def committed(connection: Session, unanswered: UnansweredError) -> bool | None:
     """Whether the transaction that left no answer took effect; None where nothing tells any more.
 
-    It waits for the namespace's lock: a transaction that is still committing holds it.
+    It waits for the namespace's lock: a transaction that is still committing holds it. The row of a new namespace is
+    still its own, and cannot be seen; to add the same waits for it too.
     """
     connection.execute("BEGIN")
     try:
         connection.execute(QUERIES["enter"], {"namespace": unanswered.namespace, "user_id": ""})
+        connection.execute(QUERIES["add_namespace"], {"namespace": unanswered.namespace})
         row = connection.execute(QUERIES["lock_namespace"], {"namespace": unanswered.namespace}).fetchone()
     finally:
         connection.execute("ROLLBACK")
