@@ -161,3 +161,34 @@ def test_a_worker_lets_what_runs_end_when_it_is_stopped(
     assert "working on" in err
     assert "Traceback" not in err
     assert len(run("summaries").out.splitlines()) == 1
+
+
+MANY_STOPS = """
+import faulthandler, queue, signal, threading
+from random import Random
+from holdfast.interfaces.cli_work import _STOPS, _first_of, _signals, _told
+
+faulthandler.dump_traceback_later(60, exit=True)
+main, turns = threading.main_thread().ident, queue.SimpleQueue()
+
+def stops():
+    random = Random(1)
+    while True:
+        turns.get()
+        for _ in range(random.randrange(400)):
+            pass
+        signal.pthread_kill(main, signal.SIGTERM)
+
+threading.Thread(target=stops, daemon=True).start()
+with _signals(lambda *_: None, *_STOPS), _told() as ear:
+    for _ in range(5000):
+        turns.put(None)
+        assert _first_of(_STOPS, ear) == signal.SIGTERM
+print("each was heard")
+"""
+
+
+def test_a_stop_that_comes_just_as_the_worker_begins_to_wait_is_heard() -> None:
+    """Such a one was kept until the next: a worker ran on after SIGTERM, seldom."""
+    done = subprocess.run([sys.executable, "-c", MANY_STOPS], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "each was heard\n"), done.stderr

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -262,22 +262,40 @@ def worker_command(frame: Frame, *, once: bool, consolidation: str | None) -> No
         with _signals(signal.default_int_handler, signal.SIGTERM):
             _settle(frame, math.inf, consolidation)
         return
-    stopped = threading.Event()
-    by: list[int] = []
 
-    def stop(number: int, _: FrameType | None) -> None:
-        by.append(number)
+    def hurry(*_: object) -> None:
         for one in _STOPS:
             signal.signal(one, signal.default_int_handler)
-        stopped.set()
 
-    with _signals(stop, *_STOPS), opened(frame, worker=True, **_chosen(consolidation)):
+    with _signals(hurry, *_STOPS), _told() as signals, opened(frame, worker=True, **_chosen(consolidation)):
         from holdfast.wiring.postgres import shown
 
         click.echo(f"working on {clean(shown(frame.db))}; Ctrl-C stops", err=True)
-        stopped.wait()
-    name = signal.Signals(by[0]).name
+        name = _first_of(_STOPS, signals).name
     frame.show({"stopped": name}, lambda: click.echo(f"stopped by {name}; what is left is due"))
+
+
+@contextmanager
+def _told() -> Iterator[int]:
+    """A pipe that the number of each signal is written to as it arrives.
+
+    A handler alone is not enough: where the signal comes just before a wait blocks, it runs when that wait is over.
+    """
+    ear, mouth = os.pipe()
+    os.set_blocking(mouth, False)
+    before = signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
+    try:
+        yield ear
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(ear)
+        os.close(mouth)
+
+
+def _first_of(wanted: Sequence[signal.Signals], ear: int) -> signal.Signals:
+    while (number := os.read(ear, 1)[0]) not in wanted:
+        pass
+    return signal.Signals(number)
 
 
 @contextmanager
