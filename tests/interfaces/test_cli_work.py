@@ -166,7 +166,7 @@ def test_a_worker_lets_what_runs_end_when_it_is_stopped(
 MANY_STOPS = """
 import faulthandler, queue, signal, threading
 from random import Random
-from holdfast.interfaces.cli_work import _STOPS, _first_of, _signals, _told
+from holdfast.interfaces.cli_work import _STOPS, _first_of, _signal_pipe, _signals
 
 faulthandler.dump_traceback_later(60, exit=True)
 main, turns = threading.main_thread().ident, queue.SimpleQueue()
@@ -180,7 +180,7 @@ def stops():
         signal.pthread_kill(main, signal.SIGTERM)
 
 threading.Thread(target=stops, daemon=True).start()
-with _signals(lambda *_: None, *_STOPS), _told() as ear:
+with _signals(lambda *_: None, *_STOPS), _signal_pipe() as ear:
     for _ in range(5000):
         turns.put(None)
         assert _first_of(_STOPS, ear) == signal.SIGTERM

@@ -375,8 +375,11 @@ async def test_an_index_whose_making_was_cut_short_is_made_again(database: str, 
         broken = "UPDATE pg_index SET indisvalid = false WHERE indexrelid::regclass::text LIKE 'hnsw%'"
         databases.server.sql(broken, _name(database))
         await indexed(store, ALICE)
-        found = "SELECT indisvalid FROM pg_index WHERE indexrelid::regclass::text LIKE 'hnsw%'"
-        assert databases.server.sql(found, _name(database)) == [(True,)]
+        found = (
+            "SELECT i.indisvalid, c.reloptions FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid"
+            " WHERE c.relname LIKE 'hnsw%'"
+        )
+        assert databases.server.sql(found, _name(database)) == [(True, ["m=24"])]
     finally:
         await store.close()
 

@@ -263,11 +263,11 @@ def worker_command(frame: Frame, *, once: bool, consolidation: str | None) -> No
             _settle(frame, math.inf, consolidation)
         return
 
-    def hurry(*_: object) -> None:
+    def interrupts(*_: object) -> None:
         for one in _STOPS:
             signal.signal(one, signal.default_int_handler)
 
-    with _signals(hurry, *_STOPS), _told() as signals, opened(frame, worker=True, **_chosen(consolidation)):
+    with _signals(interrupts, *_STOPS), _signal_pipe() as signals, opened(frame, worker=True, **_chosen(consolidation)):
         from holdfast.wiring.postgres import shown
 
         click.echo(f"working on {clean(shown(frame.db))}; Ctrl-C stops", err=True)
@@ -276,7 +276,7 @@ def worker_command(frame: Frame, *, once: bool, consolidation: str | None) -> No
 
 
 @contextmanager
-def _told() -> Iterator[int]:
+def _signal_pipe() -> Iterator[int]:
     """A pipe that the number of each signal is written to as it arrives.
 
     A handler alone is not enough: where the signal comes just before a wait blocks, it runs when that wait is over.
