@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 .PHONY: demo test lint types tests proof bench lock clean
 
 demo: $(STAMP)  ## the main job, in one minute, on the embedded store
-	$(BIN)/holdfast demo
+	$(BIN)/memhold demo
 
 test: lint types tests  ## lint, types and the whole suite
 
@@ -25,11 +25,11 @@ proof: $(STAMP)  ## the full fault counts; resumable; writes docs/proof.md
 	$(BIN)/python -m benchmarks.proof
 
 bench: $(STAMP)  ## the benchmark tables, and 20,000 made-up windows a rule
-	$(BIN)/holdfast bench
-	HOLDFAST_EXAMPLES=20000 $(BIN)/pytest -s -q tests/pipeline -k "any_window or any_history or any_cut_is or both_take"
+	$(BIN)/memhold bench
+	MEMHOLD_EXAMPLES=20000 $(BIN)/pytest -s -q tests/pipeline -k "any_window or any_history or any_cut_is or both_take"
 
 $(STAMP): requirements.lock requirements-encrypted.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Holdfast needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Memhold needs Python 3.11 or newer; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .

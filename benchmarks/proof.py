@@ -47,7 +47,7 @@ def proofs() -> list[str]:
 
 def prove(proof: str, out: Path) -> bool:
     """Run one proof in full; what it did is written to `out` by the proof's own fixture."""
-    environment = {**os.environ, "HOLDFAST_PROOF": "full", "HOLDFAST_PROOF_OUT": str(out)}
+    environment = {**os.environ, "MEMHOLD_PROOF": "full", "MEMHOLD_PROOF_OUT": str(out)}
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", proof], cwd=ROOT, env=environment, check=False)
     return done.returncode == 0
 

@@ -100,19 +100,19 @@ def _python(path: Path, block: Block, names: dict[str, Any]) -> str:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """An environment in which `holdfast` is this source tree's, with nothing set from outside."""
+    """An environment in which `memhold` is this source tree's, with nothing set from outside."""
     bin_folder = folder / ".bin"
     bin_folder.mkdir()
-    script = bin_folder / "holdfast"
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m holdfast "$@"\n')
+    script = bin_folder / "memhold"
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m memhold "$@"\n')
     script.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMHOLD_")}
     return kept | {
         "PATH": f"{bin_folder}:{kept['PATH']}",
         "PYTHONPATH": str(ROOT / "src"),
         "HOME": str(folder),
         # On a machine that is busy with other tests no answer is degraded for its slowness.
-        "HOLDFAST_RECALL_TIMEOUT": "60",
+        "MEMHOLD_RECALL_TIMEOUT": "60",
     }
 
 

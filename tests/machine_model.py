@@ -1,4 +1,4 @@
-"""The plain model that the state machine compares Holdfast with: dicts, lists and brute force, and nothing clever."""
+"""The plain model that the state machine compares Memhold with: dicts, lists and brute force, and nothing clever."""
 
 from __future__ import annotations
 

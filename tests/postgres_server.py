@@ -108,7 +108,7 @@ class Server:
             else:
                 return
 
-    def url(self, database: str, user: str = "holdfast") -> str:
+    def url(self, database: str, user: str = "memhold") -> str:
         return f"postgresql://{user}@/{database}?host={self.folder}"
 
     @property
@@ -151,15 +151,15 @@ class Databases:
         self.server = server
         self._made = 0
         self._free: list[str] = []
-        server.sql("CREATE ROLE holdfast LOGIN")
+        server.sql("CREATE ROLE memhold LOGIN")
 
     def take(self) -> str:
         """The URL of a database with nothing in it."""
         if self._free:
             return self._free.pop()
         self._made += 1
-        name = f"hf{self._made}"
-        self.server.sql(f"CREATE DATABASE {name} OWNER holdfast")
+        name = f"mem{self._made}"
+        self.server.sql(f"CREATE DATABASE {name} OWNER memhold")
         return self.server.url(name)
 
     def at(self, url: str, address: str) -> str:
@@ -169,7 +169,7 @@ class Databases:
     def wait_open(self, url: str, seconds: float) -> None:
         """Return when every transaction of a database's stores has been open for so long, or was ended by the server."""
         name = url.split("?", maxsplit=1)[0].rpartition("/")[2]
-        young = f"datname = '{name}' AND usename = 'holdfast' AND clock_timestamp() - xact_start < '{seconds} s'"
+        young = f"datname = '{name}' AND usename = 'memhold' AND clock_timestamp() - xact_start < '{seconds} s'"
         until = time.monotonic() + 30
         while self.server.sql(f"SELECT 1 FROM pg_stat_activity WHERE {young}"):  # noqa: S608 - the name is our own
             assert time.monotonic() < until
@@ -177,7 +177,7 @@ class Databases:
 
     def cut_connections(self, share: float) -> int:
         """End about that share of what the stores of this server have open, chosen by chance; how many were ended."""
-        every = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'holdfast'"
+        every = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'memhold'"
         return len(self.server.sql(f"{every} AND random() < {share}"))
 
     def give_back(self, url: str) -> None:

@@ -15,12 +15,12 @@ from typing import Any
 
 import click
 
-from holdfast.admin import Admin
-from holdfast.interfaces.cli import COMMANDS, cli
-from holdfast.interfaces.cli_frame import default_db
-from holdfast.memory import OpenStore
-from holdfast.scope import AsyncScope
-from holdfast.token_verbs import TokenVerbs
+from memhold.admin import Admin
+from memhold.interfaces.cli import COMMANDS, cli
+from memhold.interfaces.cli_frame import default_db
+from memhold.memory import OpenStore
+from memhold.scope import AsyncScope
+from memhold.token_verbs import TokenVerbs
 from tests.documents import ROOT
 
 __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
@@ -100,7 +100,7 @@ def _commands() -> Iterable[str]:
 def _command(name: str, found: click.Command, common: set[str | None]) -> Iterable[str]:
     context = click.Context(found, info_name=name)
     arguments = [p.make_metavar(context) for p in found.params if isinstance(p, click.Argument)]
-    yield f"### {name}\n\n`{' '.join(['holdfast', name, *arguments])}`\n"
+    yield f"### {name}\n\n`{' '.join(['memhold', name, *arguments])}`\n"
     yield inspect.cleandoc(found.help or "").replace("\b\n", "") + "\n"
     example = re.search(r"Example:\n\s*(.*)", found.epilog or "")
     if example:
@@ -125,8 +125,8 @@ def _options(parameters: Iterable[click.Parameter]) -> str:
 
 def with_tools(text: str) -> str:
     """The page of MCP with every tool, resource and prompt as the code has it."""
-    from holdfast.interfaces.mcp_prompts import PROMPTS
-    from holdfast.interfaces.mcp_resources import ITEM, RESOURCES
+    from memhold.interfaces.mcp_prompts import PROMPTS
+    from memhold.interfaces.mcp_resources import ITEM, RESOURCES
 
     resources = [f"| `{spec.uri}` | {spec.description} |" for spec in RESOURCES.values()]
     resources.append(f"| `{ITEM}` | A memory or message as a whole. |")
@@ -143,8 +143,8 @@ def with_tools(text: str) -> str:
 
 
 def _tools() -> Iterable[str]:
-    from holdfast.interfaces.mcp_arguments import input_schema
-    from holdfast.interfaces.mcp_tools import TOOLS
+    from memhold.interfaces.mcp_arguments import input_schema
+    from memhold.interfaces.mcp_tools import TOOLS
 
     for spec in TOOLS.values():
         hints = [f"needs the right to {spec.right}"]

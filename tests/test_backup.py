@@ -10,23 +10,23 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast import Holdfast
-from holdfast.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, StoreReadOnly
-from holdfast.storage.sqlite import backup as backup_module
-from holdfast.storage.sqlite import ledger, restore
-from holdfast.storage.sqlite.backup import verify
+from memhold import Memhold
+from memhold.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, StoreReadOnly
+from memhold.storage.sqlite import backup as backup_module
+from memhold.storage.sqlite import ledger, restore
+from memhold.storage.sqlite.backup import verify
 
 
-def opened(path: Path) -> Holdfast:
-    return Holdfast.open(str(path), worker=False, embedding="none")
+def opened(path: Path) -> Memhold:
+    return Memhold.open(str(path), worker=False, embedding="none")
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
     """A store with a session that was ended and a fact that was superseded."""
     path = tmp_path / "memory.db"
-    with opened(path) as hf:
-        alice = hf.scope(user="alice", session="s1")
+    with opened(path) as mem:
+        alice = mem.scope(user="alice", session="s1")
         alice.add([{"role": "user", "content": f"message number {n} about harbours"} for n in range(20)])
         alice.end_session()
         alice.remember(attribute="food", value="ramen")
@@ -36,7 +36,7 @@ def db(tmp_path: Path) -> Path:
 
 def test_a_backup_while_writers_write_is_one_moment(db: Path, tmp_path: Path) -> None:
     stop, errors = threading.Event(), []
-    with opened(db) as hf, opened(db) as other:
+    with opened(db) as mem, opened(db) as other:
 
         def write() -> None:
             number = 0
@@ -51,7 +51,7 @@ def test_a_backup_while_writers_write_is_one_moment(db: Path, tmp_path: Path) ->
         writer = threading.Thread(target=write)
         writer.start()
         steps: list[tuple[int, int]] = []
-        manifests = [hf.admin.backup(tmp_path / f"b{n}", progress=lambda *step: steps.append(step)) for n in range(3)]
+        manifests = [mem.admin.backup(tmp_path / f"b{n}", progress=lambda *step: steps.append(step)) for n in range(3)]
         stop.set()
         writer.join()
     assert errors == []
@@ -63,13 +63,13 @@ def test_a_backup_while_writers_write_is_one_moment(db: Path, tmp_path: Path) ->
 
 
 def test_a_backup_is_private_whole_and_nothing_beside_it(db: Path, tmp_path: Path) -> None:
-    with opened(db) as hf:
-        manifest = hf.admin.backup(tmp_path / "b")
+    with opened(db) as mem:
+        manifest = mem.admin.backup(tmp_path / "b")
         with pytest.raises(InvalidInput, match="there already"):
-            hf.admin.backup(tmp_path / "b")
+            mem.admin.backup(tmp_path / "b")
         (tmp_path / "file").write_text("")
         with pytest.raises(StoreReadOnly):
-            hf.admin.backup(tmp_path / "file" / "b")
+            mem.admin.backup(tmp_path / "file" / "b")
     assert manifest.counts["message"] == 20
     assert (tmp_path / "b").stat().st_mode & 0o777 == 0o700
     assert {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "b").iterdir()} == {
@@ -90,8 +90,8 @@ def test_a_copy_that_does_not_read_back_is_no_backup(db: Path, tmp_path: Path, m
         copy.write_bytes(bytes(data))
 
     monkeypatch.setattr(backup_module, "_write", spoilt)
-    with opened(db) as hf, pytest.raises(BackupDamaged):
-        hf.admin.backup(tmp_path / "b")
+    with opened(db) as mem, pytest.raises(BackupDamaged):
+        mem.admin.backup(tmp_path / "b")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith((".", "b"))) == []
 
 
@@ -133,97 +133,97 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
 
 @pytest.mark.parametrize("what", DAMAGE)
 def test_a_damaged_backup_is_refused_and_changes_nothing(db: Path, tmp_path: Path, what: str) -> None:
-    with opened(db) as hf:
-        hf.admin.backup(tmp_path / "b")
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
     before = db.read_bytes()
     DAMAGE[what](tmp_path / "b")
     with pytest.raises(BackupDamaged, match="nothing was restored"):
-        Holdfast.restore(tmp_path / "b", str(db), force=True)
+        Memhold.restore(tmp_path / "b", str(db), force=True)
     assert db.read_bytes() == before
     with pytest.raises(BackupDamaged):
-        Holdfast.restore(tmp_path / "b", str(tmp_path / "new.db"))
+        Memhold.restore(tmp_path / "b", str(tmp_path / "new.db"))
     assert not (tmp_path / "new.db").exists()
 
 
 def test_a_place_that_cannot_be_written_is_a_clear_error(db: Path, tmp_path: Path) -> None:
-    with opened(db) as hf:
-        hf.admin.backup(tmp_path / "b")
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
     (tmp_path / "file").write_text("mine")
     with pytest.raises(StoreReadOnly, match="left as it was"):
-        Holdfast.restore(tmp_path / "b", str(tmp_path / "file" / "memory.db"))
+        Memhold.restore(tmp_path / "b", str(tmp_path / "file" / "memory.db"))
 
 
 def test_a_restore_brings_everything_back(db: Path, tmp_path: Path) -> None:
-    with opened(db) as hf:
-        hf.admin.backup(tmp_path / "b")
-        alice = hf.scope(user="alice", session="s1")
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
+        alice = mem.scope(user="alice", session="s1")
         want = alice.messages(), alice.list(states=None).items, alice.recall("harbours", limit=50).hits
         alice.add({"role": "user", "content": "written after the backup"})
     with pytest.raises(InvalidInput, match="--force"):
-        Holdfast.restore(tmp_path / "b", str(db))
-    done = Holdfast.restore(tmp_path / "b", str(db), force=True)
+        Memhold.restore(tmp_path / "b", str(db))
+    done = Memhold.restore(tmp_path / "b", str(db), force=True)
     assert (done.replaced, done.forgotten) == (True, 0)
     for path in (db, tmp_path / "elsewhere" / "memory.db"):
         if path != db:
-            assert not Holdfast.restore(tmp_path / "b", str(path)).replaced
+            assert not Memhold.restore(tmp_path / "b", str(path)).replaced
         assert path.stat().st_mode & 0o777 == 0o600
-        with opened(path) as hf:
-            alice = hf.scope(user="alice", session="s1")
+        with opened(path) as mem:
+            alice = mem.scope(user="alice", session="s1")
             assert (alice.messages(), alice.list(states=None).items, alice.recall("harbours", limit=50).hits) == want
-            assert hf.admin.doctor() == ()
+            assert mem.admin.doctor() == ()
     assert [path.name for path in tmp_path.iterdir() if "restore" in path.name or "before" in path.name] == []
 
 
 @pytest.mark.parametrize("ledger_is", ["there", "made by the restore itself"])
 def test_a_restore_never_brings_back_what_was_forgotten(db: Path, tmp_path: Path, ledger_is: str) -> None:
     word = "petrichor"
-    with opened(db) as hf:
-        alice = hf.scope(user="alice", session="s2")
+    with opened(db) as mem:
+        alice = mem.scope(user="alice", session="s2")
         alice.add([{"role": "user", "content": f"my word is {word}"}, {"role": "user", "content": "stays here"}])
         alice.end_session()
         note = alice.remember(f"the word is {word} again").memory
-        hf.admin.backup(tmp_path / "b")
+        mem.admin.backup(tmp_path / "b")
         assert note is not None
         message = next(hit.id for hit in alice.recall(word, kinds=["message"]).hits if word in hit.text)
         alice.forget(message)
         alice.forget(note.id)
-        assert hf.settle()
+        assert mem.settle()
     if ledger_is != "there":
         # As after a crash between the commit and the ledger: the tombstones of the store itself still say it.
         ledger.ledger_path(str(db)).unlink()
     assert word.encode() in (tmp_path / "b" / "memory.db").read_bytes()
-    done = Holdfast.restore(tmp_path / "b", str(db), force=True)
+    done = Memhold.restore(tmp_path / "b", str(db), force=True)
     assert done.forgotten == 3  # the message, the window that held it, the note
-    with opened(db) as hf:
-        alice = hf.scope(user="alice", session="s2")
-        assert hf.settle()
+    with opened(db) as mem:
+        alice = mem.scope(user="alice", session="s2")
+        assert mem.settle()
         assert alice.residue(word).found == {}
         assert [hit for hit in alice.recall(word, limit=100).hits if word in hit.text] == []
         # What the forgotten window also held is kept raw again.
         (raw,) = [m for m in alice.list(kinds=["raw"]).items if m.session == "s2"]
         assert "stays here" in raw.text
-        assert hf.admin.doctor() == ()
+        assert mem.admin.doctor() == ()
     # Once more: the new store's own tombstones and the ledger agree.
-    assert Holdfast.restore(tmp_path / "b", str(db), force=True).forgotten == 3
+    assert Memhold.restore(tmp_path / "b", str(db), force=True).forgotten == 3
 
 
 def test_a_forgotten_user_stays_forgotten_with_its_sessions_names(db: Path, tmp_path: Path) -> None:
-    with opened(db) as hf:
-        bob = hf.scope(user="bob", session="petrichor-session")
+    with opened(db) as mem:
+        bob = mem.scope(user="bob", session="petrichor-session")
         bob.add({"role": "user", "content": "something of bob's"})
-        hf.admin.backup(tmp_path / "b")
+        mem.admin.backup(tmp_path / "b")
         bob.forget(everything=True)
-    assert Holdfast.restore(tmp_path / "b", str(db), force=True).forgotten == 1
-    with opened(db) as hf:
-        bob = hf.scope(user="bob")
+    assert Memhold.restore(tmp_path / "b", str(db), force=True).forgotten == 1
+    with opened(db) as mem:
+        bob = mem.scope(user="bob")
         assert bob.status().messages == bob.status().sessions == 0
         assert bob.residue("petrichor-session").found == {}
-        assert hf.scope(user="alice").status().messages == 20
+        assert mem.scope(user="alice").status().messages == 20
 
 
 def test_the_ledger_holds_ids_and_keyed_hashes_only(db: Path) -> None:
-    with opened(db) as hf:
-        bob = hf.scope(namespace="clinic", user="bob@example.org", session="s1")
+    with opened(db) as mem:
+        bob = mem.scope(namespace="clinic", user="bob@example.org", session="s1")
         gone = bob.forget(bob.add({"role": "user", "content": "my diagnosis"}).ids[0])
         again = bob.forget(bob.add({"role": "user", "content": "my other diagnosis"}).ids[0])
     path = ledger.ledger_path(str(db))
@@ -237,11 +237,11 @@ def test_the_ledger_holds_ids_and_keyed_hashes_only(db: Path) -> None:
 
 
 def test_a_line_that_a_crash_cut_short_is_written_again(db: Path) -> None:
-    with opened(db) as hf:
-        alice = hf.scope(user="alice")
+    with opened(db) as mem:
+        alice = mem.scope(user="alice")
         alice.forget(alice.add({"role": "user", "content": "one"}).ids[0])
         alice.forget(alice.add({"role": "user", "content": "two"}).ids[0])
-        store = hf.admin.backup(db.parent / "b").store
+        store = mem.admin.backup(db.parent / "b").store
     path = ledger.ledger_path(str(db))
     whole = {entry.tombstone.id for entry in ledger.read_ledger(str(db), store)}
     assert len(whole) == 2
@@ -253,31 +253,31 @@ def test_a_line_that_a_crash_cut_short_is_written_again(db: Path) -> None:
 
 def test_a_ledger_that_cannot_be_written_is_said_and_made_up_for(db: Path) -> None:
     ledger.ledger_path(str(db)).mkdir()
-    with opened(db) as hf:
-        alice = hf.scope(user="alice")
+    with opened(db) as mem:
+        alice = mem.scope(user="alice")
         item = alice.add({"role": "user", "content": "one"}).ids[0]
         with pytest.raises(StoreReadOnly, match="forgotten"):
             alice.forget(item)
         assert item not in [message.id for message in alice.messages()]
         assert alice.status().due["scrub"] == 1
         ledger.ledger_path(str(db)).rmdir()
-        assert hf.settle()
+        assert mem.settle()
         assert item in ledger.ledger_path(str(db)).read_text()
     ledger.ledger_path(str(db)).unlink()
     ledger.ledger_path(str(db)).mkdir()
-    with opened(db) as hf:
-        assert hf.scope(user="alice").status().messages == 20
+    with opened(db) as mem:
+        assert mem.scope(user="alice").status().messages == 20
 
 
 def test_a_ledger_of_another_store_is_kept_apart(db: Path, tmp_path: Path) -> None:
-    with opened(db) as hf:
-        alice = hf.scope(user="alice")
+    with opened(db) as mem:
+        alice = mem.scope(user="alice")
         alice.forget(alice.add({"role": "user", "content": "one"}).ids[0])
     other = tmp_path / "other.db"
     old = ledger.ledger_path(str(db)).read_text()
     ledger.ledger_path(str(other)).write_text(old)
-    with opened(other) as hf:
-        alice = hf.scope(user="alice")
+    with opened(other) as mem:
+        alice = mem.scope(user="alice")
         gone = alice.forget(alice.add({"role": "user", "content": "two"}).ids[0])
     assert [path.read_text() for path in tmp_path.glob("other.db.forgotten-*")] == [old]
     assert ledger.ledger_path(str(other)).read_text().count(gone.messages[0]) == 1
@@ -285,47 +285,47 @@ def test_a_ledger_of_another_store_is_kept_apart(db: Path, tmp_path: Path) -> No
 
 def test_a_store_that_is_open_is_not_replaced(db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(restore, "_BUSY_SECONDS", 0.05)
-    with opened(db) as hf:
-        hf.admin.backup(tmp_path / "b")
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
         with pytest.raises(StoreBusy, match="another process"):
-            Holdfast.restore(tmp_path / "b", str(db), force=True)
-        assert hf.scope(user="alice").status().messages == 20
+            Memhold.restore(tmp_path / "b", str(db), force=True)
+        assert mem.scope(user="alice").status().messages == 20
 
 
 def test_a_store_that_cannot_be_read_can_be_replaced(db: Path, tmp_path: Path) -> None:
-    with opened(db) as hf:
-        hf.admin.backup(tmp_path / "b")
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
     db.write_bytes(b"\0" * db.stat().st_size)
-    Holdfast.restore(tmp_path / "b", str(db), force=True)
-    with opened(db) as hf:
-        assert hf.scope(user="alice").status().messages == 20
-        assert hf.admin.doctor() == ()
+    Memhold.restore(tmp_path / "b", str(db), force=True)
+    with opened(db) as mem:
+        assert mem.scope(user="alice").status().messages == 20
+        assert mem.admin.doctor() == ()
 
 
 def test_a_log_of_the_old_store_is_not_played_into_the_new_one(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened(db) as hf:
-        hf.admin.backup(tmp_path / "b")
-        hf.scope(user="alice").add({"role": "user", "content": "in the log"})
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
+        mem.scope(user="alice").add({"role": "user", "content": "in the log"})
         log = Path(f"{db}-wal").read_bytes()
     Path(f"{db}-wal").write_bytes(log)
     # As where the old file is damaged, so that neither look at it could fold its log in.
     monkeypatch.setattr(restore, "_quiet", lambda *_: None)
     monkeypatch.setattr(restore, "_revoked", lambda *_: ())
-    Holdfast.restore(tmp_path / "b", str(db), force=True)
-    with opened(db) as hf:
-        assert hf.scope(user="alice").status().messages == 20
-        assert hf.admin.doctor() == ()
+    Memhold.restore(tmp_path / "b", str(db), force=True)
+    with opened(db) as mem:
+        assert mem.scope(user="alice").status().messages == 20
+        assert mem.admin.doctor() == ()
     assert [path.name for path in tmp_path.iterdir() if "before" in path.name] == []
 
 
 def test_a_restore_that_fails_late_puts_the_store_back(
     db: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened(db) as hf:
-        hf.admin.backup(tmp_path / "b")
-        hf.scope(user="alice").add({"role": "user", "content": "newer than the backup"})
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
+        mem.scope(user="alice").add({"role": "user", "content": "newer than the backup"})
     real, asked = restore.sound, []
 
     def sound(connection: apsw.Connection) -> str | None:
@@ -334,36 +334,36 @@ def test_a_restore_that_fails_late_puts_the_store_back(
 
     monkeypatch.setattr(restore, "sound", sound)
     with pytest.raises(StoreError, match="back in its place"):
-        Holdfast.restore(tmp_path / "b", str(db), force=True)
-    with opened(db) as hf:
-        assert hf.scope(user="alice").status().messages == 21
+        Memhold.restore(tmp_path / "b", str(db), force=True)
+    with opened(db) as mem:
+        assert mem.scope(user="alice").status().messages == 21
     assert [path.name for path in tmp_path.iterdir() if "restore" in path.name or "before" in path.name] == []
 
 
 def test_a_store_in_memory_has_nothing_to_keep() -> None:
-    with Holdfast.open("memory://", worker=False) as hf:
-        for verb in (hf.admin.usage, hf.admin.doctor, lambda: hf.admin.backup("b")):
+    with Memhold.open("memory://", worker=False) as mem:
+        for verb in (mem.admin.usage, mem.admin.doctor, lambda: mem.admin.backup("b")):
             with pytest.raises(InvalidInput, match="in memory"):
                 verb()
 
 
 async def test_restore_works_inside_a_running_loop(db: Path, tmp_path: Path) -> None:
-    from holdfast import AsyncHoldfast
+    from memhold import AsyncMemhold
 
-    with opened(db) as hf:
-        hf.admin.backup(tmp_path / "b")
-        alice = hf.scope(user="alice")
+    with opened(db) as mem:
+        mem.admin.backup(tmp_path / "b")
+        alice = mem.scope(user="alice")
         alice.forget(alice.recall("", kinds=["fact"]).hits[0].id)
-    assert Holdfast.restore(tmp_path / "b", str(db), force=True).forgotten == 1
-    assert (await AsyncHoldfast.restore(tmp_path / "b", str(db), force=True)).forgotten == 1
+    assert Memhold.restore(tmp_path / "b", str(db), force=True).forgotten == 1
+    assert (await AsyncMemhold.restore(tmp_path / "b", str(db), force=True)).forgotten == 1
 
 
 def test_a_restore_lets_no_revoked_token_in_again(db: Path, tmp_path: Path) -> None:
-    with opened(db) as hf:
-        gone, stays = (hf.admin.tokens.create(user="alice") for _ in range(2))
-        hf.admin.backup(tmp_path / "b")
-        hf.admin.tokens.revoke(gone.token.id)
-    Holdfast.restore(tmp_path / "b", str(db), force=True)
-    with opened(db) as hf:
-        assert hf.admin.tokens.check(gone.secret) is None
-        assert hf.admin.tokens.check(stays.secret) is not None
+    with opened(db) as mem:
+        gone, stays = (mem.admin.tokens.create(user="alice") for _ in range(2))
+        mem.admin.backup(tmp_path / "b")
+        mem.admin.tokens.revoke(gone.token.id)
+    Memhold.restore(tmp_path / "b", str(db), force=True)
+    with opened(db) as mem:
+        assert mem.admin.tokens.check(gone.secret) is None
+        assert mem.admin.tokens.check(stays.secret) is not None

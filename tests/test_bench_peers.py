@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.bench import side_by_side
-from holdfast.bench.side_by_side import HEADER, Line, side_by_side_quality
-from holdfast.interfaces.cli import main
+from memhold.bench import side_by_side
+from memhold.bench.side_by_side import HEADER, Line, side_by_side_quality
+from memhold.interfaces.cli import main
 
 TURNS = {
     1: ["My sister moved to Lisbon.", "How lovely! Is she happy there?", "She is, and she paints boats."],
@@ -57,7 +57,7 @@ def peers(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 async def test_each_store_has_its_quality_its_times_and_its_durability(data: Path, peers: Mapping[str, Any]) -> None:
     ours, plain, absent, broken = await side_by_side_quality(data)
-    assert [line.store for line in (ours, plain, absent, broken)] == ["Holdfast", *peers]
+    assert [line.store for line in (ours, plain, absent, broken)] == ["Memhold", *peers]
     # Two of the three questions that have evidence name words of it; nothing was said of the third.
     assert plain.recall == pytest.approx((2 / 3,) * 4)
     assert ours.recall[0] == pytest.approx(2 / 3)
@@ -82,7 +82,7 @@ async def test_durability_is_read_from_the_file(tmp_path: Path) -> None:
 def test_the_command_prints_one_table(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "peers", "--data", str(data), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert [row["store"] for row in rows] == ["Holdfast", "FTS5, plain", "Absent", "Broken"]
+    assert [row["store"] for row in rows] == ["Memhold", "FTS5, plain", "Absent", "Broken"]
     assert set(rows[0]) == set(HEADER)
     assert (rows[1]["R@10"], rows[1]["note"], rows[2]["R@10"]) == ("0.667", "", "")
     assert main(["bench", "peers", "--data", str(data)]) == 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import psycopg
 
-from holdfast.bench import large
-from holdfast.bench.stores import run
+from memhold.bench import large
+from memhold.bench.stores import run
 from tests.postgres_server import Databases
 
 
@@ -17,7 +17,7 @@ def test_the_table_is_made_and_nothing_stays_behind(database: str) -> None:
     assert len(recalls) == 2
     assert all("same order and scores" in row.value for row in recalls)
     with psycopg.connect(database) as connection:
-        assert connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'holdfast%'").fetchall() == []
+        assert connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'memhold%'").fetchall() == []
 
 
 def test_the_table_of_a_large_scope_is_made(database: str, databases: Databases) -> None:

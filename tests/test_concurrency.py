@@ -12,8 +12,8 @@ from random import Random
 import apsw
 import pytest
 
-from holdfast import AsyncHoldfast, Holdfast
-from holdfast.errors import ForkedProcess, HoldfastError, StoreBusy, StoreClosed, WrongLoop
+from memhold import AsyncMemhold, Memhold
+from memhold.errors import ForkedProcess, MemholdError, StoreBusy, StoreClosed, WrongLoop
 
 LOCATIONS = pytest.mark.parametrize("kept", ["memory.db", "memory://"], ids=["sqlite", "memory"])
 
@@ -28,8 +28,8 @@ def said(text: str) -> dict[str, str]:
 
 @LOCATIONS
 async def test_many_adders_make_dense_sequences(tmp_path: Path, kept: str) -> None:
-    async with AsyncHoldfast.open(where(tmp_path, kept), worker=False) as hf:
-        alice = hf.scope(user="alice", session="s")
+    async with AsyncMemhold.open(where(tmp_path, kept), worker=False) as mem:
+        alice = mem.scope(user="alice", session="s")
         receipts = await asyncio.gather(*(alice.add([said(f"a{n}"), said(f"b{n}")]) for n in range(64)))
         found = await alice.messages()
         assert [message.seq for message in found] == list(range(1, 129))
@@ -39,8 +39,8 @@ async def test_many_adders_make_dense_sequences(tmp_path: Path, kept: str) -> No
 
 @LOCATIONS
 async def test_one_that_fails_takes_nothing_with_it(tmp_path: Path, kept: str) -> None:
-    async with AsyncHoldfast.open(where(tmp_path, kept), worker=False) as hf:
-        alice = hf.scope(user="alice", session="s")
+    async with AsyncMemhold.open(where(tmp_path, kept), worker=False) as mem:
+        alice = mem.scope(user="alice", session="s")
         calls = [alice.add(said(str(n))) if n % 2 else alice.correct("mem_" + "0" * 32, "x") for n in range(40)]
         done = await asyncio.gather(*calls, return_exceptions=True)
         assert [isinstance(one, LookupError) for one in done] == [n % 2 == 0 for n in range(40)]
@@ -50,8 +50,8 @@ async def test_one_that_fails_takes_nothing_with_it(tmp_path: Path, kept: str) -
 @LOCATIONS
 async def test_a_cancelled_call_is_settled_by_its_key(tmp_path: Path, kept: str) -> None:
     """A cancelled caller's write may still commit; sending it again under its key never makes two."""
-    async with AsyncHoldfast.open(where(tmp_path, kept), worker=False) as hf:
-        alice = hf.scope(user="alice", session="s")
+    async with AsyncMemhold.open(where(tmp_path, kept), worker=False) as mem:
+        alice = mem.scope(user="alice", session="s")
         random = Random(1)
         for n in range(60):
             task = asyncio.create_task(alice.add(said(f"line {n}"), idempotency_key=str(n)))
@@ -65,34 +65,34 @@ async def test_a_cancelled_call_is_settled_by_its_key(tmp_path: Path, kept: str)
 
 @LOCATIONS
 async def test_closing_finishes_what_was_accepted(tmp_path: Path, kept: str) -> None:
-    hf = await AsyncHoldfast.open(where(tmp_path, kept), worker=False)
-    alice = hf.scope(user="alice", session="s")
+    mem = await AsyncMemhold.open(where(tmp_path, kept), worker=False)
+    alice = mem.scope(user="alice", session="s")
     tasks = [asyncio.create_task(alice.add(said(str(n)))) for n in range(50)]
     await asyncio.sleep(0)
-    await hf.close()
+    await mem.close()
     done = await asyncio.gather(*tasks, return_exceptions=True)
     assert all(isinstance(one, StoreClosed) for one in done if isinstance(one, BaseException))
     for call in (alice.add(said("x")), alice.recall("x"), alice.remember("x"), alice.status()):
         with pytest.raises(StoreClosed):
             await call
-    await hf.close()
+    await mem.close()
     if "://" not in kept:
-        async with AsyncHoldfast.open(where(tmp_path, kept), worker=False) as again:
+        async with AsyncMemhold.open(where(tmp_path, kept), worker=False) as again:
             present = {message.id for message in await again.scope(user="alice", session="s").messages()}
         assert {one.ids[0] for one in done if not isinstance(one, BaseException)} <= present
 
 
 async def test_closing_is_bounded_while_another_process_holds_the_file(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    hf = await AsyncHoldfast.open(str(path), worker=False, busy_timeout=0.2, close_timeout=0.6)
-    alice = hf.scope(user="alice")
+    mem = await AsyncMemhold.open(str(path), worker=False, busy_timeout=0.2, close_timeout=0.6)
+    alice = mem.scope(user="alice")
     await alice.add(said("first"))
     holder = apsw.Connection(str(path))
     holder.execute("BEGIN IMMEDIATE")
     tasks = [asyncio.create_task(alice.add(said(str(n)))) for n in range(20)]
     await asyncio.sleep(0)
     began = asyncio.get_running_loop().time()
-    await hf.close()
+    await mem.close()
     took = asyncio.get_running_loop().time() - began
     holder.execute("ROLLBACK")
     holder.close()
@@ -103,8 +103,8 @@ async def test_closing_is_bounded_while_another_process_holds_the_file(tmp_path:
 
 async def test_a_held_file_is_busy_and_then_not(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with AsyncHoldfast.open(str(path), worker=False, busy_timeout=0.1) as hf:
-        alice = hf.scope(user="alice")
+    async with AsyncMemhold.open(str(path), worker=False, busy_timeout=0.1) as mem:
+        alice = mem.scope(user="alice")
         holder = apsw.Connection(str(path))
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy):
@@ -119,17 +119,17 @@ async def test_a_held_file_is_busy_and_then_not(tmp_path: Path) -> None:
 @LOCATIONS
 def test_another_loop_is_refused(tmp_path: Path, kept: str) -> None:
     loop = asyncio.new_event_loop()
-    hf = loop.run_until_complete(AsyncHoldfast.open(where(tmp_path, kept), worker=False))
-    alice = hf.scope(user="alice")
+    mem = loop.run_until_complete(AsyncMemhold.open(where(tmp_path, kept), worker=False))
+    alice = mem.scope(user="alice")
 
     async def elsewhere() -> None:
-        for call in (alice.add(said("x")), alice.recall(), hf.settle(), hf.close(), alice.residue("text")):
+        for call in (alice.add(said("x")), alice.recall(), mem.settle(), mem.close(), alice.residue("text")):
             with pytest.raises(WrongLoop):
                 await call
 
     asyncio.run(elsewhere())
     loop.run_until_complete(alice.add(said("x")))
-    loop.run_until_complete(hf.close())
+    loop.run_until_complete(mem.close())
     loop.close()
 
 
@@ -153,15 +153,15 @@ def in_a_child(work: object) -> str:
 
 @LOCATIONS
 def test_a_forked_child_is_refused_and_can_open_again(tmp_path: Path, kept: str) -> None:
-    with Holdfast.open(where(tmp_path, kept), worker=False) as hf:
-        alice = hf.scope(user="alice", session="s")
+    with Memhold.open(where(tmp_path, kept), worker=False) as mem:
+        alice = mem.scope(user="alice", session="s")
         alice.add(said("before"))
-        for verb in (lambda: alice.add(said("x")), alice.recall, hf.settle, alice.status):
+        for verb in (lambda: alice.add(said("x")), alice.recall, mem.settle, alice.status):
             assert in_a_child(verb) == ForkedProcess.__name__
-        assert in_a_child(lambda: hf.close() or "closed") == "closed"
+        assert in_a_child(lambda: mem.close() or "closed") == "closed"
 
         def again() -> int:
-            with Holdfast.open(where(tmp_path, kept), worker=False) as own:
+            with Memhold.open(where(tmp_path, kept), worker=False) as own:
                 own.scope(user="alice", session="s").add(said("child"))
                 return len(own.scope(user="alice", session="s").messages())
 
@@ -172,8 +172,8 @@ def test_a_forked_child_is_refused_and_can_open_again(tmp_path: Path, kept: str)
 
 @LOCATIONS
 async def test_the_async_face_refuses_a_forked_child(tmp_path: Path, kept: str) -> None:
-    async with AsyncHoldfast.open(where(tmp_path, kept), worker=False) as hf:
-        alice = hf.scope(user="alice")
+    async with AsyncMemhold.open(where(tmp_path, kept), worker=False) as mem:
+        alice = mem.scope(user="alice")
 
         def verb() -> str:
             call = alice.add(said("x"))
@@ -190,17 +190,17 @@ async def test_the_async_face_refuses_a_forked_child(tmp_path: Path, kept: str) 
 
 @LOCATIONS
 async def test_the_sync_face_works_inside_a_running_loop(tmp_path: Path, kept: str) -> None:
-    with Holdfast.open(where(tmp_path, kept), worker=False) as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(where(tmp_path, kept), worker=False) as mem:
+        alice = mem.scope(user="alice")
         alice.remember("Likes tea")
         assert alice.recall("tea").total == 1
-        assert hf.settle(timeout=5)
+        assert mem.settle(timeout=5)
 
 
 @LOCATIONS
 def test_the_sync_face_serves_many_threads(tmp_path: Path, kept: str) -> None:
-    with Holdfast.open(where(tmp_path, kept), worker=False) as hf, ThreadPoolExecutor(8) as pool:
-        alice = hf.scope(user="alice", session="s")
+    with Memhold.open(where(tmp_path, kept), worker=False) as mem, ThreadPoolExecutor(8) as pool:
+        alice = mem.scope(user="alice", session="s")
         told = list(pool.map(lambda n: alice.remember(attribute="n", value=str(n)).memory, range(40)))
         list(pool.map(lambda n: alice.add(said(str(n))), range(40)))
         assert len({memory.id for memory in told if memory}) == 40
@@ -212,17 +212,17 @@ def test_the_sync_face_serves_many_threads(tmp_path: Path, kept: str) -> None:
 def test_closing_leaves_no_thread_waiting(tmp_path: Path, kept: str) -> None:
     """Every call of another thread ends, with a receipt or with StoreClosed, however close comes in between."""
     for turn in range(15):
-        hf = Holdfast.open(where(tmp_path, kept), worker=turn % 2 == 0)
+        mem = Memhold.open(where(tmp_path, kept), worker=turn % 2 == 0)
         ended: list[str] = []
         begun = threading.Barrier(5)
 
-        def caller(hf: Holdfast = hf, ended: list[str] = ended, begun: threading.Barrier = begun) -> None:
-            alice = hf.scope(user="alice", session="s")
+        def caller(mem: Memhold = mem, ended: list[str] = ended, begun: threading.Barrier = begun) -> None:
+            alice = mem.scope(user="alice", session="s")
             begun.wait()
             try:
                 while True:
                     alice.add(said("x"))
-            except HoldfastError as error:
+            except MemholdError as error:
                 ended.append(type(error).__name__)
 
         threads = [threading.Thread(target=caller, daemon=True) for _ in range(4)]
@@ -231,17 +231,17 @@ def test_closing_leaves_no_thread_waiting(tmp_path: Path, kept: str) -> None:
         begun.wait()
         for _ in range(turn * 20):
             os.sched_yield()
-        hf.close()
+        mem.close()
         for thread in threads:
             thread.join(10)
         assert [thread.is_alive() for thread in threads] == [False] * 4
         assert set(ended) == {"StoreClosed"}
-        hf.close()
+        mem.close()
 
 
 def test_a_closed_store_leaves_no_threads(tmp_path: Path) -> None:
     before = {thread.name for thread in threading.enumerate()}
-    with Holdfast.open(str(tmp_path / "memory.db")) as hf:
-        hf.scope().remember("Likes tea")
+    with Memhold.open(str(tmp_path / "memory.db")) as mem:
+        mem.scope().remember("Likes tea")
     after = {thread.name for thread in threading.enumerate()}
-    assert {name for name in after - before if name.startswith("holdfast")} == set()
+    assert {name for name in after - before if name.startswith("memhold")} == set()

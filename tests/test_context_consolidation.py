@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import FakeClock
-from holdfast.testing.scripted import ScriptedChat, sensible_reply
+from memhold import AsyncMemhold
+from memhold.testing import FakeClock
+from memhold.testing.scripted import ScriptedChat, sensible_reply
 
 LATE = {"consolidate_messages": 10_000, "consolidate_tokens": 10_000_000}
 
@@ -31,7 +31,7 @@ async def opened(request, tmp_path):
 
     async def open_one(model, **more):
         settings = {"clock": FakeClock(), "worker": False, "consolidation": model, **LATE, **more}
-        held.append(AsyncHoldfast.open(location, **settings))
+        held.append(AsyncMemhold.open(location, **settings))
         return await held[-1].__aenter__()
 
     yield open_one
@@ -46,8 +46,8 @@ def said(context):
 
 
 async def test_the_last_turns_stay_in_the_window_when_they_are_consolidated(opened):
-    hf = await opened(ScriptedChat([sensible_reply] * 9), consolidate_keep_messages=4)
-    alice = hf.scope(user="alice", session="s")
+    mem = await opened(ScriptedChat([sensible_reply] * 9), consolidate_keep_messages=4)
+    alice = mem.scope(user="alice", session="s")
     await alice.add(turns(0, 10))
     await alice.consolidate()
     context = await alice.context([{"role": "user", "content": "and?"}], strategy="full_history")
@@ -57,8 +57,8 @@ async def test_the_last_turns_stay_in_the_window_when_they_are_consolidated(open
 
 
 async def test_an_ended_session_begins_a_clean_window_before_any_model_has_read_it(opened):
-    hf = await opened(ScriptedChat([sensible_reply] * 9))
-    alice = hf.scope(user="alice", session="s")
+    mem = await opened(ScriptedChat([sensible_reply] * 9))
+    alice = mem.scope(user="alice", session="s")
     await alice.add(turns(0, 5))
     await alice.end_session()
     assert said(await alice.context([{"role": "user", "content": "and?"}], strategy="full_history")) == []
@@ -68,16 +68,16 @@ async def test_an_ended_session_begins_a_clean_window_before_any_model_has_read_
 
 @pytest.mark.parametrize("strategy", ["full_history", "memory_first", "adaptive"])
 async def test_what_will_fall_out_is_consolidated_before_it_falls(opened, strategy):
-    hf = await opened(ScriptedChat([sensible_reply] * 99), context_consolidate_share=0.5, consolidate_keep_messages=4)
-    alice = hf.scope(user="alice", session="s")
+    mem = await opened(ScriptedChat([sensible_reply] * 99), context_consolidate_share=0.5, consolidate_keep_messages=4)
+    alice = mem.scope(user="alice", session="s")
     new = [{"role": "user", "content": "and?"}]
     await alice.add(turns(0, 3))
     await alice.context(new, budget=1500, strategy=strategy)
-    await hf.settle()
+    await mem.settle()
     assert (await alice.list(kinds=["summary"])).items == (), "the window is far from full"
     await alice.add(turns(3, 20))
     await alice.context(new, budget=1500, strategy=strategy)
-    await hf.settle()
+    await mem.settle()
     [summary] = (await alice.list(kinds=["summary"])).items
     assert len(summary.sources) == 36, "all but the last turns"
     later = await alice.context(new, budget=1500, strategy="full_history")
@@ -87,20 +87,20 @@ async def test_what_will_fall_out_is_consolidated_before_it_falls(opened, strate
 
 async def test_it_is_asked_for_once_and_only_where_it_is_set(opened):
     model = ScriptedChat([sensible_reply] * 9)
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s")
     await alice.add(turns(0, 40))
     await alice.context([{"role": "user", "content": "and?"}], budget=1500)
-    await hf.settle()
+    await mem.settle()
     assert (await alice.list(kinds=["summary"])).items == ()
 
 
 async def test_sessions_that_are_never_consolidated_stay_so(opened):
-    hf = await opened(ScriptedChat([sensible_reply] * 9), context_consolidate_share=0.1)
-    script = hf.scope(user="alice", session="script:x")
+    mem = await opened(ScriptedChat([sensible_reply] * 9), context_consolidate_share=0.1)
+    script = mem.scope(user="alice", session="script:x")
     await script.add(turns(0, 40))
     await script.context([{"role": "user", "content": "and?"}], budget=1500)
-    await hf.settle()
+    await mem.settle()
     assert (await script.list(kinds=["summary"])).items == ()
 
 
@@ -120,8 +120,8 @@ class Waiting:
 
 async def test_the_worker_is_woken_and_context_waits_for_nobody(opened):
     model = Waiting()
-    hf = await opened(model, worker=True, context_consolidate_share=0.5, poll_seconds=10_000.0)
-    alice = hf.scope(user="alice", session="s")
+    mem = await opened(model, worker=True, context_consolidate_share=0.5, poll_seconds=10_000.0)
+    alice = mem.scope(user="alice", session="s")
     await alice.add(turns(0, 20))
     context = await alice.context([{"role": "user", "content": "and?"}], budget=1500)
     assert context.degraded == ()

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold
+from memhold.testing import FakeClock
 from tests.test_context_verb import only_late_slots_are_left, turn, wrapped
 
 NEW = [{"role": "user", "content": "which gate?"}]
@@ -32,7 +32,7 @@ async def test_a_context_that_is_cancelled_leaves_nothing_running():
 
 async def test_what_is_pinned_outlives_its_time_in_a_context_as_in_recall():
     clock = FakeClock()
-    async with AsyncHoldfast.open("memory://", worker=False, clock=clock) as opened:
+    async with AsyncMemhold.open("memory://", worker=False, clock=clock) as opened:
         alice = opened.scope(user="alice")
         until = clock.now() + timedelta(days=1)
         kept = await alice.remember("parks at gate seven", expires_at=until, pinned=True)
@@ -44,7 +44,7 @@ async def test_what_is_pinned_outlives_its_time_in_a_context_as_in_recall():
 
 
 async def test_messages_that_were_forgotten_are_not_said_to_be_left_out():
-    async with AsyncHoldfast.open("memory://", worker=False) as opened:
+    async with AsyncMemhold.open("memory://", worker=False) as opened:
         alice = opened.scope(user="alice", session="s")
         roles = ("user", "assistant")
         ids = (await alice.add([{"role": roles[at % 2], "content": f"{at} " + "word " * 40} for at in range(80)])).ids

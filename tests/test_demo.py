@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces import demo
-from holdfast.interfaces.cli import main
-from holdfast.interfaces.demo import KILLED_AFTER, Stage, run_demo
+from memhold.interfaces import demo
+from memhold.interfaces.cli import main
+from memhold.interfaces.demo import KILLED_AFTER, Stage, run_demo
 
 
 def test_the_demo_passes_and_leaves_nothing(

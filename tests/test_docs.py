@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import holdfast
-from holdfast import Holdfast, errors
-from holdfast._version import __version__
-from holdfast.errors import HoldfastError
-from holdfast.interfaces.serve_settings import ServeSettings
-from holdfast.settings import PREFIX, Settings, load_settings
-from holdfast.transfer.formats import READERS
+import memhold
+from memhold import Memhold, errors
+from memhold._version import __version__
+from memhold.errors import MemholdError
+from memhold.interfaces.serve_settings import ServeSettings
+from memhold.settings import PREFIX, Settings, load_settings
+from memhold.transfer.formats import READERS
 from tests import reference
 from tests.documents import ROOT, anchors, blocks, links, run_blocks, unfenced
 from tests.test_structure import ALLOWED
@@ -63,7 +63,7 @@ def test_what_a_page_shows_can_be_run(page: Path, tmp_path: Path, monkeypatch: p
 
 
 def test_the_example_of_the_package_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [line[4:] for line in (holdfast.__doc__ or "").splitlines() if line.startswith("    ")]
+    lines = [line[4:] for line in (memhold.__doc__ or "").splitlines() if line.startswith("    ")]
     *setup, last = lines
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
@@ -113,7 +113,7 @@ def _test_names(path: Path) -> set[str]:
     text = path.read_text(encoding="utf-8")
     for suite in ("VerbSuite", "StoreSuite"):
         if suite in text:
-            cases = (ROOT / "src" / "holdfast" / "testing").glob(f"{suite.removesuffix('Suite').lower()}_suite_*.py")
+            cases = (ROOT / "src" / "memhold" / "testing").glob(f"{suite.removesuffix('Suite').lower()}_suite_*.py")
             text += "".join(page.read_text("utf-8") for page in cases)
     names = set(re.findall(r"def (test_\w+)", text)) | {path.name}
     return names | ({name_of(page) for page in RUN} if path.name == "test_docs.py" else set())
@@ -179,27 +179,27 @@ def test_the_settings_of_a_server_are_those_of_the_code() -> None:
     told = {codes(row[0]).pop(): row[1] for row in rows(marked(DOCS / "reference" / "settings.md", "serve settings"))}
     wanted = {field.name: str(field.default).lower() or "empty" for field in fields(ServeSettings)}
     assert told == wanted
-    folder = ROOT / "src" / "holdfast" / "interfaces"
+    folder = ROOT / "src" / "memhold" / "interfaces"
     read = "".join((folder / name).read_text("utf-8") for name in ("serving.py", "cli_serve.py"))
     assert [name for name in wanted if f"settings.{name}" not in read] == []
 
 
 def test_each_setting_is_read() -> None:
     """A setting that nothing reads would be a promise that nothing keeps."""
-    modules = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "src" / "holdfast" / "wiring").glob("*.py")]
+    modules = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "src" / "memhold" / "wiring").glob("*.py")]
     used = {node.attr for tree in modules for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert {field.name for field in fields(Settings)} <= used
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["ended", "kept again"])
 def test_a_window_is_cut_where_raw_chars_says(*, again: bool) -> None:
-    with Holdfast.open("memory://", worker=False, raw_chars=100) as hf:
-        alice = hf.scope(user="alice", session="s")
+    with Memhold.open("memory://", worker=False, raw_chars=100) as mem:
+        alice = mem.scope(user="alice", session="s")
         alice.add([{"role": "user", "content": f"{turn} " + "x" * 60} for turn in range(6)])
         kept = alice.end_session().ids
         if again:
             alice.forget(kept[0], sources="keep")
-            hf.settle()
+            mem.settle()
         texts = [memory.text for memory in alice.list(kinds=["raw"]).items]
         assert len(texts) == 6
         assert max(map(len, texts)) <= 100
@@ -208,7 +208,7 @@ def test_a_window_is_cut_where_raw_chars_says(*, again: bool) -> None:
 def test_the_settings_that_the_page_shows_are_accepted(tmp_path: Path) -> None:
     page = DOCS / "reference" / "settings.md"
     shown = next(block.text for block in blocks(page) if block.language == "toml")
-    (tmp_path / "holdfast.toml").write_text(shown)
+    (tmp_path / "memhold.toml").write_text(shown)
     assert (
         load_settings({}, environment={}, folder=tmp_path).idempotency_days == tomllib.loads(shown)["idempotency_days"]
     )
@@ -222,7 +222,7 @@ ERROR_CLASSES = {name: getattr(errors, name) for name in errors.__all__ if isins
 
 
 def test_the_errors_are_those_of_the_code() -> None:
-    raised = {name for name, each in ERROR_CLASSES.items() if issubclass(each, HoldfastError)}
+    raised = {name for name, each in ERROR_CLASSES.items() if issubclass(each, MemholdError)}
     told = [codes(row[0]).pop() for row in rows(marked(ERRORS, "errors"))]
     assert sorted(told) == sorted(raised)
     for name in set(errors.__all__) - raised:
@@ -239,7 +239,7 @@ def test_the_tree_of_errors_is_that_of_the_classes() -> None:
         depth = len(found[1]) // 4
         above[depth:] = [found[2]]
         drawn[found[2]] = above[-2] if depth else "Exception"
-    raised = {name: each for name, each in ERROR_CLASSES.items() if issubclass(each, HoldfastError)}
+    raised = {name: each for name, each in ERROR_CLASSES.items() if issubclass(each, MemholdError)}
     assert drawn == {name: each.__bases__[0].__name__ for name, each in raised.items()}
 
 

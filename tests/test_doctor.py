@@ -12,20 +12,20 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast import Holdfast
-from holdfast.keeping import Finding
-from holdfast.storage.sqlite import doctor
-from holdfast.storage.sqlite.ledger import ledger_path
-from holdfast.testing import FakeClock
-from holdfast.wiring import examine_file
+from memhold import Memhold
+from memhold.keeping import Finding
+from memhold.storage.sqlite import doctor
+from memhold.storage.sqlite.ledger import ledger_path
+from memhold.testing import FakeClock
+from memhold.wiring import examine_file
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
     """A store with every kind of row."""
     path = tmp_path / "memory.db"
-    with Holdfast.open(str(path), worker=False) as hf:
-        alice = hf.scope(user="alice", session="s1", agent="helper")
+    with Memhold.open(str(path), worker=False) as mem:
+        alice = mem.scope(user="alice", session="s1", agent="helper")
         ids = alice.add([{"role": "user", "content": f"message {n} about harbours"} for n in range(6)]).ids
         alice.end_session()
         alice.remember(attribute="food", value="ramen")
@@ -35,13 +35,13 @@ def db(tmp_path: Path) -> Path:
         assert note is not None
         alice.forget(note.id)
         alice.forget(ids[-1], hard=False)
-        hf.scope(user="bob").add({"role": "user", "content": "hello from bob"})
+        mem.scope(user="bob").add({"role": "user", "content": "hello from bob"})
     return path
 
 
 def found(db: Path) -> tuple[Finding, ...]:
-    with Holdfast.open(str(db), worker=False) as hf:
-        return hf.admin.doctor()
+    with Memhold.open(str(db), worker=False) as mem:
+        return mem.admin.doctor()
 
 
 def sql(db: Path, text: str, *, keys: bool = False) -> None:
@@ -96,28 +96,28 @@ def test_each_fault_in_the_rows_is_found(db: Path, what: str) -> None:
 
 @pytest.mark.parametrize("what", [name for name, (check, _) in ROWS.items() if check == "words"])
 def test_reindex_mends_the_words_and_gives_the_same_answers(db: Path, what: str) -> None:
-    def ranked(hf: Holdfast) -> list[tuple[str, float]]:
-        return [(hit.id, hit.score) for hit in hf.scope(user="alice").recall("harbours", limit=50).hits]
+    def ranked(mem: Memhold) -> list[tuple[str, float]]:
+        return [(hit.id, hit.score) for hit in mem.scope(user="alice").recall("harbours", limit=50).hits]
 
-    with Holdfast.open(str(db), worker=False) as hf:
-        want = ranked(hf)
+    with Memhold.open(str(db), worker=False) as mem:
+        want = ranked(mem)
     sql(db, ROWS[what][1])
-    with Holdfast.open(str(db), worker=False) as hf:
-        done = hf.admin.reindex()
+    with Memhold.open(str(db), worker=False) as mem:
+        done = mem.admin.reindex()
         assert done.scopes == 2
-        assert not [finding for finding in hf.admin.doctor() if finding.check == "words"]
-        assert ranked(hf) == want
+        assert not [finding for finding in mem.admin.doctor() if finding.check == "words"]
+        assert ranked(mem) == want
 
 
 def test_a_hidden_message_is_found_again_after_a_reindex_and_undo(db: Path) -> None:
-    with Holdfast.open(str(db), worker=False) as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(str(db), worker=False) as mem:
+        alice = mem.scope(user="alice")
         before = alice.recall("harbours", kinds=["message"], limit=50).total
-        hf.admin.reindex()
+        mem.admin.reindex()
         (hidden,) = [c for c in _changes(alice) if c["verb"] == "hide"]
         alice.undo(hidden["id"])
         assert alice.recall("harbours", kinds=["message"], limit=50).total == before + 1
-        assert hf.admin.doctor() == ()
+        assert mem.admin.doctor() == ()
 
 
 def _changes(alice: object) -> list[dict[str, str]]:
@@ -132,9 +132,9 @@ def _changes(alice: object) -> list[dict[str, str]]:
 
 def test_reindex_makes_due_what_state_implies(db: Path) -> None:
     sql(db, "DELETE FROM due")
-    with Holdfast.open(str(db), worker=False) as hf:
-        assert hf.admin.reindex().due_added >= 1
-        assert hf.admin.doctor() == ()
+    with Memhold.open(str(db), worker=False) as mem:
+        assert mem.admin.reindex().due_added >= 1
+        assert mem.admin.doctor() == ()
 
 
 def test_pages_that_are_damaged_are_found_without_opening_a_store(db: Path) -> None:
@@ -170,15 +170,15 @@ def test_a_restore_that_was_interrupted_leaves_a_trace_that_is_found(db: Path) -
 
 def test_a_clock_in_the_past(db: Path) -> None:
     ahead = datetime.now(UTC) - timedelta(days=2)
-    with Holdfast.open(str(db), worker=False, clock=FakeClock(ahead)) as hf:
-        (finding,) = hf.admin.doctor()
+    with Memhold.open(str(db), worker=False, clock=FakeClock(ahead)) as mem:
+        (finding,) = mem.admin.doctor()
     assert finding.check == "clock"
 
 
 def test_a_ledger_that_lags_is_found(db: Path) -> None:
     ledger_path(str(db)).unlink()
     assert [finding.check for finding in examine_file(str(db))] == ["ledger"]
-    with Holdfast.open(str(db), worker=False):
+    with Memhold.open(str(db), worker=False):
         pass
     assert examine_file(str(db)) == ()
 
@@ -192,7 +192,7 @@ def test_room_on_the_disk(db: Path, monkeypatch: pytest.MonkeyPatch, free: int, 
 
 
 def test_a_log_that_has_grown_is_noted(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Holdfast.open(str(db), worker=False) as hf:
-        hf.scope(user="alice").add({"role": "user", "content": "x" * 5000})
+    with Memhold.open(str(db), worker=False) as mem:
+        mem.scope(user="alice").add({"role": "user", "content": "x" * 5000})
         monkeypatch.setattr(doctor, "LARGE_LOG", 4096)
-        assert [(finding.check, finding.severity) for finding in hf.admin.doctor()] == [("log", "note")]
+        assert [(finding.check, finding.severity) for finding in mem.admin.doctor()] == [("log", "note")]

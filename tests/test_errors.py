@@ -11,12 +11,12 @@ from pathlib import Path
 import cloudpickle
 import pytest
 
-from holdfast import errors
-from holdfast.errors import HoldfastError
+from memhold import errors
+from memhold.errors import MemholdError
 
 SOURCE = Path(errors.__file__).parent
 CLASSES = sorted(
-    (one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, HoldfastError)),
+    (one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, MemholdError)),
     key=lambda one: one.__name__,
 )
 VALUES = {
@@ -37,7 +37,7 @@ def test_all_of_them_are_exported() -> None:
 
 @pytest.mark.parametrize("codec", [pickle, cloudpickle], ids=["pickle", "cloudpickle"])
 @pytest.mark.parametrize("error", CLASSES, ids=lambda one: one.__name__)
-def test_it_survives_the_way_to_another_process(error: type[HoldfastError], codec: object) -> None:
+def test_it_survives_the_way_to_another_process(error: type[MemholdError], codec: object) -> None:
     made = error("what to do: ünïcode", **VALUES)
     made.__cause__ = RuntimeError("not sent along")
     back = codec.loads(codec.dumps(made))
@@ -48,7 +48,7 @@ def test_it_survives_the_way_to_another_process(error: type[HoldfastError], code
 
 
 @pytest.mark.parametrize("error", CLASSES, ids=lambda one: one.__name__)
-def test_it_stands_on_the_page_and_says_what_it_carries(error: type[HoldfastError]) -> None:
+def test_it_stands_on_the_page_and_says_what_it_carries(error: type[MemholdError]) -> None:
     assert error.__name__ in (errors.__doc__ or "")
     assert (error.__doc__ or "").strip().endswith(".")
 

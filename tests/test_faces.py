@@ -12,13 +12,13 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from holdfast import AsyncHoldfast, Holdfast
-from holdfast.admin import Admin
-from holdfast.memory import OpenStore
-from holdfast.scope import AsyncScope
-from holdfast.sync import SyncAdmin, SyncScope, SyncStore
-from holdfast.sync_admin import SyncTokens
-from holdfast.token_verbs import TokenVerbs
+from memhold import AsyncMemhold, Memhold
+from memhold.admin import Admin
+from memhold.memory import OpenStore
+from memhold.scope import AsyncScope
+from memhold.sync import SyncAdmin, SyncScope, SyncStore
+from memhold.sync_admin import SyncTokens
+from memhold.token_verbs import TokenVerbs
 
 FACES = [(AsyncScope, SyncScope), (OpenStore, SyncStore), (Admin, SyncAdmin), (TokenVerbs, SyncTokens)]
 # Where the sync face returns its own kind of a thing.
@@ -104,9 +104,9 @@ def test_the_sync_face_passes_on_every_argument(core: type, face: type, name: st
 
 
 def test_the_two_open_alike() -> None:
-    named = set(verbs(AsyncHoldfast)) - set(verbs(OpenStore))
+    named = set(verbs(AsyncMemhold)) - set(verbs(OpenStore))
     assert named >= {"restore"}
-    assert named == set(verbs(Holdfast)) - set(verbs(SyncStore))
+    assert named == set(verbs(Memhold)) - set(verbs(SyncStore))
     for name in {"open", *named}:
-        ours, theirs = (inspect.signature(getattr(face, name)) for face in (AsyncHoldfast, Holdfast))
+        ours, theirs = (inspect.signature(getattr(face, name)) for face in (AsyncMemhold, Memhold))
         assert list(ours.parameters.values()) == list(theirs.parameters.values())

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from holdfast import Holdfast
+from memhold import Memhold
 
 TAKER = """
 import sys, apsw
@@ -31,13 +31,13 @@ def taken(path: Path) -> str:
 
 def test_looking_for_residue_and_opening_twice_keep_the_locks(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    with Holdfast.open(str(path), worker=False) as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(str(path), worker=False) as mem:
+        alice = mem.scope(user="alice")
         alice.remember("Likes tea")
         assert taken(path) in {"held", "mode wal"}
         assert alice.residue("Likes tea").found
         assert taken(path) in {"held", "mode wal"}
-        with Holdfast.open(str(path), worker=False) as again:
+        with Memhold.open(str(path), worker=False) as again:
             again.scope(user="alice").remember("Likes coffee")
         assert taken(path) in {"held", "mode wal"}
         alice.forget(alice.list().items[0].id)

@@ -16,9 +16,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast import Holdfast
-from holdfast.errors import HoldfastError, InvalidInput, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
-from holdfast.storage.sqlite.connection import create_or_migrate
+from memhold import Memhold
+from memhold.errors import InvalidInput, MemholdError, NewerStore, NotAStore, StoreCorrupt, StoreError, StoreReadOnly
+from memhold.storage.sqlite.connection import create_or_migrate
 
 SOURCE = Path(__file__).parents[1] / "src"
 TWO_OPENERS = 6
@@ -82,7 +82,7 @@ def test_a_file_of_another_program_is_left_untouched(tmp_path: Path, make: Calla
     make(path)
     before = folder_state(tmp_path)
     with pytest.raises(NotAStore) as caught:
-        Holdfast.open(str(path))
+        Memhold.open(str(path))
     assert caught.value.path == str(path)
     after = folder_state(tmp_path)
     assert {name: state for name, state in after.items() if not name.endswith("-shm")} == before
@@ -90,15 +90,15 @@ def test_a_file_of_another_program_is_left_untouched(tmp_path: Path, make: Calla
 
 def test_a_newer_file_is_left_untouched(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    with Holdfast.open(str(path), worker=False) as hf:
-        hf.scope(user="alice").remember("Likes tea")
+    with Memhold.open(str(path), worker=False) as mem:
+        mem.scope(user="alice").remember("Likes tea")
     newer = sqlite3.connect(path)
     newer.execute("PRAGMA user_version = 999")
     newer.commit()
     newer.close()
     before = folder_state(tmp_path)
     with pytest.raises(NewerStore, match="upgrade") as caught:
-        Holdfast.open(str(path))
+        Memhold.open(str(path))
     assert caught.value.found == 999
     assert 0 < caught.value.supported < 999
     after = folder_state(tmp_path)
@@ -107,31 +107,31 @@ def test_a_newer_file_is_left_untouched(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotAStore):
-        Holdfast.open(str(tmp_path))
+        Memhold.open(str(tmp_path))
     (tmp_path / "file").write_text("x")
     with pytest.raises(NotAStore):
-        Holdfast.open(str(tmp_path / "file" / "memory.db"))
+        Memhold.open(str(tmp_path / "file" / "memory.db"))
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(NotAStore):
-        Holdfast.open(str(tmp_path / "pipe"))
+        Memhold.open(str(tmp_path / "pipe"))
     for wrong in ("", "postgres-nonsense://x", "a\0b"):
         with pytest.raises(InvalidInput):
-            Holdfast.open(wrong)
+            Memhold.open(wrong)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "pipe"]
 
 
 def test_a_damaged_file_is_called_damaged(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    with Holdfast.open(str(path), worker=False) as hf:
-        hf.scope(user="alice").add([{"role": "user", "content": f"line {n} " + "x" * 500} for n in range(200)])
+    with Memhold.open(str(path), worker=False) as mem:
+        mem.scope(user="alice").add([{"role": "user", "content": f"line {n} " + "x" * 500} for n in range(200)])
     size = path.stat().st_size
     with path.open("r+b") as file:
         file.seek(4096)
         file.write(os.urandom(size - 8192))
 
     def look() -> None:
-        with Holdfast.open(str(path), worker=False) as hf:
-            alice = hf.scope(user="alice")
+        with Memhold.open(str(path), worker=False) as mem:
+            alice = mem.scope(user="alice")
             alice.recall("line")
             alice.messages()
 
@@ -143,8 +143,8 @@ def test_files_are_private(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "er" / "memory.db"
     old = os.umask(0)
     try:
-        with Holdfast.open(str(path), worker=False) as hf:
-            hf.scope(user="alice").remember("Likes tea")
+        with Memhold.open(str(path), worker=False) as mem:
+            mem.scope(user="alice").remember("Likes tea")
             modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
     finally:
         os.umask(old)
@@ -155,16 +155,16 @@ def test_files_are_private(tmp_path: Path) -> None:
 
 READER = """
 import os, sys
-from holdfast import Holdfast
-from holdfast.errors import StoreReadOnly
-with Holdfast.open(sys.argv[1] + ".warm", worker=False) as hf:
-    hf.scope().remember("everything is imported while it can be")
+from memhold import Memhold
+from memhold.errors import StoreReadOnly
+with Memhold.open(sys.argv[1] + ".warm", worker=False) as mem:
+    mem.scope().remember("everything is imported while it can be")
 if os.geteuid() == 0:
     os.setgroups([])
     os.setresgid(65534, 65534, 65534)
     os.setresuid(65534, 65534, 65534)
 try:
-    Holdfast.open(sys.argv[2], worker=False).close()
+    Memhold.open(sys.argv[2], worker=False).close()
 except StoreReadOnly as error:
     print("refused:", error)
 """
@@ -178,7 +178,7 @@ def test_a_file_or_folder_that_cannot_be_written_is_refused() -> None:
         held = folder / "held"
         held.mkdir()
         path = held / "memory.db"
-        Holdfast.open(str(path), worker=False).close()
+        Memhold.open(str(path), worker=False).close()
         for file_mode, folder_mode in ((0o444, 0o777), (0o666, 0o555)):
             path.chmod(file_mode)
             held.chmod(folder_mode)
@@ -195,11 +195,11 @@ def test_a_file_or_folder_that_cannot_be_written_is_refused() -> None:
 
 OPENER = """
 import sys, time
-from holdfast import Holdfast
+from memhold import Memhold
 while time.time() < float(sys.argv[2]):
     pass
-with Holdfast.open(sys.argv[1], worker=False) as hf:
-    scope = hf.scope(user="alice")
+with Memhold.open(sys.argv[1], worker=False) as mem:
+    scope = mem.scope(user="alice")
     scope.remember(f"note of {sys.argv[3]}")
     print(scope.add([{"role": "user", "content": sys.argv[3]}]).ids[0])
 """
@@ -218,8 +218,8 @@ def test_processes_that_open_a_new_file_at_once_share_it(tmp_path: Path) -> None
     ]
     answers = [one.communicate(timeout=60) for one in running]
     assert [one.returncode for one in running] == [0] * TWO_OPENERS, answers
-    with Holdfast.open(str(path), worker=False) as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(str(path), worker=False) as mem:
+        alice = mem.scope(user="alice")
         assert {message.id for message in alice.messages()} == {out.strip() for out, _ in answers}
         assert [message.seq for message in alice.messages()] == list(range(1, TWO_OPENERS + 1))
         assert len(alice.list().items) == TWO_OPENERS
@@ -236,7 +236,7 @@ def test_a_file_that_another_is_making_just_now_is_not_taken_for_a_foreign_one(t
             apsw.connection_hooks.remove(watched)
             try:
                 create_or_migrate(path, busy_timeout=0.0, now=1)
-            except HoldfastError as error:  # it has to wait for our look to end
+            except MemholdError as error:  # it has to wait for our look to end
                 others.append(type(error).__name__)
         return True
 
@@ -244,8 +244,8 @@ def test_a_file_that_another_is_making_just_now_is_not_taken_for_a_foreign_one(t
         connection.exec_trace = before
 
     apsw.connection_hooks.append(watched)
-    with Holdfast.open(path, worker=False) as hf:
-        assert hf.scope(user="alice").remember("Likes tea").memory.id
+    with Memhold.open(path, worker=False) as mem:
+        assert mem.scope(user="alice").remember("Likes tea").memory.id
     assert others == ["made", "StoreBusy"]
 
 
@@ -255,29 +255,29 @@ def test_every_refusal_is_ours(tmp_path: Path) -> None:
         path = tmp_path / f"{n}.db"
         path.write_bytes(b"SQLite format 3\0" + os.urandom(n * 100))
         before = path.read_bytes()
-        with pytest.raises(HoldfastError) as caught:
-            Holdfast.open(str(path))
+        with pytest.raises(MemholdError) as caught:
+            Memhold.open(str(path))
         assert isinstance(caught.value, NotAStore | NewerStore | StoreCorrupt | StoreReadOnly)
         assert path.read_bytes() == before
 
 
 def test_a_link_and_a_path_value_open_the_same_store(tmp_path: Path) -> None:
-    with Holdfast.open(tmp_path / "memory.db", worker=False) as hf:
-        hf.scope(user="alice").remember("tides are high")
+    with Memhold.open(tmp_path / "memory.db", worker=False) as mem:
+        mem.scope(user="alice").remember("tides are high")
     (tmp_path / "away").mkdir()
     link = tmp_path / "away" / "link.db"
     link.symlink_to(tmp_path / "memory.db")
-    with Holdfast.open(link, worker=False) as hf:
-        assert hf.scope(user="alice").recall("tides").total == 1
-        hf.admin.backup(tmp_path / "copy")
+    with Memhold.open(link, worker=False) as mem:
+        assert mem.scope(user="alice").recall("tides").total == 1
+        mem.admin.backup(tmp_path / "copy")
     assert sorted(path.name for path in (tmp_path / "away").iterdir()) == ["link.db"]
 
 
 @pytest.mark.parametrize("replaced", [False, True])
 def test_nothing_is_acknowledged_into_a_file_that_is_gone(tmp_path: Path, *, replaced: bool) -> None:
     path = tmp_path / "memory.db"
-    with Holdfast.open(path, worker=False) as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(path, worker=False) as mem:
+        alice = mem.scope(user="alice")
         alice.remember("kept")
         assert alice.recall("kept").total == 1
         path.rename(tmp_path / "elsewhere.db")

@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from holdfast import Holdfast
-from holdfast.testing.verb_suite_sessions import SHAPES
+from memhold import Memhold
+from memhold.testing.verb_suite_sessions import SHAPES
 
 PIECES = (
     "find the train",
@@ -57,13 +57,13 @@ def test_sixty_messages_come_back_byte_for_byte(tmp_path: Path) -> None:
         said = datetime(2024, 3, 1, 8, 0, 0, 1, tzinfo=UTC)
         times = [said + timedelta(seconds=n, microseconds=n) for n in range(len(session))]
         batch = [{**message, "event_time": moment} for message, moment in zip(session, times, strict=True)]
-        with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
-            alice = hf.scope(user="alice", session=f"s{seed}")
+        with Memhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
+            alice = mem.scope(user="alice", session=f"s{seed}")
             cut = Random(seed).randrange(1, 59)
             alice.add(batch[:cut])
             alice.add(batch[cut:])
-        with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
-            alice = hf.scope(user="alice", session=f"s{seed}")
+        with Memhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
+            alice = mem.scope(user="alice", session=f"s{seed}")
             found = alice.messages()
             assert as_bytes([dict(message.body) for message in found]) == sent
             assert [message.event_time for message in found] == times

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import IdempotencyConflict
+from memhold import AsyncMemhold
+from memhold.errors import IdempotencyConflict
 
 
 async def test_a_pin_and_an_ended_session_are_one_write_however_often_they_are_sent() -> None:
-    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as hf:
-        alice = hf.scope(user="alice", session="s1")
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
+        alice = mem.scope(user="alice", session="s1")
         note = (await alice.remember("Prefers window seats")).memory
         assert note is not None
         first = await alice.pin(note.id, idempotency_key="p")

@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import Forgotten, NotFound, UndoConflict
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold
+from memhold.errors import Forgotten, NotFound, UndoConflict
+from memhold.testing import FakeClock
 from tests.machine_model import LABELS, Done, Held, Model, Said, Session
 from tests.postgres_server import Databases
 
 T = TypeVar("T")
-FULL = os.environ.get("HOLDFAST_PROOF") == "full"
+FULL = os.environ.get("MEMHOLD_PROOF") == "full"
 BUDGET = settings(
     max_examples=600 if FULL else 20,
     stateful_step_count=60 if FULL else 40,
@@ -52,7 +52,7 @@ class Facts(RuleBasedStateMachine):
     def begin(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.clock = FakeClock()
-        self.hf = self.run(AsyncHoldfast.open(self.location(), clock=self.clock, worker=False, embedding="none"))
+        self.mem = self.run(AsyncMemhold.open(self.location(), clock=self.clock, worker=False, embedding="none"))
         self.model = Model()
         self.moments: list[datetime] = [self.clock.now()]
         self.numbers = 0
@@ -60,11 +60,11 @@ class Facts(RuleBasedStateMachine):
         self.latest: dict[str, datetime] = {}
         self.repeated: set[str] = set()
         self.steps = 0
-        self.run(self.hf.scope(user="bob").remember(CANARY))
+        self.run(self.mem.scope(user="bob").remember(CANARY))
 
     def teardown(self) -> None:
-        if hasattr(self, "hf"):
-            self.run(self.hf.close())
+        if hasattr(self, "mem"):
+            self.run(self.mem.close())
             self.loop.close()
 
     def run(self, call: Coroutine[Any, Any, T] | Any) -> T:
@@ -75,7 +75,7 @@ class Facts(RuleBasedStateMachine):
         return self.loop.run_until_complete(awaited())
 
     def alice(self, session: str = "") -> Any:
-        return self.hf.scope(user="alice", session=session or None)
+        return self.mem.scope(user="alice", session=session or None)
 
     def pick(self, items: list[T], index: int) -> T:
         return items[index % len(items)]
@@ -335,7 +335,7 @@ class Facts(RuleBasedStateMachine):
 
     @invariant()
     def the_present_is_the_models(self) -> None:
-        if not hasattr(self, "hf"):
+        if not hasattr(self, "mem"):
             return
         self.steps += 1
         alice = self.alice()
@@ -356,7 +356,7 @@ class Facts(RuleBasedStateMachine):
 
     @invariant()
     def every_moment_is_the_models(self) -> None:
-        if not hasattr(self, "hf"):
+        if not hasattr(self, "mem"):
             return
         first, second = (self.pick(self.moments, self.steps * n) for n in (1, 7))
         for as_of, known_at in (
@@ -371,7 +371,7 @@ class Facts(RuleBasedStateMachine):
 
     @invariant()
     def words_find_what_holds_them(self) -> None:
-        if not hasattr(self, "hf"):
+        if not hasattr(self, "mem"):
             return
         for word in WORDS:
             answer = self.run(self.alice().recall(word, limit=1000, kinds=["note", "fact"]))
@@ -380,7 +380,7 @@ class Facts(RuleBasedStateMachine):
             }
             assert {hit.id for hit in answer.hits} == wanted, word
         assert self.run(self.alice().recall(CANARY)).total == 0
-        assert self.run(self.hf.scope(user="bob").recall(CANARY)).total == 1
+        assert self.run(self.mem.scope(user="bob").recall(CANARY)).total == 1
 
 
 class Machine(Facts):
@@ -438,7 +438,7 @@ class Machine(Facts):
 
     @rule()
     def settle(self) -> None:
-        self.run(self.hf.settle(timeout=20))
+        self.run(self.mem.settle(timeout=20))
         for name in sorted(self.model.due):
             messages = self.model.uncovered(name)
             if messages and name in self.model.sessions:

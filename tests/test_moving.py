@@ -14,17 +14,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast import Holdfast
-from holdfast.errors import InvalidInput, StoreReadOnly
-from holdfast.testing import FakeClock
-from holdfast.transfer.export import verify_export
+from memhold import Memhold
+from memhold.errors import InvalidInput, StoreReadOnly
+from memhold.testing import FakeClock
+from memhold.transfer.export import verify_export
 
 
 @pytest.fixture(params=["sqlite", "memory"])
-def hf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Holdfast]:
+def mem(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memhold]:
     """A store of each kind."""
     location = "memory://" if request.param == "memory" else str(tmp_path / "memory.db")
-    with Holdfast.open(location, worker=False) as opened:
+    with Memhold.open(location, worker=False) as opened:
         yield opened
 
 
@@ -34,26 +34,26 @@ def chat(path: Path, count: int, *, session: str = "s1") -> Path:
     return path
 
 
-def test_a_file_that_has_grown_adds_its_new_messages_only(hf: Holdfast, tmp_path: Path) -> None:
-    alice = hf.scope(user="alice")
+def test_a_file_that_has_grown_adds_its_new_messages_only(mem: Memhold, tmp_path: Path) -> None:
+    alice = mem.scope(user="alice")
     file = chat(tmp_path / "chat.jsonl", 5)
     assert alice.import_file(file, batch=2).added == 5
     chat(file, 9)
     assert alice.import_file(file).added == 4
-    held = hf.scope(user="alice", session="s1").messages()
+    held = mem.scope(user="alice", session="s1").messages()
     assert [message.text for message in held] == [f"line {n} about tides" for n in range(9)]
-    assert hf.scope(user="bob").import_file(file).added == 9
+    assert mem.scope(user="bob").import_file(file).added == 9
 
 
-def test_equal_lines_are_as_many_messages_as_there_are(hf: Holdfast, tmp_path: Path) -> None:
+def test_equal_lines_are_as_many_messages_as_there_are(mem: Memhold, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_text('{"role": "user", "content": "yes"}\n' * 3)
-    assert hf.scope(user="alice").import_file(file).added == 3
-    assert hf.scope(user="alice").import_file(file).added == 0
+    assert mem.scope(user="alice").import_file(file).added == 3
+    assert mem.scope(user="alice").import_file(file).added == 0
 
 
-def test_what_was_forgotten_is_not_imported_again(hf: Holdfast, tmp_path: Path) -> None:
-    alice = hf.scope(user="alice", session="s1")
+def test_what_was_forgotten_is_not_imported_again(mem: Memhold, tmp_path: Path) -> None:
+    alice = mem.scope(user="alice", session="s1")
     file = chat(tmp_path / "chat.jsonl", 3)
     alice.import_file(file)
     note = alice.remember("tides are high").memory
@@ -67,9 +67,9 @@ def test_what_was_forgotten_is_not_imported_again(hf: Holdfast, tmp_path: Path) 
     assert alice.list().items == ()
 
 
-def test_an_export_keeps_ids_times_states_and_sources(hf: Holdfast, tmp_path: Path) -> None:
+def test_an_export_keeps_ids_times_states_and_sources(mem: Memhold, tmp_path: Path) -> None:
     clock = FakeClock(datetime(2025, 5, 1, tzinfo=UTC))
-    with Holdfast.open("memory://", worker=False, clock=clock) as old:
+    with Memhold.open("memory://", worker=False, clock=clock) as old:
         source = old.scope(user="alice", session="s1", agent="helper")
         source.add([{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}])
         source.end_session()
@@ -84,30 +84,30 @@ def test_an_export_keeps_ids_times_states_and_sources(hf: Holdfast, tmp_path: Pa
         messages = source.messages()
     assert done.counts == {"session": 1, "message": 2, "memory": 4, "change": 5}
     assert verify_export(tmp_path / "x.jsonl").user == "alice"
-    alice = hf.scope(user="alice", session="s1")
+    alice = mem.scope(user="alice", session="s1")
     assert alice.import_file(tmp_path / "x.jsonl").added == 6
     assert [m.id for m in alice.messages()] == [m.id for m in messages]
     assert [m.body for m in alice.messages()] == [m.body for m in messages]
     assert [m.event_time for m in alice.messages()] == [m.event_time for m in messages]
 
     def plain(memories: object) -> list[dict[str, object]]:
-        from holdfast.plain import to_plain
+        from memhold.plain import to_plain
 
         return [{name: value for name, value in memory.items() if name != "number"} for memory in to_plain(memories)]
 
-    assert plain(hf.scope(user="alice").list(states=None).items) == plain(want)
-    again = hf.scope(user="alice").recall("food", as_of=clock.now() - timedelta(hours=12)).hits
+    assert plain(mem.scope(user="alice").list(states=None).items) == plain(want)
+    again = mem.scope(user="alice").recall("food", as_of=clock.now() - timedelta(hours=12)).hits
     assert [(hit.id, hit.state) for hit in again if hit.kind == "fact"] == [
         (hit.id, hit.state) for hit in then if hit.kind == "fact"
     ]
 
 
-def test_what_the_scope_says_itself_wins_over_an_export(hf: Holdfast, tmp_path: Path) -> None:
-    alice = hf.scope(user="alice")
+def test_what_the_scope_says_itself_wins_over_an_export(mem: Memhold, tmp_path: Path) -> None:
+    alice = mem.scope(user="alice")
     alice.remember(attribute="food", value="ramen")
     alice.remember("likes windows")
     alice.export(tmp_path / "x.jsonl")
-    bob = hf.scope(user="bob")
+    bob = mem.scope(user="bob")
     mine = bob.remember(attribute="food", value="udon").memory
     bob.remember("likes windows")
     assert bob.import_file(tmp_path / "x.jsonl").added == 0
@@ -116,20 +116,20 @@ def test_what_the_scope_says_itself_wins_over_an_export(hf: Holdfast, tmp_path: 
     assert len(bob.list(kinds=["note"]).items) == 1
 
 
-def test_a_part_of_a_scope_can_be_exported(hf: Holdfast, tmp_path: Path) -> None:
+def test_a_part_of_a_scope_can_be_exported(mem: Memhold, tmp_path: Path) -> None:
     for session in ("s1", "s2"):
-        one = hf.scope(user="alice", session=session)
+        one = mem.scope(user="alice", session=session)
         one.add({"role": "user", "content": f"in {session}"})
         one.end_session()
-    hf.scope(user="alice", session="s2").export(tmp_path / "x.jsonl")
+    mem.scope(user="alice", session="s2").export(tmp_path / "x.jsonl")
     text = (tmp_path / "x.jsonl").read_text()
     assert "in s2" in text
     assert "in s1" not in text
     assert json.loads(text.splitlines()[-1])["counts"] == {"session": 1, "message": 1, "memory": 1, "change": 2}
 
 
-def test_an_export_that_fails_leaves_what_stood_there(hf: Holdfast, tmp_path: Path) -> None:
-    alice = hf.scope(user="alice")
+def test_an_export_that_fails_leaves_what_stood_there(mem: Memhold, tmp_path: Path) -> None:
+    alice = mem.scope(user="alice")
     (tmp_path / "file").write_text("mine")
     with pytest.raises(StoreReadOnly):
         alice.export(tmp_path / "file" / "x.jsonl")
@@ -144,11 +144,11 @@ def test_an_export_that_fails_leaves_what_stood_there(hf: Holdfast, tmp_path: Pa
 def test_ctrl_c_in_an_import_loses_nothing_and_the_next_run_goes_on(tmp_path: Path) -> None:
     count = 12_000  # so many that a busy machine is not through before the signal comes
     file, db = chat(tmp_path / "chat.jsonl", count), tmp_path / "memory.db"
-    env = {**os.environ, "HOLDFAST_DB": str(db), "HOLDFAST_USER": "alice"}
+    env = {**os.environ, "MEMHOLD_DB": str(db), "MEMHOLD_USER": "alice"}
     # A shell that starts tests in the background has them ignore the signal, and a child inherits that.
     program = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from holdfast.interfaces.cli import main; sys.exit(main())"
+        "from memhold.interfaces.cli import main; sys.exit(main())"
     )
     command = [sys.executable, "-c", program, "import", str(file)]
     with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
@@ -159,12 +159,12 @@ def test_ctrl_c_in_an_import_loses_nothing_and_the_next_run_goes_on(tmp_path: Pa
     assert child.returncode == 130
     assert "goes on where it was" in said
     assert "Traceback" not in said
-    with Holdfast.open(str(db), worker=False) as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(str(db), worker=False) as mem:
+        alice = mem.scope(user="alice")
         there = alice.status().messages
         assert 256 <= there < count
         assert alice.import_file(file).added == count - there
-        assert hf.admin.doctor() == ()
+        assert mem.admin.doctor() == ()
 
 
 def _messages(db: Path) -> int:
@@ -182,36 +182,36 @@ def _messages(db: Path) -> int:
 
 @pytest.mark.parametrize("suffix", ["", "-wal", ".forgotten"])
 def test_an_export_does_not_take_the_place_of_the_store(tmp_path: Path, suffix: str) -> None:
-    with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
+        alice = mem.scope(user="alice")
         alice.remember("tides are high")
         with pytest.raises(InvalidInput, match="store itself"):
             alice.export(tmp_path / "." / f"memory.db{suffix}")
-    with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
-        assert hf.scope(user="alice").recall("tides").total == 1
+    with Memhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
+        assert mem.scope(user="alice").recall("tides").total == 1
 
 
-def test_an_imported_window_that_was_kept_is_not_kept_twice(hf: Holdfast, tmp_path: Path) -> None:
-    alice = hf.scope(user="alice", session="s1")
+def test_an_imported_window_that_was_kept_is_not_kept_twice(mem: Memhold, tmp_path: Path) -> None:
+    alice = mem.scope(user="alice", session="s1")
     alice.add([{"role": "user", "content": "tide one"}, {"role": "assistant", "content": "tide two"}])
     alice.end_session()
     alice.add({"role": "user", "content": "tide three"})
     alice.export(tmp_path / "alice.jsonl")
-    bob = hf.scope(user="bob", session="s1")
+    bob = mem.scope(user="bob", session="s1")
     for _ in range(2):
         bob.import_file(tmp_path / "alice.jsonl")
         bob.end_session()
-        hf.settle()
+        mem.settle()
         assert [len(raw.sources) for raw in bob.list(kinds=["raw"]).items] == [2, 1]
 
 
 @pytest.mark.parametrize(
     "asked", [{"batch": 0}, {"batch": "3"}, {"batch": True}, {"on_error": "igore"}, {"zone": "UTC"}]
 )
-def test_an_import_that_cannot_be_meant_reads_nothing(hf: Holdfast, tmp_path: Path, asked: dict[str, object]) -> None:
+def test_an_import_that_cannot_be_meant_reads_nothing(mem: Memhold, tmp_path: Path, asked: dict[str, object]) -> None:
     path = tmp_path / "chat.jsonl"
     path.write_text('{"role": "user", "content": "hi"}\n')
-    alice = hf.scope(user="alice")
+    alice = mem.scope(user="alice")
     with pytest.raises(InvalidInput):
         alice.import_file(path, **asked)
     assert alice.recall().total == 0

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.packed import (
+from memhold.packed import (
     BLOCK_DOCUMENTS,
     BLOCK_ENTRY_BYTES,
     ENTRY_BYTES,
@@ -31,8 +31,8 @@ from holdfast.packed import (
     set_active,
     term_key,
 )
-from holdfast.pipeline.index_check import verify
-from holdfast.unpacked import decode
+from memhold.pipeline.index_check import verify
+from memhold.unpacked import decode
 
 U32 = st.integers(0, 2**32 - 1)
 TERMS = st.dictionaries(st.text(max_size=8), st.integers(1, 400), max_size=12)
@@ -268,7 +268,7 @@ def test_an_empty_scope_decodes():
 
 def test_writing_needs_no_numpy():
     code = (
-        "import sys, holdfast.packed as p;"
+        "import sys, memhold.packed as p;"
         "b = p.append(None, p.Entry(number=0, record=p.DocumentRecord(kind=p.DocumentKind.NOTE), terms={'a': 1}));"
         "p.remove(p.set_active(b, 0, active=False), 0);"
         "sys.exit('numpy' in sys.modules)"

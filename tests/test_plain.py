@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast import answers, model
-from holdfast.errors import InvalidInput, NaiveTime
-from holdfast.plain import body_from_json, body_json, from_plain, iso, parse_time, to_plain
+from memhold import answers, model
+from memhold.errors import InvalidInput, NaiveTime
+from memhold.plain import body_from_json, body_json, from_plain, iso, parse_time, to_plain
 
 VALUES = sorted(
     {v for m in (model, answers) for v in vars(m).values() if isinstance(v, type) and is_dataclass(v)},

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from holdfast import AsyncHoldfast
+from memhold import AsyncMemhold
 
 DAY = timedelta(days=1)
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 async def test_what_was_said_again_outlasts_a_late_word() -> None:
-    async with AsyncHoldfast.open("memory://", worker=False) as hf:
-        alice = hf.scope(user="alice")
+    async with AsyncMemhold.open("memory://", worker=False) as mem:
+        alice = mem.scope(user="alice")
 
         async def city(as_of: datetime | None = None) -> list[str | None]:
             return [hit.value for hit in (await alice.recall("city", kinds=["fact"], as_of=as_of)).hits]

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import InvalidSetting
-from holdfast.settings import load_settings
+from memhold import AsyncMemhold
+from memhold.errors import InvalidSetting
+from memhold.settings import load_settings
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "0", "-1"])
 def test_a_number_out_of_bounds_is_refused(tmp_path: Path, value: str) -> None:
     with pytest.raises(InvalidSetting, match="busy_timeout"):
-        load_settings({}, environment={"HOLDFAST_BUSY_TIMEOUT": value}, folder=tmp_path)
+        load_settings({}, environment={"MEMHOLD_BUSY_TIMEOUT": value}, folder=tmp_path)
     with pytest.raises(InvalidSetting, match="busy_timeout"):
         load_settings({"busy_timeout": float(value)}, environment={}, folder=tmp_path)
 
@@ -24,16 +24,16 @@ async def test_an_embedding_that_the_catalog_has_not_is_refused_before_anything_
     path = tmp_path / "m.db"
     for name in ("bulitin", "claude-haiku-4-5"):
         with pytest.raises(InvalidSetting, match="builtin, a model directory"):
-            await AsyncHoldfast.open(path, worker=False, embedding=name)
+            await AsyncMemhold.open(path, worker=False, embedding=name)
     assert not path.exists()
 
 
 @pytest.mark.asyncio
 async def test_a_model_directory_that_is_away_keeps_nobody_from_writing(tmp_path: Path) -> None:
-    async with AsyncHoldfast.open(
+    async with AsyncMemhold.open(
         tmp_path / "m.db", worker=False, embedding=str(tmp_path / "unmounted" / "model")
-    ) as holdfast:
-        alice = holdfast.scope(user="alice")
+    ) as memhold:
+        alice = memhold.scope(user="alice")
         await alice.remember("kept all the same")
         page = await alice.recall("what was kept")
         assert (len(page.hits), page.degraded) == (1, ("meaning",))

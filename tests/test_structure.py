@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "holdfast"
+SOURCE = ROOT / "src" / "memhold"
 MODULES = sorted(path for path in SOURCE.rglob("*.py"))
 
 VALUES = {"errors", "model", "answers", "packed", "unpacked", "plain", "vectors", "access", "_version"}
@@ -101,9 +101,9 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: write the whole name of what you import"
             found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("holdfast."):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("memhold."):
             found.add(node.value)
-    return {name for name in found if name.startswith("holdfast.")}
+    return {name for name in found if name.startswith("memhold.")}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -122,8 +122,8 @@ def test_imports_go_one_way(path: Path) -> None:
 
 def test_the_walk_sees_late_imports(tmp_path: Path) -> None:
     module = tmp_path / "late.py"
-    module.write_text("def f():\n    from holdfast.pipeline import recall\n    return recall\n")
-    assert "holdfast.pipeline.recall" in imported(module)
+    module.write_text("def f():\n    from memhold.pipeline import recall\n    return recall\n")
+    assert "memhold.pipeline.recall" in imported(module)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -140,7 +140,7 @@ def test_modules_and_functions_stay_small(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_exports_are_sorted_and_there(path: Path) -> None:
-    name = ".".join(("holdfast", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+    name = ".".join(("memhold", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
     module = importlib.import_module(name)
     exported = getattr(module, "__all__", None)
     if exported is None:
@@ -154,15 +154,15 @@ def test_exports_are_sorted_and_there(path: Path) -> None:
 LIGHT = ("asyncio", "apsw", "structlog", "pydantic", "numpy", "httpx2", "click", "rich", "dataclasses")
 
 
-def test_importing_holdfast_loads_nothing_heavy() -> None:
-    code = "import sys, holdfast; print(*[name for name in sys.argv[1:] if name in sys.modules])"
+def test_importing_memhold_loads_nothing_heavy() -> None:
+    code = "import sys, memhold; print(*[name for name in sys.argv[1:] if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code, *LIGHT], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
 
 def test_opening_loads_no_server_and_no_provider() -> None:
     code = (
-        "import sys; from holdfast import Holdfast; Holdfast.open('memory://').close();"
+        "import sys; from memhold import Memhold; Memhold.open('memory://').close();"
         "print(*[name for name in sys.argv[1:] if name in sys.modules])"
     )
     heavy = ("fastapi", "uvicorn", "mcp", "openai", "anthropic", "httpx2", "pydantic", "structlog", "rich", "numpy")
@@ -173,10 +173,10 @@ def test_opening_loads_no_server_and_no_provider() -> None:
 def test_opening_a_file_loads_no_stage_of_the_pipeline(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     code = (
-        "import sys; from holdfast import Holdfast; Holdfast.open(sys.argv[1]).close();"
-        "print(*sorted(name for name in sys.modules if name.startswith('holdfast.pipeline.')))"
+        "import sys; from memhold import Memhold; Memhold.open(sys.argv[1]).close();"
+        "print(*sorted(name for name in sys.modules if name.startswith('memhold.pipeline.')))"
     )
     found = ""
     for _ in range(2):
         found = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True).stdout
-    assert set(found.split()) <= {"holdfast.pipeline.embedding", "holdfast.pipeline.limits"}
+    assert set(found.split()) <= {"memhold.pipeline.embedding", "memhold.pipeline.limits"}

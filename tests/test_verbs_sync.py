@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast
-from holdfast.scope import AsyncScope
-from holdfast.sync import SyncScope
-from holdfast.testing import FakeClock, VerbSuite
+from memhold import Memhold
+from memhold.scope import AsyncScope
+from memhold.sync import SyncScope
+from memhold.testing import FakeClock, VerbSuite
 
 
 class Threaded:
@@ -32,26 +32,26 @@ class Threaded:
 
 
 class SyncHarness:
-    def __init__(self, holdfast: Holdfast, clock: FakeClock) -> None:
-        self._holdfast = holdfast
+    def __init__(self, memhold: Memhold, clock: FakeClock) -> None:
+        self._memhold = memhold
         self._clock = clock
 
     def scope(self, **names: Any) -> Threaded:
-        return Threaded(self._holdfast.scope(**names))
+        return Threaded(self._memhold.scope(**names))
 
     async def advance(self, span: timedelta) -> None:
         self._clock.advance(span)
 
     async def settle(self) -> None:
-        await asyncio.to_thread(self._holdfast.settle)
+        await asyncio.to_thread(self._memhold.settle)
 
 
 class TestVerbsSync(VerbSuite):
     @pytest.fixture
     def harness(self) -> Iterator[SyncHarness]:
         clock = FakeClock()
-        with Holdfast.open("memory://", clock=clock, worker=False) as hf:
-            yield SyncHarness(hf, clock)
+        with Memhold.open("memory://", clock=clock, worker=False) as mem:
+            yield SyncHarness(mem, clock)
 
 
 def test_both_faces_have_the_same_verbs_and_signatures() -> None:

@@ -13,33 +13,33 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import StoreBusy, StoreError, StoreFull, WrongLoop
-from holdfast.model import Scope
-from holdfast.pipeline.embedding import Embedding
-from holdfast.pipeline.index import begin
-from holdfast.portal import Portal
-from holdfast.ports import Lease, Store
-from holdfast.providers.local.builtin import BuiltinEmbedding
-from holdfast.storage.sqlite import writer as writer_module
-from holdfast.testing import FakeClock
-from holdfast.transaction import WriteTx
-from holdfast.transfer.mirror import try_lock
-from holdfast.upkeep.embedding import index_step, start_generation
-from holdfast.upkeep.holding import held_lease
-from holdfast.upkeep.worker import LONGEST_WAIT, SLOTS, Step, Worker
+from memhold import AsyncMemhold
+from memhold.errors import StoreBusy, StoreError, StoreFull, WrongLoop
+from memhold.model import Scope
+from memhold.pipeline.embedding import Embedding
+from memhold.pipeline.index import begin
+from memhold.portal import Portal
+from memhold.ports import Lease, Store
+from memhold.providers.local.builtin import BuiltinEmbedding
+from memhold.storage.sqlite import writer as writer_module
+from memhold.testing import FakeClock
+from memhold.transaction import WriteTx
+from memhold.transfer.mirror import try_lock
+from memhold.upkeep.embedding import index_step, start_generation
+from memhold.upkeep.holding import held_lease
+from memhold.upkeep.worker import LONGEST_WAIT, SLOTS, Step, Worker
 
 NEVER = 3600.0
 """A poll that no test waits for."""
 ALICE = Scope(namespace="default", user="alice")
 
 
-def opened(location: str, **settings: Any) -> AsyncHoldfast:
-    return AsyncHoldfast.open(location, **{"worker": False, "embedding": "none", **settings})
+def opened(location: str, **settings: Any) -> AsyncMemhold:
+    return AsyncMemhold.open(location, **{"worker": False, "embedding": "none", **settings})
 
 
-def working(hf: AsyncHoldfast, steps: Mapping[str, Step], **more: Any) -> Worker:
-    runtime = hf._runtime
+def working(mem: AsyncMemhold, steps: Mapping[str, Step], **more: Any) -> Worker:
+    runtime = mem._runtime
     arguments = {"clock": runtime.clock, "owner": "w", "random": Random(1), "poll_seconds": NEVER, **more}
     return Worker(runtime.store, steps, **arguments)
 
@@ -57,8 +57,8 @@ async def claim(store: Store, *kinds: str) -> list[Lease]:
 
 async def test_what_is_put_while_it_is_leased_is_not_put_off_with_it(location: str) -> None:
     """A step that looks again later has not seen what came meanwhile; one that failed would fail on that too."""
-    async with opened(location, clock=FakeClock()) as hf:
-        store, clock = hf._runtime.store, hf._runtime.clock
+    async with opened(location, clock=FakeClock()) as mem:
+        store, clock = mem._runtime.store, mem._runtime.clock
         for attempt, wanted in ((False, 0), (True, 300)):
             ref = f"attempt {attempt}"
             await put(store, "index", ref)
@@ -73,8 +73,8 @@ async def test_what_is_put_while_it_is_leased_is_not_put_off_with_it(location: s
 
 async def test_what_is_not_leased_any_more_wakes(location: str) -> None:
     """Others took it for leased when they looked: only a wake tells them before the lease would have ended."""
-    async with opened(location) as hf:
-        store, clock = hf._runtime.store, hf._runtime.clock
+    async with opened(location) as mem:
+        store, clock = mem._runtime.store, mem._runtime.clock
         loop, woken = asyncio.get_running_loop(), asyncio.Event()
         await put(store, "index", "x")
         [lease] = await claim(store, "index")
@@ -91,8 +91,8 @@ async def test_what_is_not_leased_any_more_wakes(location: str) -> None:
 
 async def test_a_settle_that_is_cancelled_leaves_no_lease(location: str) -> None:
     """It claims a batch and does it one by one: what it did not come to is not held by nobody."""
-    async with opened(location) as hf:
-        store = hf._runtime.store
+    async with opened(location) as mem:
+        store = mem._runtime.store
         begun = asyncio.Event()
 
         async def hangs(_: Lease) -> None:
@@ -101,7 +101,7 @@ async def test_a_settle_that_is_cancelled_leaves_no_lease(location: str) -> None
 
         for number in range(5):
             await put(store, "expire", f"{number}")
-        settling = asyncio.create_task(working(hf, {"expire": hangs}).settle())
+        settling = asyncio.create_task(working(mem, {"expire": hangs}).settle())
         await begun.wait()
         settling.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -111,13 +111,13 @@ async def test_a_settle_that_is_cancelled_leaves_no_lease(location: str) -> None
 
 async def test_a_batch_that_is_cut_off_before_it_begins_leaves_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that is cancelled before its first line gives nothing back itself."""
-    async with opened("memory://") as hf:
-        store = hf._runtime.store
+    async with opened("memory://") as mem:
+        store = mem._runtime.store
 
         async def never(_: Lease) -> None:
             raise AssertionError
 
-        worker = working(hf, {"consolidate": never}, slow=("consolidate",))
+        worker = working(mem, {"consolidate": never}, slow=("consolidate",))
         for number in range(3):
             await put(store, "consolidate", f"{number}")
         gather = asyncio.gather
@@ -136,8 +136,8 @@ async def test_a_batch_that_is_cut_off_before_it_begins_leaves_no_lease(monkeypa
 
 
 async def test_a_step_that_is_cancelled_while_it_is_noted_as_done_is_done(tmp_path: Path) -> None:
-    async with opened(str(tmp_path / "m.db")) as hf:
-        store = hf._runtime.store
+    async with opened(str(tmp_path / "m.db")) as mem:
+        store = mem._runtime.store
         writing, gate = asyncio.Event(), threading.Event()
         loop = asyncio.get_running_loop()
 
@@ -151,7 +151,7 @@ async def test_a_step_that_is_cancelled_while_it_is_noted_as_done_is_done(tmp_pa
 
         blocking: list[asyncio.Task[None]] = []
         await put(store, "expire", "x")
-        settling = asyncio.create_task(working(hf, {"expire": does}).settle())
+        settling = asyncio.create_task(working(mem, {"expire": does}).settle())
         await writing.wait()
         await asyncio.sleep(0)  # the step has ended, and its end waits for the writer
         settling.cancel()
@@ -166,8 +166,8 @@ async def test_a_step_that_is_cancelled_while_it_is_noted_as_done_is_done(tmp_pa
 async def test_a_run_on_request_that_is_cancelled_while_it_claims_leaves_no_lease(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with opened("memory://") as hf:
-        store, clock = hf._runtime.store, hf._runtime.clock
+    async with opened("memory://") as mem:
+        store, clock = mem._runtime.store, mem._runtime.clock
         real, taken, answered = store.upkeep.claim, asyncio.Event(), asyncio.Event()
 
         async def slow(**arguments: Any) -> list[Lease]:
@@ -197,7 +197,7 @@ async def test_a_run_on_request_that_is_cancelled_while_it_claims_leaves_no_leas
 
 async def test_a_sweep_that_fails_ends_no_lane() -> None:
     """Whatever it raises: the lane that swept would leave its work for ever."""
-    async with opened("memory://") as hf:
+    async with opened("memory://") as mem:
         done = asyncio.Event()
 
         async def does(_: Lease) -> None:
@@ -206,8 +206,8 @@ async def test_a_sweep_that_fails_ends_no_lane() -> None:
         async def fails() -> None:
             raise ValueError
 
-        await put(hf._runtime.store, "consolidate", "x")
-        worker = working(hf, {"consolidate": does}, slow=("consolidate",), sweep=fails)
+        await put(mem._runtime.store, "consolidate", "x")
+        worker = working(mem, {"consolidate": does}, slow=("consolidate",), sweep=fails)
         worker.start()
         try:
             await asyncio.wait_for(done.wait(), 10)
@@ -217,8 +217,8 @@ async def test_a_sweep_that_fails_ends_no_lane() -> None:
 
 async def test_a_look_that_fails_is_repeated_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has used up the wake: nobody else would tell before the poll."""
-    async with opened("memory://") as hf:
-        store, done = hf._runtime.store, asyncio.Event()
+    async with opened("memory://") as mem:
+        store, done = mem._runtime.store, asyncio.Event()
         real, failed = store.upkeep.claim, asyncio.Event()
 
         async def once_busy(**arguments: Any) -> list[Lease]:
@@ -232,7 +232,7 @@ async def test_a_look_that_fails_is_repeated_soon(monkeypatch: pytest.MonkeyPatc
 
         monkeypatch.setattr(store.upkeep, "claim", once_busy)
         await put(store, "expire", "x")
-        worker = working(hf, {"expire": does})
+        worker = working(mem, {"expire": does})
         worker.start()
         try:
             await asyncio.wait_for(done.wait(), 10)
@@ -243,7 +243,7 @@ async def test_a_look_that_fails_is_repeated_soon(monkeypatch: pytest.MonkeyPatc
 
 async def test_a_failed_sweep_is_tried_again_within_minutes() -> None:
     clock = FakeClock()
-    async with opened("memory://", clock=clock) as hf:
+    async with opened("memory://", clock=clock) as mem:
         tries: list[str] = []
 
         async def fails_once() -> None:
@@ -251,7 +251,7 @@ async def test_a_failed_sweep_is_tried_again_within_minutes() -> None:
             if len(tries) == 1:
                 raise StoreBusy("busy")
 
-        worker = working(hf, {}, sweep=fails_once)
+        worker = working(mem, {}, sweep=fails_once)
         with pytest.raises(StoreBusy):
             await worker.settle()
         await worker.settle()
@@ -264,19 +264,19 @@ async def test_a_failed_sweep_is_tried_again_within_minutes() -> None:
 
 async def test_work_due_later_than_wakes_tell_of_is_not_left_to_a_long_poll(tmp_path: Path) -> None:
     """A write that makes work due in ten minutes wakes nobody, so no lane may sleep for an hour."""
-    async with opened(str(tmp_path / "m.db"), clock=FakeClock()) as hf:
-        worker = working(hf, {})
+    async with opened(str(tmp_path / "m.db"), clock=FakeClock()) as mem:
+        worker = working(mem, {})
         assert await worker._until_due(("consolidate",)) == LONGEST_WAIT
-        await put(hf._runtime.store, "consolidate", "x", seconds=600)
+        await put(mem._runtime.store, "consolidate", "x", seconds=600)
         assert await worker._until_due(("consolidate",)) == LONGEST_WAIT
-        await put(hf._runtime.store, "consolidate", "x", seconds=7)
+        await put(mem._runtime.store, "consolidate", "x", seconds=7)
         assert await worker._until_due(("consolidate",)) == 7
 
 
 @pytest.mark.parametrize("windows", [1, SLOTS, SLOTS + 1, 3 * SLOTS])
 async def test_models_that_take_the_same_time_keep_no_window_waiting(location: str, windows: int) -> None:
-    async with opened(location) as hf:
-        store, done = hf._runtime.store, asyncio.Semaphore(0)
+    async with opened(location) as mem:
+        store, done = mem._runtime.store, asyncio.Semaphore(0)
         begun: list[str] = []
         turn = asyncio.Event()
 
@@ -291,7 +291,7 @@ async def test_models_that_take_the_same_time_keep_no_window_waiting(location: s
             await mine.wait()
             done.release()
 
-        worker = working(hf, {"consolidate": asks}, slow=("consolidate",))
+        worker = working(mem, {"consolidate": asks}, slow=("consolidate",))
         worker.start()
         try:
             async with asyncio.timeout(30):
@@ -357,8 +357,8 @@ async def test_a_write_that_fails_takes_no_wake_with_it(tmp_path: Path, monkeypa
 
 async def test_a_write_that_takes_the_whole_group_with_it_keeps_no_caller_waiting(tmp_path: Path) -> None:
     """SQLite gives up a transaction when the disk is full: also the write at hand hears of it."""
-    async with opened(str(tmp_path / "m.db")) as hf:
-        store, gate = hf._runtime.store, threading.Event()
+    async with opened(str(tmp_path / "m.db")) as mem:
+        store, gate = mem._runtime.store, threading.Event()
 
         def fatal(tx: Any) -> None:
             tx.connection.execute("ROLLBACK")
@@ -377,8 +377,8 @@ async def test_a_write_that_takes_the_whole_group_with_it_keeps_no_caller_waitin
 
 async def test_a_writer_whose_connection_is_beyond_use_answers_and_recovers(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    async with opened(str(path)) as hf:
-        store = hf._runtime.store
+    async with opened(str(path)) as mem:
+        store = mem._runtime.store
 
         def breaks(tx: Any) -> None:
             path.rename(tmp_path / "away")
@@ -401,8 +401,8 @@ async def test_a_writer_whose_connection_is_beyond_use_answers_and_recovers(tmp_
 async def test_a_reader_elsewhere_holds_up_no_write(tmp_path: Path) -> None:
     """A forget scrubs on the writer's thread: it asks for readers, and waits for them beside it."""
     path = str(tmp_path / "m.db")
-    async with opened(path, busy_timeout=3600.0) as hf:
-        alice = hf.scope(user="alice")
+    async with opened(path, busy_timeout=3600.0) as mem:
+        alice = mem.scope(user="alice")
         told = await alice.remember("gone")
         reader = apsw.Connection(path)
         reader.execute("BEGIN")
@@ -412,15 +412,15 @@ async def test_a_reader_elsewhere_holds_up_no_write(tmp_path: Path) -> None:
             assert (report.erased, report.waiting_for) == (False, "reader")
             await alice.remember("kept")
         reader.close()
-        assert await hf.settle()
+        assert await mem.settle()
         assert not (await alice.status()).due
 
 
 async def test_a_forget_takes_no_scrub_from_another_that_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One has scrubbed, another forgets and meets a reader: what the first does then is no end of the second's."""
     path = str(tmp_path / "m.db")
-    async with opened(path) as hf:
-        alice, upkeep = hf.scope(user="alice"), hf._runtime.store.upkeep
+    async with opened(path) as mem:
+        alice, upkeep = mem.scope(user="alice"), mem._runtime.store.upkeep
         one, two = [(await alice.remember(text)).memory.id for text in ("the first", "the second")]
         reader, real = apsw.Connection(path), upkeep.scrub
 
@@ -436,7 +436,7 @@ async def test_a_forget_takes_no_scrub_from_another_that_waits(tmp_path: Path, m
         assert (await alice.forget(one, wait=0)).erased
         assert await upkeep.next_due(("scrub",)) is not None
         reader.close()
-        assert await hf.settle()
+        assert await mem.settle()
         assert await upkeep.next_due(("scrub",)) is None
         assert not (await alice.residue("the second")).found
 
@@ -447,10 +447,10 @@ async def test_a_generation_is_switched_to_where_the_last_two_scopes_end_togethe
     async def opens() -> BuiltinEmbedding:
         return BuiltinEmbedding()
 
-    async with opened(location) as hf:
-        store = hf._runtime.store
+    async with opened(location) as mem:
+        store = mem._runtime.store
         for user in ("alice", "bob"):
-            await hf.scope(user=user).remember(f"{user} likes tea")
+            await mem.scope(user=user).remember(f"{user} likes tea")
         await store.write(ALICE, lambda tx: begin(tx, fingerprint="former", dimension=3))
         assert await start_generation(store, Embedding(opens), ALICE) is not None
         leases = await claim(store, "index")
@@ -462,28 +462,28 @@ async def test_a_generation_is_switched_to_where_the_last_two_scopes_end_togethe
         assert found == [["current", "building"], ["retired", "current"]]
 
 
-async def _elapsed(call: Coroutine[Any, Any, Any], hf: AsyncHoldfast) -> Any:
+async def _elapsed(call: Coroutine[Any, Any, Any], mem: AsyncMemhold) -> Any:
     """The result of a call, while time passes."""
     task = asyncio.create_task(call)
     while not task.done():
-        await hf._runtime.clock.elapse(0.1)
+        await mem._runtime.clock.elapse(0.1)
         await asyncio.sleep(0)
     return await task
 
 
 async def test_a_process_that_was_stopped_while_it_mirrors_keeps_nothing_else_waiting(tmp_path: Path) -> None:
     place = tmp_path / "pages"
-    async with opened("memory://", clock=FakeClock(), mirror=str(place)) as hf:
-        alice = hf.scope(user="alice")
+    async with opened("memory://", clock=FakeClock(), mirror=str(place)) as mem:
+        alice = mem.scope(user="alice")
         told = await alice.remember("The code is 4711.")
         lock = try_lock(place)
         assert lock is not None
         async with asyncio.timeout(30):
-            assert not await _elapsed(hf.settle(), hf)
-            assert (await _elapsed(alice.forget(told.memory.id), hf)).waiting_for == "mirror"
+            assert not await _elapsed(mem.settle(), mem)
+            assert (await _elapsed(alice.forget(told.memory.id), mem)).waiting_for == "mirror"
         lock.close()
-        hf._runtime.clock.advance(600)
-        assert await hf.settle()
+        mem._runtime.clock.advance(600)
+        assert await mem.settle()
         assert "4711" not in "".join(page.read_text("utf-8") for page in place.rglob("*.md"))
 
 
@@ -501,12 +501,12 @@ def test_a_call_from_its_own_thread_is_refused_and_does_not_wait_for_itself() ->
 
 
 async def test_models_that_cannot_be_closed_keep_no_store_open(tmp_path: Path) -> None:
-    hf = await opened(str(tmp_path / "m.db"))
+    mem = await opened(str(tmp_path / "m.db"))
 
     async def fails() -> None:
         raise OSError("the connection is gone")
 
-    object.__setattr__(hf._runtime, "close_models", fails)
+    object.__setattr__(mem._runtime, "close_models", fails)
     with pytest.raises(OSError, match="gone"):
-        await hf.close()
-    assert hf._runtime.store._closed
+        await mem.close()
+    assert mem._runtime.store._closed

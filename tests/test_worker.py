@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.ports import Lease
-from holdfast.testing import FakeClock
-from holdfast.upkeep.worker import SLOTS, Worker
+from memhold import AsyncMemhold
+from memhold.ports import Lease
+from memhold.testing import FakeClock
+from memhold.upkeep.worker import SLOTS, Worker
 
 
 async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """The store claims while the worker is stopped: the answer comes when nobody waits for it any more."""
-    async with AsyncHoldfast.open("memory://", worker=False) as hf:
-        alice = hf.scope(user="alice", session="s")
+    async with AsyncMemhold.open("memory://", worker=False) as mem:
+        alice = mem.scope(user="alice", session="s")
         await alice.add({"role": "user", "content": "I moved to Lisbon."})
-        upkeep = hf._runtime.store.upkeep
+        upkeep = mem._runtime.store.upkeep
         claim, claimed, answered = upkeep.claim, asyncio.Event(), asyncio.Event()
 
         async def slow(**arguments: Any) -> Any:
@@ -29,7 +29,7 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.Mon
             return leases
 
         monkeypatch.setattr(upkeep, "claim", slow)
-        worker: Worker = hf._runtime.worker
+        worker: Worker = mem._runtime.worker
         worker.start()
         await claimed.wait()
         assert (await alice.status()).leased == 1
@@ -43,8 +43,8 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.Mon
 
 async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
     """A program that ends without closing cancels the worker's tasks; one that lived on would keep it for ever."""
-    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as hf:
-        worker: Worker = hf._runtime.worker
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
+        worker: Worker = mem._runtime.worker
         worker.start()
         woken = worker._woken[tuple(worker._quick)]
         for _ in range(100_000):  # until it is idle
@@ -62,8 +62,8 @@ async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
 
 async def test_steps_that_end_at_the_same_moment_leave_their_slots_to_the_next() -> None:
     """Models that take the same time free every slot at once, with a single wake; the rest must not wait for a poll."""
-    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as hf:
-        store = hf._runtime.store
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
+        store = mem._runtime.store
         begun, gate = asyncio.Semaphore(0), asyncio.Event()
 
         async def asks(_: Any) -> None:
@@ -73,14 +73,14 @@ async def test_steps_that_end_at_the_same_moment_leave_their_slots_to_the_next()
         worker = Worker(
             store,
             {"consolidate": asks},
-            clock=hf._runtime.clock,
+            clock=mem._runtime.clock,
             owner="w",
             random=Random(1),
             poll_seconds=3600.0,
             slow=("consolidate",),
         )
         for number in range(SLOTS + 1):
-            scope = hf.scope(user=f"u{number}").scope
+            scope = mem.scope(user=f"u{number}").scope
             await store.write(scope, lambda tx: tx.put_due("consolidate", "window", tx.now))
         worker.start()
         try:
@@ -95,8 +95,8 @@ async def test_steps_that_end_at_the_same_moment_leave_their_slots_to_the_next()
 
 async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:
     """What calls an embedding runs in a lane of its own: the quick work beside it is done."""
-    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as hf:
-        store = hf._runtime.store
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
+        store = mem._runtime.store
         hangs, done = asyncio.Event(), asyncio.Event()
 
         async def hang(_: Any) -> None:
@@ -109,12 +109,12 @@ async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:
         worker = Worker(
             store,
             {"index": hang, "expire": quick},
-            clock=hf._runtime.clock,
+            clock=mem._runtime.clock,
             owner="w",
             random=Random(1),
             apart=("index",),
         )
-        alice = hf.scope(user="alice")
+        alice = mem.scope(user="alice")
         worker.start()
         try:
             async with asyncio.timeout(10):
@@ -130,11 +130,11 @@ async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:
 async def test_a_slow_embedding_loses_no_lease_and_nothing_is_done_twice(kind: str) -> None:
     """Ten users are due and each takes 50 s: whoever looks for work meanwhile shares it and repeats none."""
     clock = FakeClock()
-    async with AsyncHoldfast.open("memory://", worker=False, embedding="none", clock=clock) as hf:
-        store = hf._runtime.store
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none", clock=clock) as mem:
+        store = mem._runtime.store
         names = [f"u{number}" for number in range(10)]
         for name in names:
-            await store.write(hf.scope(user=name).scope, lambda tx: tx.put_due(kind, "vectors", tx.now))
+            await store.write(mem.scope(user=name).scope, lambda tx: tx.put_due(kind, "vectors", tx.now))
         did: dict[str, list[str | None]] = {"one": [], "other": []}
         lost: list[bool] = []
 
@@ -159,9 +159,9 @@ async def test_a_slow_embedding_loses_no_lease_and_nothing_is_done_twice(kind: s
 async def test_one_batch_that_takes_longer_than_the_lease_keeps_it() -> None:
     """The lease is renewed while the embedding is still at its first batch."""
     clock = FakeClock()
-    async with AsyncHoldfast.open("memory://", worker=False, embedding="none", clock=clock) as hf:
-        store = hf._runtime.store
-        await store.write(hf.scope(user="alice").scope, lambda tx: tx.put_due("index", "vectors", tx.now))
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none", clock=clock) as mem:
+        store = mem._runtime.store
+        await store.write(mem.scope(user="alice").scope, lambda tx: tx.put_due("index", "vectors", tx.now))
         taken: list[int] = []
 
         async def slow(_: Lease) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold
+from memhold.testing import FakeClock
 
 Opened = Callable[..., Any]
 
@@ -28,6 +28,6 @@ async def opened(location: str, clock: FakeClock) -> AsyncIterator[Opened]:
             given: dict[str, Any] = {"clock": clock, "worker": False, "embedding": vectors, **settings}
             if judge is not None:
                 given["compaction"] = judge
-            return await stack.enter_async_context(AsyncHoldfast.open(location, **given))
+            return await stack.enter_async_context(AsyncMemhold.open(location, **given))
 
         yield open_one

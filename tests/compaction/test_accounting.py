@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.pipeline.compact.check import Accounted, Source, account
-from holdfast.pipeline.compact.contract import Dropped
-from holdfast.pipeline.compact.details import details, holds
-from holdfast.pipeline.compact.negation import negates
+from memhold.pipeline.compact.check import Accounted, Source, account
+from memhold.pipeline.compact.contract import Dropped
+from memhold.pipeline.compact.details import details, holds
+from memhold.pipeline.compact.negation import negates
 from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merge
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import ModelError
-from holdfast.inference import ChatReply
-from holdfast.testing import ChaosServer
-from holdfast.testing.chaos import FAULTS, Misbind
+from memhold import AsyncMemhold
+from memhold.errors import ModelError
+from memhold.inference import ChatReply
+from memhold.testing import ChaosServer
+from memhold.testing.chaos import FAULTS, Misbind
 from tests.compaction.conftest import Opened
 from tests.compaction.test_merging import BOTH, ONE, TWO, close, told
 from tests.compaction.worlds import Judge, Vectors, around, call, living, merged, united, whole
@@ -110,10 +110,10 @@ async def test_concrete_details_do_not_vanish(opened: Opened, name: str) -> None
 async def test_the_embedder_is_down(opened: Opened) -> None:
     """Sources are deleted, then the merged text fails to embed: 2 memories -> 0. Ours: the merge is abandoned."""
     vectors, judge = close(ONE, TWO), judged(call(merged(BOTH)))
-    hf = await opened(judge, vectors)
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, vectors)
+    alice = mem.scope(user="alice")
     ids = await told(alice, ONE, TWO)
-    await hf.settle()
+    await mem.settle()
     vectors.error = ModelError("down", model="chosen", cls="retry", reason="scripted")
     done = await alice.compact()
     assert (done.counts, done.more) == ({"failed": 1}, True)
@@ -127,10 +127,10 @@ async def test_the_embedder_is_down(opened: Opened) -> None:
 async def test_the_embedder_refuses_the_length(opened: Opened, how: str) -> None:
     """The merged text exceeds the embedder's window: kept apart, and not asked again."""
     vectors, judge = close(ONE, TWO), judged(call(merged(BOTH)))
-    hf = await opened(judge, vectors)
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, vectors)
+    alice = mem.scope(user="alice")
     ids = await told(alice, ONE, TWO)
-    await hf.settle()
+    await mem.settle()
     if how == "says so":
         vectors.longest = len(BOTH) - 1
     elif how == "is known":
@@ -146,16 +146,16 @@ async def test_the_embedder_refuses_the_length(opened: Opened, how: str) -> None
 async def test_a_damaged_run_does_not_embed_the_store_again(opened: Opened) -> None:
     """An idle run re-embeds the entire store. Ours: zero model calls, zero embedding calls."""
     vectors, judge = close(ONE, TWO), judged(call(merged(BOTH)))
-    hf = await opened(judge, vectors)
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, vectors)
+    alice = mem.scope(user="alice")
     await told(alice, ONE, TWO)
     while (await alice.compact()).more:
         pass
-    await hf.settle()
+    await mem.settle()
     asked = (len(judge.asked), len(vectors.asked))
     for _ in range(3):
         await alice.compact()
-        await hf.settle()
+        await mem.settle()
     assert (len(judge.asked), len(vectors.asked)) == asked
 
 
@@ -166,8 +166,8 @@ async def test_a_damaged_run_does_not_embed_the_store_again(opened: Opened) -> N
 async def test_each_fault_of_a_provider(lasting: str, name: str) -> None:
     async with ChaosServer() as server:
         chain = http_chain(server, "only", seconds=0.3)
-        async with AsyncHoldfast.open(lasting, worker=False, compaction=chain) as hf:
-            alice = hf.scope(user="alice")
+        async with AsyncMemhold.open(lasting, worker=False, compaction=chain) as mem:
+            alice = mem.scope(user="alice")
             ids = await told(alice, *SAID)
             server.always(name)
             done = await alice.compact()
@@ -191,15 +191,15 @@ async def test_a_merge_is_embedded_once_and_never_extracted_from(tmp_path: Path,
         chain = http_chain(server, "only")
         tables = f'[models.far]\nprotocol = "openai-embeddings"\nmodel = "far"\nbase_url = "{server.url}/v1"\n'
         (tmp_path / "models.toml").write_text(tables)
-        async with AsyncHoldfast.open(
+        async with AsyncMemhold.open(
             lasting, worker=False, consolidation=chain, embedding="far",
             models=str(tmp_path / "models.toml"), compact_memories=2,
-        ) as hf:  # fmt: skip
-            alice = hf.scope(user="alice")
+        ) as mem:  # fmt: skip
+            alice = mem.scope(user="alice")
             await told(alice, *SAID)
-            await hf.settle()
+            await mem.settle()
             [made] = await living(alice)
-            await hf.settle()
+            await mem.settle()
         await chain.close()
         chats = [one for one in server.requests if "chat" in one.path]
         assert len(chats) == 1
@@ -279,10 +279,10 @@ async def test_what_changes_while_the_judge_thinks_is_not_merged(opened: Opened,
 async def test_an_embedding_of_another_generation_merges_nothing(opened: Opened) -> None:
     """Vectors of two models are never compared: a process with another embedder leaves near-duplicates alone."""
     judge, vectors = judged(call(merged(BOTH))), close(ONE, TWO)
-    hf = await opened(judge, vectors)
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, vectors)
+    alice = mem.scope(user="alice")
     await told(alice, ONE, TWO)
-    await hf.settle()
+    await mem.settle()
     vectors.fingerprint = "chosen:2"
     assert (await alice.compact()).groups == ()
     assert judge.asked == []
@@ -294,7 +294,7 @@ async def test_lost_due_work_is_found_by_the_doctor(opened: Opened) -> None:
     alice = (await opened()).scope(user="alice")
     await told(alice, ONE)
     await alice._write(lambda tx: tx.clear_due("compact", "memories"))
-    from holdfast.pipeline.checkup import rebuild_due
+    from memhold.pipeline.checkup import rebuild_due
 
     await alice._write(rebuild_due)
     assert "compact" in (await alice.status()).due
@@ -323,13 +323,13 @@ async def test_a_providers_exception_that_cannot_be_pickled(opened: Opened, cloc
         return merged(BOTH)
 
     judge = Judge(decide)
-    hf = await opened(judge, vectors, compact_memories=2)
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, vectors, compact_memories=2)
+    alice = mem.scope(user="alice")
     await told(alice, ONE, TWO)
-    assert not await hf.settle()
+    assert not await mem.settle()
     status = await alice.status()
-    assert (status.parked, status.last_error) == (1, "HoldfastError: Unpicklable")
+    assert (status.parked, status.last_error) == (1, "MemholdError: Unpicklable")
     vectors.error, judge._decide = None, lambda _: merged(BOTH)
     clock.advance(timedelta(minutes=10))
-    assert await hf.settle()
+    assert await mem.settle()
     assert [memory.text for memory in await living(alice)] == [BOTH]

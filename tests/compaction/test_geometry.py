@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from holdfast.pipeline.compact.groups import MAX_SOURCES, leaves
+from memhold.pipeline.compact.groups import MAX_SOURCES, leaves
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import Judge, Vectors, around, copies, living, near, until_stable, whole
 
@@ -33,10 +33,10 @@ async def rests(scope, judge, vectors) -> None:
 @pytest.mark.parametrize("count", [2, 3, 17, 50])
 async def test_exact_copies_become_one_without_a_model(opened: Opened, count: int) -> None:
     judge, vectors = Judge(), Vectors({"the kite is red": [1.0]})
-    hf = await opened(judge, vectors)
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, vectors)
+    alice = mem.scope(user="alice")
     ids = await copies(alice, "the kite is red", count)
-    assert await hf.settle()
+    assert await mem.settle()
     embedded = len(vectors.asked)
     done = await alice.compact()
     assert (count >= 20) == (not done.merged), "so many are due by themselves"
@@ -51,8 +51,8 @@ async def test_exact_copies_become_one_without_a_model(opened: Opened, count: in
 
 
 async def test_copies_need_neither_model_nor_embedder(opened: Opened) -> None:
-    hf = await opened()
-    alice = hf.scope(user="alice")
+    mem = await opened()
+    alice = mem.scope(user="alice")
     await copies(alice, "the kite is red", 4)
     done = await alice.compact()
     assert (done.counts, done.merged, done.judged) == ({"copies": 1}, 4, False)
@@ -159,13 +159,13 @@ async def test_two_users_with_the_same_text_and_unowned_beside_owned(opened: Ope
     texts = ["the kite is red today", "today the kite is red"]
     vectors = Vectors({texts[0]: around(0), texts[1]: around(5)})
     judge = Judge()
-    hf = await opened(judge, vectors)
+    mem = await opened(judge, vectors)
     scopes = [
-        hf.scope(user="alice"),
-        hf.scope(user="bob"),
-        hf.scope(),
-        hf.scope(user="alice", agent="helper"),
-        hf.scope(user="alice", namespace="other"),
+        mem.scope(user="alice"),
+        mem.scope(user="bob"),
+        mem.scope(),
+        mem.scope(user="alice", agent="helper"),
+        mem.scope(user="alice", namespace="other"),
     ]
     for scope in scopes:
         await told(scope, texts[:1], clock)

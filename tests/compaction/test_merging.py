@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.errors import Forgotten, ModelError
-from holdfast.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
-from holdfast.testing.scripted import ScriptedChat
+from memhold.errors import Forgotten, ModelError
+from memhold.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
+from memhold.testing.scripted import ScriptedChat
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import APART, Judge, Vectors, around, copies, living, merged, united, whole
 
@@ -32,7 +32,7 @@ async def told(scope, *texts: str, **fields) -> list[str]:
 @pytest.mark.parametrize("count", [2, 3])
 async def test_the_size_gate_is_asked_before_any_model(opened: Opened, count: int, caplog) -> None:
     """5,501 characters, as a pair and as a group: no model call, sources untouched; 5,500 goes through."""
-    caplog.set_level(logging.INFO, logger="holdfast.compaction")
+    caplog.set_level(logging.INFO, logger="memhold.compaction")
     for total, asked in ((5_501, 0), (5_500, 1)):
         part = total // count
         sizes = [part] * (count - 1) + [total - part * (count - 1)]
@@ -190,11 +190,11 @@ async def test_labels_that_are_told_again_are_capped_too(opened: Opened) -> None
 
 async def test_a_merged_memory_is_embedded_once_and_found(opened: Opened) -> None:
     vectors = close(ONE, TWO)
-    hf = await opened(Judge(lambda _: merged(BOTH)), vectors)
-    alice = hf.scope(user="alice")
+    mem = await opened(Judge(lambda _: merged(BOTH)), vectors)
+    alice = mem.scope(user="alice")
     await told(alice, ONE, TWO)
     await alice.compact()
-    await hf.settle()
+    await mem.settle()
     assert vectors.asked.count(BOTH) == 1
     assert sorted(vectors.asked) == sorted([ONE, TWO, BOTH])
     found = await alice.recall("garden gate")
@@ -379,8 +379,8 @@ async def test_undoing_copies_brings_all_of_them_back(opened: Opened) -> None:
 async def test_forgetting_a_source_takes_the_merge_and_brings_the_others_back(opened: Opened) -> None:
     third = "the gate squeaks"
     judge = Judge(lambda texts: merged(united(texts)))
-    hf = await opened(judge, close(ONE, TWO, third))
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, close(ONE, TWO, third))
+    alice = mem.scope(user="alice")
     ids = await told(alice, ONE, TWO, third)
     await alice.compact()
     [made] = await living(alice)
@@ -444,7 +444,7 @@ async def test_merges_of_merges_can_be_forgotten_from_the_middle(opened: Opened)
 
 
 async def test_the_log_says_what_happened(opened: Opened, caplog) -> None:
-    caplog.set_level(logging.INFO, logger="holdfast.compaction")
+    caplog.set_level(logging.INFO, logger="memhold.compaction")
     judge = Judge(lambda _: merged(BOTH))
     alice = (await opened(judge, close(ONE, TWO, "garden gate squeaks"))).scope(user="alice")
     ids = await told(alice, ONE, TWO)
@@ -467,11 +467,11 @@ async def test_dry_run_shows_what_and_why_and_does_nothing(opened: Opened) -> No
     from tests.compaction.worlds import copies
 
     judge, vectors = Judge(), close(ONE, TWO)
-    hf = await opened(judge, vectors)
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, vectors)
+    alice = mem.scope(user="alice")
     ids = await told(alice, ONE, TWO)
     same = await copies(alice, "buys oat milk", 3)
-    await hf.settle()
+    await mem.settle()
     before, embedded = await alice.list(states=None), len(vectors.asked)
     planned = await alice.compact(dry_run=True)
     assert planned.dry_run
@@ -486,42 +486,42 @@ async def test_dry_run_shows_what_and_why_and_does_nothing(opened: Opened) -> No
 async def test_it_runs_by_itself_after_so_many_and_after_a_while(opened: Opened, clock) -> None:
     judge = Judge(lambda _: merged(BOTH))
     vectors = Vectors({ONE: around(0), TWO: around(2), "x one": around(90)})
-    hf = await opened(judge, vectors, compact_memories=3, compact_minutes=10.0)
-    alice, bob = hf.scope(user="alice"), hf.scope(user="bob")
+    mem = await opened(judge, vectors, compact_memories=3, compact_minutes=10.0)
+    alice, bob = mem.scope(user="alice"), mem.scope(user="bob")
     await told(alice, ONE, TWO)
-    assert await hf.settle()
+    assert await mem.settle()
     assert judge.asked == [], "too few, and too soon"
     assert "compact" in (await alice.status()).waiting
     await told(alice, "x one")
-    assert await hf.settle()
+    assert await mem.settle()
     assert len(judge.asked) == 1, "the third makes it due"
     await told(bob, ONE, TWO)
-    await hf.settle()
+    await mem.settle()
     clock.advance(timedelta(minutes=11))
-    assert await hf.settle()
+    assert await mem.settle()
     assert len(judge.asked) == 2
     assert len(await living(bob)) == 1
     calls = len(judge.asked)
     clock.advance(timedelta(days=1))
-    assert await hf.settle()
+    assert await mem.settle()
     assert len(judge.asked) == calls
     assert "compact" not in {**(await bob.status()).due, **(await bob.status()).waiting}
 
 
 async def test_an_agent_and_a_session_narrow_a_run(opened: Opened) -> None:
     judge = Judge(lambda _: merged(BOTH))
-    hf = await opened(judge, close(ONE, TWO))
+    mem = await opened(judge, close(ONE, TWO))
     for agent in ("a", "b"):
-        await told(hf.scope(user="alice", agent=agent), ONE, TWO)
-    assert (await hf.scope(user="alice", agent="a").compact()).merged == 2
-    assert [m.agent for m in await living(hf.scope(user="alice"))].count("b") == 2
-    assert "compact" in (await hf.scope(user="alice").status()).due, "the rest is still to be looked at"
-    assert (await hf.scope(user="alice").compact()).merged == 2
+        await told(mem.scope(user="alice", agent=agent), ONE, TWO)
+    assert (await mem.scope(user="alice", agent="a").compact()).merged == 2
+    assert [m.agent for m in await living(mem.scope(user="alice"))].count("b") == 2
+    assert "compact" in (await mem.scope(user="alice").status()).due, "the rest is still to be looked at"
+    assert (await mem.scope(user="alice").compact()).merged == 2
     for session in ("s", "t"):
-        await told(hf.scope(user="carol", session=session), *((ONE, TWO) if session == "s" else ("x",)))
-    assert (await hf.scope(user="carol", session="t").compact()).merged == 0
-    assert (await hf.scope(user="carol", session="s").compact()).merged == 2
-    assert {m.session for m in await living(hf.scope(user="carol"))} == {"s", "t"}
+        await told(mem.scope(user="carol", session=session), *((ONE, TWO) if session == "s" else ("x",)))
+    assert (await mem.scope(user="carol", session="t").compact()).merged == 0
+    assert (await mem.scope(user="carol", session="s").compact()).merged == 2
+    assert {m.session for m in await living(mem.scope(user="carol"))} == {"s", "t"}
 
 
 async def test_the_chain_of_the_consolidation_judges_unless_another_is_named(opened: Opened) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import Forgotten, InvalidSetting, NotFound
-from holdfast.settings import load_settings
+from memhold.errors import Forgotten, InvalidSetting, NotFound
+from memhold.settings import load_settings
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import Judge, living, merged
 
@@ -21,27 +21,27 @@ async def ids(scope: Any) -> set[str]:
 
 
 async def test_nothing_goes_by_itself_by_default(opened: Opened, clock) -> None:
-    hf = await opened()
-    alice = hf.scope(user="alice")
+    mem = await opened()
+    alice = mem.scope(user="alice")
     told = (await alice.remember("an old note")).memory.id
     clock.advance(4000 * DAY)
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == {told}
     assert not {"retain"} & {*(await alice.status()).due, *(await alice.status()).waiting}
 
 
 async def test_the_worker_hides_what_the_settings_do_not_keep(opened: Opened, clock) -> None:
-    hf = await opened(retain_days=30.0, retain_kinds="note", mid_tier_days=9000)
-    alice, bob = hf.scope(user="alice"), hf.scope(user="bob")
+    mem = await opened(retain_days=30.0, retain_kinds="note", mid_tier_days=9000)
+    alice, bob = mem.scope(user="alice"), mem.scope(user="bob")
     old = (await alice.remember("an old note")).memory.id
     others = (await bob.remember("an old note of another")).memory.id
     pinned = (await alice.remember("an old pinned note", pinned=True)).memory.id
     fact = (await alice.remember(attribute="shoe size", value="43")).memory.id
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == {old, pinned, fact}
     clock.advance(31 * DAY)
     new = (await alice.remember("a new note")).memory.id
-    assert await hf.settle()
+    assert await mem.settle()
     assert (await ids(alice), await ids(bob)) == ({pinned, fact, new}, set())
     assert old not in {hit.id for hit in (await alice.recall("old note")).hits}
     [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
@@ -49,22 +49,22 @@ async def test_the_worker_hides_what_the_settings_do_not_keep(opened: Opened, cl
     assert hidden.sources == (old,)
     await alice.undo(hidden.id)
     clock.advance(2 * DAY)
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == {old, pinned, fact, new}, "what a person brought back stays"
     assert others not in await ids(alice)
     clock.advance(31 * DAY)
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == {old, pinned, fact}, "it is due again every day"
 
 
 async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, clock) -> None:
-    from holdfast.answers import Retained
-    from holdfast.model import Author, Scope
-    from holdfast.pipeline.compact.retention import Retention, hide
-    from holdfast.system import TimeOrderedIds
+    from memhold.answers import Retained
+    from memhold.model import Author, Scope
+    from memhold.pipeline.compact.retention import Retention, hide
+    from memhold.system import TimeOrderedIds
 
-    hf = await opened(mid_tier_days=9000)
-    alice, store = hf.scope(user="alice"), hf._runtime.store
+    mem = await opened(mid_tier_days=9000)
+    alice, store = mem.scope(user="alice"), mem._runtime.store
     fact = (await alice.remember(attribute="favorite tea", value="oolong")).memory.id
     note = (await alice.remember("an old note")).memory.id
     clock.advance(40 * DAY)
@@ -85,26 +85,26 @@ async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, cloc
 
 
 async def test_by_inactivity_and_count_and_in_batches(opened: Opened, clock, monkeypatch) -> None:
-    from holdfast.upkeep import retention
+    from memhold.upkeep import retention
 
     monkeypatch.setattr(retention, "BATCH", 3)
-    hf = await opened(retain_most=2, retain_unused_days=300.0)
-    alice = hf.scope(user="alice")
+    mem = await opened(retain_most=2, retain_unused_days=300.0)
+    alice = mem.scope(user="alice")
     told = [(await alice.remember(f"note {n} of the {n} kites")).memory.id for n in range(9)]
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == set(told[-2:])
     clock.advance(301 * DAY)
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == set()
     # Nothing is left that it could be due for.
     assert "retain" not in {*(await alice.status()).due, *(await alice.status()).waiting}
 
 
 async def test_two_workers_hide_each_once(lasting: str) -> None:
-    from holdfast import AsyncHoldfast
+    from memhold import AsyncMemhold
 
     given: dict[str, Any] = {"worker": False, "embedding": "none", "retain_most": 1}
-    async with AsyncHoldfast.open(lasting, **given) as one, AsyncHoldfast.open(lasting, **given) as two:
+    async with AsyncMemhold.open(lasting, **given) as one, AsyncMemhold.open(lasting, **given) as two:
         alice = one.scope(user="alice")
         for n in range(12):
             await alice.remember(f"note {n} of the {n} kites")
@@ -115,33 +115,33 @@ async def test_two_workers_hide_each_once(lasting: str) -> None:
 
 async def test_a_merged_memory_goes_whole_and_comes_back_whole(opened: Opened, clock) -> None:
     judge = Judge(lambda _: merged("the kite is red and old"))
-    hf = await opened(judge, retain_days=30.0, compact_word_distance=0.9)
-    alice = hf.scope(user="alice")
+    mem = await opened(judge, retain_days=30.0, compact_word_distance=0.9)
+    alice = mem.scope(user="alice")
     for text in ("the kite is red", "the kite is old"):
         await alice.remember(text)
     assert (await alice.compact()).merged == 2
     [whole] = await ids(alice)
     clock.advance(31 * DAY)
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == set(), "what it stands for does not come back in its place"
     [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
     await alice.undo(hidden.id)
     clock.advance(2 * DAY)
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == {whole}
 
 
 async def test_forgetting_what_retention_hid_is_for_good(opened: Opened, clock) -> None:
-    hf = await opened(retain_days=30.0)
-    alice = hf.scope(user="alice")
+    mem = await opened(retain_days=30.0)
+    alice = mem.scope(user="alice")
     old = (await alice.remember("an old note")).memory.id
     clock.advance(31 * DAY)
-    assert await hf.settle()
+    assert await mem.settle()
     [hidden] = [change for change in (await alice.changes()).items if change.verb == "hide"]
     await alice.forget(everything=True)
     with pytest.raises(Forgotten):
         await alice.undo(hidden.id)
-    assert await hf.settle()
+    assert await mem.settle()
     assert await ids(alice) == set()
     with pytest.raises(NotFound):
         await alice.get(old)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast.errors import Forgotten, IdempotencyConflict, InvalidInput
+from memhold.errors import Forgotten, IdempotencyConflict, InvalidInput
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import living
 

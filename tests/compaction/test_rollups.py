@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.errors import ModelError
-from holdfast.inference import ChatReply, ChatRequest
-from holdfast.model import Author, Change, Effect, Memory
-from holdfast.pipeline.documents import index_memories
-from holdfast.pipeline.rollup.apply import history_of, withdraw
-from holdfast.pipeline.rollup.contract import read_rollup
-from holdfast.pipeline.rollup.periods import LATE, LEVELS, Period, day_of
-from holdfast.pipeline.rollup.plan import Wanted, planned, told
+from memhold.errors import ModelError
+from memhold.inference import ChatReply, ChatRequest
+from memhold.model import Author, Change, Effect, Memory
+from memhold.pipeline.documents import index_memories
+from memhold.pipeline.rollup.apply import history_of, withdraw
+from memhold.pipeline.rollup.contract import read_rollup
+from memhold.pipeline.rollup.periods import LATE, LEVELS, Period, day_of
+from memhold.pipeline.rollup.plan import Wanted, planned, told
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import IDS, call, shown, united
 
@@ -94,7 +94,7 @@ async def sound(scope: Any) -> None:
 
 @pytest.fixture
 def clock() -> Any:
-    from holdfast.testing import FakeClock
+    from memhold.testing import FakeClock
 
     return FakeClock(start=NOW)
 
@@ -148,33 +148,33 @@ async def test_one_summary_is_told_by_itself(opened: Opened) -> None:
 
 async def test_a_period_that_is_not_over_waits_and_is_due_then(opened: Opened, clock: Any) -> None:
     judge = Teller()
-    hf = await opened(judge)
-    scope = hf.scope(user="alice")
+    memhold = await opened(judge)
+    scope = memhold.scope(user="alice")
     for text in TOLD[:2]:
         await summary(scope, text, NOW)
-    assert await hf.settle(timeout=5)
+    assert await memhold.settle(timeout=5)
     assert not judge.asked
     clock.advance(timedelta(days=1, hours=3))
-    assert await hf.settle(timeout=5)
+    assert await memhold.settle(timeout=5)
     assert [one.metadata["level"] for one in await rollups(scope)] == ["day"]
 
 
 async def test_users_and_agents_are_told_apart(opened: Opened) -> None:
-    hf = await opened(Teller())
+    memhold = await opened(Teller())
     for user, agent in (("alice", None), ("alice", "scout"), ("bob", None)):
         for text in TOLD[:2]:
-            await summary(hf.scope(user=user, agent=agent), text, MONDAY)
-    await hf.scope(user="alice").compact()
-    assert sorted(str(one.agent) for one in await rollups(hf.scope(user="alice"))) == ["None", "scout"]
-    assert not await rollups(hf.scope(user="bob"))
+            await summary(memhold.scope(user=user, agent=agent), text, MONDAY)
+    await memhold.scope(user="alice").compact()
+    assert sorted(str(one.agent) for one in await rollups(memhold.scope(user="alice"))) == ["None", "scout"]
+    assert not await rollups(memhold.scope(user="bob"))
 
 
 @pytest.mark.parametrize("settings", [{"rollups": False}, {"compaction": "none"}], ids=["off", "no chain"])
 async def test_it_can_be_switched_off(opened: Opened, settings: Any) -> None:
-    hf = await opened(None if "compaction" in settings else Teller(), **settings)
-    scope = hf.scope(user="alice")
+    memhold = await opened(None if "compaction" in settings else Teller(), **settings)
+    scope = memhold.scope(user="alice")
     await weeks(scope, 2)
-    assert await hf.settle(timeout=5)
+    assert await memhold.settle(timeout=5)
     await scope.compact()
     assert not await rollups(scope)
 
@@ -210,23 +210,23 @@ async def test_a_late_summary_makes_them_anew(opened: Opened) -> None:
 
 
 async def test_forgetting_a_message_reaches_every_level_and_the_rest_is_told_anew(opened: Opened) -> None:
-    hf = await opened(Teller())
-    scope = hf.scope(user="alice")
+    memhold = await opened(Teller())
+    scope = memhold.scope(user="alice")
     parts = await weeks(scope, 2, a_day=3)
     await scope.compact()
     gone = parts[0].sources[0]
     await scope.forget(gone)
     await sound(scope)
     assert [one.metadata["period"] for one in await rollups(scope)] == ["2026-03-03"], "its day and its week went"
-    await hf.settle(timeout=5)
+    await memhold.settle(timeout=5)
     assert {one.metadata["level"] for one in await rollups(scope)} == {"day", "week"}
     assert all(parts[0].id not in one.sources for one in await rollups(scope))
     assert "Porto" not in " ".join(one.text for one in await rollups(scope) if one.metadata["period"] == "2026-03-02")
 
 
 async def test_forgetting_a_rollup_takes_what_it_tells_down_to_the_messages(opened: Opened) -> None:
-    hf = await opened(Teller())
-    scope = hf.scope(user="alice")
+    memhold = await opened(Teller())
+    scope = memhold.scope(user="alice")
     await weeks(scope, 2)
     await scope.compact()
     [week] = await rollups(scope, "week")
@@ -236,16 +236,16 @@ async def test_forgetting_a_rollup_takes_what_it_tells_down_to_the_messages(open
 
 
 async def test_hiding_and_showing_a_window_again(opened: Opened) -> None:
-    hf = await opened(Teller())
-    scope = hf.scope(user="alice")
+    memhold = await opened(Teller())
+    scope = memhold.scope(user="alice")
     parts = await weeks(scope, 2, a_day=3)
     await scope.compact()
     hidden = await scope.forget(parts[0].sources[0], hard=False)
-    await hf.settle(timeout=5)
+    await memhold.settle(timeout=5)
     await sound(scope)
     assert all(parts[0].id not in one.sources for one in await rollups(scope))
     await scope.undo(hidden.change_id)
-    await hf.settle(timeout=5)
+    await memhold.settle(timeout=5)
     await sound(scope)
     [day] = [one for one in await rollups(scope, "day") if one.metadata["period"] == "2026-03-02"]
     assert parts[0].id in day.sources
@@ -253,18 +253,18 @@ async def test_hiding_and_showing_a_window_again(opened: Opened) -> None:
 
 async def test_showing_a_window_again_leaves_one_telling_of_its_day_at_once(opened: Opened) -> None:
     judge = Teller()
-    hf = await opened(judge)
-    scope = hf.scope(user="alice")
+    memhold = await opened(judge)
+    scope = memhold.scope(user="alice")
     parts = await weeks(scope, 2, a_day=3)
     await scope.compact()
     before = sorted(one.id for one in await rollups(scope))
     change = (await scope.forget(parts[0].id, hard=False, sources="keep")).change_id
-    await hf.settle(timeout=5)
+    await memhold.settle(timeout=5)
     for stands in (True, False, True):
         [change] = (await scope.undo(change)).change_ids
         await sound(scope)
         assert (sorted(one.id for one in await rollups(scope)) == before) is stands
-        await hf.settle(timeout=5)
+        await memhold.settle(timeout=5)
         await sound(scope)
     calls = len(judge.asked)
     assert not (await scope.compact()).groups
@@ -382,13 +382,13 @@ BAD: dict[str, Any] = {
 async def test_a_bad_answer_goes_to_the_next_model_and_else_nothing_is_made(opened: Opened, bad: Any) -> None:
     failing, well = Teller(lambda _: bad), Teller()
     failing.name = "failing"
-    hf = await opened([failing, well])
-    scope = hf.scope(user="alice")
+    memhold = await opened([failing, well])
+    scope = memhold.scope(user="alice")
     await weeks(scope, 1)
     await scope.compact()
     assert (len(failing.asked), len(well.asked)) == (1, 1)
     assert len(await rollups(scope)) == 1
-    alone = hf.scope(user="bob")
+    alone = memhold.scope(user="bob")
     await weeks(alone, 1)
     well._decide = lambda _: bad
     done = await alone.compact()
@@ -402,8 +402,8 @@ async def test_a_bad_answer_goes_to_the_next_model_and_else_nothing_is_made(open
 async def test_models_that_cannot_be_asked_leave_it_due(opened: Opened) -> None:
     down = ModelError("down", model="teller", cls="park", reason="no model loaded")
     judge = Teller(lambda _: down)
-    hf = await opened(judge)
-    scope = hf.scope(user="alice")
+    memhold = await opened(judge)
+    scope = memhold.scope(user="alice")
     await weeks(scope, 1)
     done = await scope.compact()
     assert done.counts == {"failed": 1}
@@ -423,24 +423,24 @@ async def test_a_period_over_the_size_gate_is_said_and_not_asked(opened: Opened)
 
 
 async def test_a_run_for_one_agent_leaves_what_others_wait_for_due(opened: Opened) -> None:
-    hf = await opened(Teller())
-    assert await hf.settle(timeout=5)
-    one, other = hf.scope(user="alice", agent="scout"), hf.scope(user="alice", agent="scribe")
+    memhold = await opened(Teller())
+    assert await memhold.settle(timeout=5)
+    one, other = memhold.scope(user="alice", agent="scout"), memhold.scope(user="alice", agent="scribe")
     await weeks(one, 1)
     await weeks(other, 1)
     await one.compact()
-    assert [found.agent for found in await rollups(hf.scope(user="alice"))] == ["scout"]
-    assert await hf.settle(timeout=5)
-    assert sorted(str(found.agent) for found in await rollups(hf.scope(user="alice"))) == ["scout", "scribe"]
+    assert [found.agent for found in await rollups(memhold.scope(user="alice"))] == ["scout"]
+    assert await memhold.settle(timeout=5)
+    assert sorted(str(found.agent) for found in await rollups(memhold.scope(user="alice"))) == ["scout", "scribe"]
 
 
 async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Opened, clock: Any) -> None:
     judge = Teller()
-    hf = await opened(judge)
-    scope = hf.scope(user="alice")
+    memhold = await opened(judge)
+    scope = memhold.scope(user="alice")
     await weeks(scope, 9)
     clock.advance(timedelta(days=1))
-    assert await hf.settle(timeout=5)
+    assert await memhold.settle(timeout=5)
     calls, written = len(judge.asked), []
     store, write = scope._runtime.store, scope._runtime.store.write
 
@@ -451,7 +451,7 @@ async def test_a_store_at_rest_is_looked_at_without_a_call_or_a_write(opened: Op
     object.__setattr__(store, "write", counted)
     for _ in range(20):
         clock.advance(timedelta(hours=6, minutes=1))
-        assert await hf.settle(timeout=5)
+        assert await memhold.settle(timeout=5)
     assert (len(judge.asked) - calls, len(written)) == (0, 0)
 
 
@@ -491,15 +491,15 @@ async def test_a_look_reads_the_changes_of_no_more_periods_than_it_may_ask_about
 async def test_windows_of_an_old_day_that_come_one_by_one_are_told_once(opened: Opened, clock: Any) -> None:
     """An import, or a model that is back: a call for each of them would cost far more than the day is worth."""
     judge = Teller()
-    hf = await opened(judge)
-    scope = hf.scope(user="alice")
-    assert await hf.settle(timeout=5)
+    memhold = await opened(judge)
+    scope = memhold.scope(user="alice")
+    assert await memhold.settle(timeout=5)
     for hour, text in enumerate(TOLD):
         await summary(scope, text, MONDAY + timedelta(hours=hour))
         clock.advance(timedelta(minutes=1))
-        assert await hf.settle(timeout=5)
+        assert await memhold.settle(timeout=5)
     clock.advance(LATE)
-    assert await hf.settle(timeout=5)
+    assert await memhold.settle(timeout=5)
     assert [len(texts) for texts in judge.asked] == [4]
 
 
@@ -527,31 +527,31 @@ async def test_a_run_that_ends_anywhere_is_taken_up(opened: Opened) -> None:
             return asyncio.CancelledError() if len(model.asked) == last else {"text": united(texts)}
 
         dying._decide = die
-        hf = await opened(dying)
-        scope = hf.scope(user=f"u{last}")
+        memhold = await opened(dying)
+        scope = memhold.scope(user=f"u{last}")
         await weeks(scope, 2)
         with pytest.raises(asyncio.CancelledError):
             await scope.compact()
         assert len(await rollups(scope)) == last - 1
         await sound(scope)
-        assert await hf.settle(timeout=5)
+        assert await memhold.settle(timeout=5)
         assert len(await rollups(scope)) == 3
         assert len(dying.asked) == 4
         await sound(scope)
 
 
 async def test_what_changes_during_the_call_is_not_applied(opened: Opened) -> None:
-    hf: Any = None
+    memhold: Any = None
     parts: list[Memory] = []
 
     class Meddling(Teller):
         async def chat(self, request: ChatRequest) -> ChatReply:
             if len(self.asked) == 0:
-                await hf.scope(user="alice").forget(parts[0].sources[0])
+                await memhold.scope(user="alice").forget(parts[0].sources[0])
             return await super().chat(request)
 
-    hf = await opened(Meddling())
-    scope = hf.scope(user="alice")
+    memhold = await opened(Meddling())
+    scope = memhold.scope(user="alice")
     parts += await weeks(scope, 1, a_day=3)
     first = await scope.compact()
     assert (first.counts, first.more) == ({"stale": 1}, True)
@@ -566,7 +566,7 @@ async def test_what_changes_during_the_call_is_not_applied(opened: Opened) -> No
 
 
 async def test_summaries_shows_a_level_with_its_links(opened: Opened) -> None:
-    from holdfast.errors import InvalidInput
+    from memhold.errors import InvalidInput
 
     scope = (await opened(Teller())).scope(user="alice")
     parts = await weeks(scope, 2)
@@ -602,25 +602,25 @@ async def test_a_telling_of_what_no_longer_holds_says_so(opened: Opened) -> None
 
 
 async def test_a_context_tells_nothing_twice(opened: Opened) -> None:
-    hf = await opened(Teller())
-    scope = hf.scope(user="alice", session="s9")
-    await weeks(hf.scope(user="alice"), 9)
-    await hf.scope(user="alice").compact()
+    memhold = await opened(Teller())
+    scope = memhold.scope(user="alice", session="s9")
+    await weeks(memhold.scope(user="alice"), 9)
+    await memhold.scope(user="alice").compact()
     asked = [{"role": "user", "content": "hello again"}]
     found = await scope.context(asked, budget=8000)
     month = (await rollups(scope, "month"))[0]
     text = str(found.messages)
     assert month.text[:40] in text
     assert all(one.id not in text for one in await rollups(scope) if one.id != month.id)
-    own = await hf.scope(user="alice").context(asked, budget=8000)
+    own = await memhold.scope(user="alice").context(asked, budget=8000)
     assert month.id not in str(own.messages), "that session's own windows stand there themselves"
 
 
 async def test_the_prefix_of_a_context_does_not_follow_what_is_asked(opened: Opened) -> None:
-    hf = await opened(Teller())
-    scope = hf.scope(user="alice", session="s9")
-    windows = {one.id: one for one in await weeks(hf.scope(user="alice"), 9)}
-    await hf.scope(user="alice").compact()
+    memhold = await opened(Teller())
+    scope = memhold.scope(user="alice", session="s9")
+    windows = {one.id: one for one in await weeks(memhold.scope(user="alice"), 9)}
+    await memhold.scope(user="alice").compact()
     month = (await rollups(scope, "month"))[0]
     asked = ("hello again", next(iter(windows.values())).text)
     found = [await scope.context({"role": "user", "content": words}) for words in asked]

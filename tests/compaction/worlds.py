@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.errors import ModelError
-from holdfast.inference import ChatReply, ChatRequest, ToolCall
-from holdfast.model import Author, Change, Effect, Memory
-from holdfast.pipeline.documents import index_memories
-from holdfast.pipeline.embedding import BACKGROUND
-from holdfast.pipeline.remember import memory_digest
-from holdfast.system import TimeOrderedIds
+from memhold.errors import ModelError
+from memhold.inference import ChatReply, ChatRequest, ToolCall
+from memhold.model import Author, Change, Effect, Memory
+from memhold.pipeline.documents import index_memories
+from memhold.pipeline.embedding import BACKGROUND
+from memhold.pipeline.remember import memory_digest
+from memhold.system import TimeOrderedIds
 
 IDS = TimeOrderedIds()
 _LINE = re.compile(r"^\[s(\d+)\] \(([^)]*)\) (.*(?:\n  (?!topics:|entities:).*)*)", re.MULTILINE)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from holdfast.inference import ChatModel
-from holdfast.model import Memory
-from holdfast.providers.chain import Chain, Link
-from holdfast.providers.chat import chat_model
-from holdfast.providers.entry import Entry
-from holdfast.providers.wrappers import Backoff, Timed
-from holdfast.system import SystemClock
-from holdfast.testing import ChaosServer
+from memhold.inference import ChatModel
+from memhold.model import Memory
+from memhold.providers.chain import Chain, Link
+from memhold.providers.chat import chat_model
+from memhold.providers.entry import Entry
+from memhold.providers.wrappers import Backoff, Timed
+from memhold.system import SystemClock
+from memhold.testing import ChaosServer
 
 
 class HttpChain(Chain):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import ChaosServer
-from holdfast.testing.chaos import FAULTS, Misbind
+from memhold import AsyncMemhold
+from memhold.testing import ChaosServer
+from memhold.testing.chaos import FAULTS, Misbind
 from tests.consolidation.chains import check_facts_once, check_whole, everything, http_chain
 
 CHAT_FAULTS = [
@@ -30,11 +30,11 @@ def patience(name: str) -> float:
 
 
 async def one_session(place: str, server: ChaosServer, chain) -> dict:
-    async with AsyncHoldfast.open(place, worker=False, consolidation=chain) as hf:
-        alice = hf.scope(user="alice", session="s1")
+    async with AsyncMemhold.open(place, worker=False, consolidation=chain) as mem:
+        alice = mem.scope(user="alice", session="s1")
         added = list((await alice.add(SAID)).ids)
         await alice.end_session()
-        settled = await hf.settle()
+        settled = await mem.settle()
         first = await check_whole(alice, added)
         texts = [m.text for m in await everything(alice)]
         assert not any("could not get" in text or "can't help" in text for text in texts)
@@ -44,7 +44,7 @@ async def one_session(place: str, server: ChaosServer, chain) -> dict:
         added += (await alice.add([{"role": "user", "content": "I work at Acme."}])).ids
         assert (await alice.recall("Acme")).hits
         await alice.end_session()
-        assert await hf.settle()
+        assert await mem.settle()
         last = await check_whole(alice, added)
         assert last["raw"] == last["pending"] == 0
         await check_facts_once(alice)
@@ -82,12 +82,12 @@ async def test_the_next_model_answers_and_each_is_asked_as_often_as_allowed(last
 async def test_a_request_that_no_model_takes_is_set_aside_and_blocks_nobody(lasting: str) -> None:
     async with ChaosServer() as server:
         chain = http_chain(server, "a", "b", "c")
-        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
-            alice = hf.scope(user="alice", session="s1")
+        async with AsyncMemhold.open(lasting, worker=False, consolidation=chain) as mem:
+            alice = mem.scope(user="alice", session="s1")
             server.change(rejects=["sushi"])
             poisoned = list((await alice.add(SAID[:2])).ids)
             await alice.end_session()
-            await hf.settle()
+            await mem.settle()
             status = await alice.status()
             assert (status.raw, status.set_aside, status.due) == (1, 1, {})
             [raw] = [m for m in await everything(alice) if m.kind == "raw"]
@@ -96,7 +96,7 @@ async def test_a_request_that_no_model_takes_is_set_aside_and_blocks_nobody(last
             assert [hit.id for hit in (await alice.recall("sushi", kinds=["raw"])).hits] == [raw.id]
             poisoned += (await alice.add([{"role": "user", "content": "I work at Acme."}])).ids
             await alice.end_session()
-            assert await hf.settle()
+            assert await mem.settle()
             assert await check_whole(alice, poisoned) == {"summary": 1, "raw": 2, "pending": 0}
         await chain.close()
 
@@ -106,15 +106,15 @@ async def test_three_models_that_refuse_set_the_window_aside(lasting: str) -> No
         chain = http_chain(server, "a", "b", "c")
         for name, how in (("a", "refusal"), ("b", "refusal-text"), ("c", "content-filter")):
             server.always(how, model=name)
-        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
-            alice = hf.scope(user="alice", session="s1")
+        async with AsyncMemhold.open(lasting, worker=False, consolidation=chain) as mem:
+            alice = mem.scope(user="alice", session="s1")
             await alice.add(SAID)
             await alice.end_session()
-            await hf.settle()
+            await mem.settle()
             [raw] = [m for m in await everything(alice) if m.kind == "raw"]
             assert (raw.metadata["raw"]["reason"], raw.metadata["raw"]["set_aside"]) == ("refused", True)
             server.plan.clear()
-            await hf.settle()
+            await mem.settle()
             assert (await alice.status()).raw == 1, "it is not tried again by itself"
         await chain.close()
 
@@ -141,8 +141,8 @@ fallback = "one"
         monkeypatch.chdir(tmp_path)
         server.always("prose", model="one")
         path = lasting
-        async with AsyncHoldfast.open(path, worker=False, consolidation="consolidation", models="models.toml") as hf:
-            alice = hf.scope(user="alice", session="s1")
+        async with AsyncMemhold.open(path, worker=False, consolidation="consolidation", models="models.toml") as mem:
+            alice = mem.scope(user="alice", session="s1")
             await alice.add(SAID)
             made = await alice.consolidate()
             assert len(made.summaries) == 1
@@ -167,11 +167,11 @@ async def test_only_the_turn_that_no_model_takes_is_set_aside(lasting: str) -> N
     async with ChaosServer() as server:
         chain = http_chain(server, "a", "b", "c")
         server.change(rejects=["Zzyzx"])
-        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
-            alice = hf.scope(user="alice", session="s1")
+        async with AsyncMemhold.open(lasting, worker=False, consolidation=chain) as mem:
+            alice = mem.scope(user="alice", session="s1")
             added = list((await alice.add(TURNS)).ids)
             await alice.end_session()
-            assert await hf.settle(), "nothing waits for anybody"
+            assert await mem.settle(), "nothing waits for anybody"
             calls = len(server.asked(model="a"))
             assert await check_whole(alice, added) == {"summary": 22, "raw": 2, "pending": 0}
             [raw] = [m for m in await everything(alice) if m.kind == "raw"]
@@ -189,7 +189,7 @@ async def test_only_the_turn_that_no_model_takes_is_set_aside(lasting: str) -> N
             # The window is one change: undone it is RAW as a whole, done again it is as it was.
             await alice.undo(change.id, redo=True)
             assert await check_whole(alice, added) == {"summary": 0, "raw": 24, "pending": 0}
-            assert await hf.settle()
+            assert await mem.settle()
             assert await check_whole(alice, added) == {"summary": 22, "raw": 2, "pending": 0}
         await chain.close()
 
@@ -198,11 +198,11 @@ async def test_a_request_that_is_wrong_as_a_whole_costs_a_bounded_number_of_call
     async with ChaosServer() as server:
         chain = http_chain(server, "a")
         server.change(rejects=["save_memory"])
-        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
-            alice = hf.scope(user="alice", session="s1")
+        async with AsyncMemhold.open(lasting, worker=False, consolidation=chain) as mem:
+            alice = mem.scope(user="alice", session="s1")
             added = list((await alice.add([*TURNS, *TURNS, *TURNS])).ids)
             await alice.end_session()
-            await hf.settle()
+            await mem.settle()
             assert await check_whole(alice, added) == {"summary": 0, "raw": 72, "pending": 0}
             assert (await alice.status()).set_aside == 1
             assert len(server.requests) <= 17

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.model import Scope
-from holdfast.pipeline.consolidate.hold import Hold
-from holdfast.ports import Lease
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold
+from memhold.model import Scope
+from memhold.pipeline.consolidate.hold import Hold
+from memhold.ports import Lease
+from memhold.testing import FakeClock
 
 ALICE = Scope(user="alice")
 
@@ -16,8 +16,8 @@ ALICE = Scope(user="alice")
 @pytest.mark.asyncio
 async def test_only_the_newest_lease_stands_in_a_read_and_in_a_write(location: str) -> None:
     clock = FakeClock()
-    async with AsyncHoldfast.open(location, worker=False, embedding="none", clock=clock) as holdfast:
-        store = holdfast._runtime.store
+    async with AsyncMemhold.open(location, worker=False, embedding="none", clock=clock) as memhold:
+        store = memhold._runtime.store
 
         async def claim(kind: str = "consolidate") -> Lease:
             [lease] = await store.upkeep.claim(owner="w", kinds=(kind,), limit=1, seconds=60)

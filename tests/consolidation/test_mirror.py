@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.model import Scope
-from holdfast.testing import FakeClock, SeededIds
-from holdfast.transfer.mirror import mirror_folder
+from memhold import AsyncMemhold
+from memhold.model import Scope
+from memhold.testing import FakeClock, SeededIds
+from memhold.transfer.mirror import mirror_folder
 
 pytestmark = pytest.mark.asyncio
 
@@ -27,12 +27,12 @@ async def test_two_users_never_share_a_folder(letter: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("hard", [True, False])
 async def test_a_forget_says_that_the_files_wait(tmp_path: Path, *, hard: bool) -> None:
     place, clock = tmp_path / "pages", FakeClock()
-    async with AsyncHoldfast.open(
+    async with AsyncMemhold.open(
         "memory://", worker=False, clock=clock, ids=SeededIds(3), mirror=str(place)
-    ) as holdfast:
-        alice = holdfast.scope(user="alice")
+    ) as memhold:
+        alice = memhold.scope(user="alice")
         told = await alice.remember("The code is 4711.", pinned=True)
-        assert await holdfast.settle()
+        assert await memhold.settle()
         [page] = place.rglob("MEMORY.md")
         assert "4711" in page.read_text("utf-8")
         place.rename(tmp_path / "away")
@@ -44,5 +44,5 @@ async def test_a_forget_says_that_the_files_wait(tmp_path: Path, *, hard: bool) 
         place.unlink()
         (tmp_path / "away").rename(place)
         clock.advance(60)
-        assert await holdfast.settle()
+        assert await memhold.settle()
         assert "4711" not in page.read_text("utf-8")

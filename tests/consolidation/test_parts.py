@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from holdfast.inference import Accepted, TaskFailed
-from holdfast.pipeline.consolidate.snapshot import Snapshot
-from holdfast.pipeline.consolidate.window import When, units
-from holdfast.testing.scripted import sensible_reply
-from holdfast.upkeep.parts import MAX_HALVINGS, Asking
+from memhold.inference import Accepted, TaskFailed
+from memhold.pipeline.consolidate.snapshot import Snapshot
+from memhold.pipeline.consolidate.window import When, units
+from memhold.testing.scripted import sensible_reply
+from memhold.upkeep.parts import MAX_HALVINGS, Asking
 from tests.consolidation.test_window import message, session, talk
 
 POISON = "Zzyzx"

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.pipeline.fences import fence
-from holdfast.testing import ChaosServer
-from holdfast.testing.chaos import answer
+from memhold import AsyncMemhold
+from memhold.pipeline.fences import fence
+from memhold.testing import ChaosServer
+from memhold.testing.chaos import answer
 from tests.consolidation.chains import check_facts_once, check_whole, everything, http_chain
 from tests.consolidation.test_steps import real_session
 
@@ -28,9 +28,9 @@ TEA = {"role": "user", "content": "My favorite drink is tea."}
 class Stage:
     """A store, a chaos server, and one session of one user; `added` is every message that must be found again."""
 
-    def __init__(self, server: ChaosServer, hf: AsyncHoldfast) -> None:
-        self.server, self.hf = server, hf
-        self.alice = hf.scope(user="alice", session="s1")
+    def __init__(self, server: ChaosServer, mem: AsyncMemhold) -> None:
+        self.server, self.mem = server, mem
+        self.alice = mem.scope(user="alice", session="s1")
         self.added: list[str] = []
         self.came = asyncio.Event()
         server.watch(lambda request: self.came.set() if request.fault == "hang" else None)
@@ -44,7 +44,7 @@ class Stage:
         """End the session and let the work on it wait in a call that the server holds open."""
         self.server.script(["hang"])
         await self.alice.end_session()
-        work = asyncio.create_task(self.hf.settle())
+        work = asyncio.create_task(self.mem.settle())
         await asyncio.wait_for(self.came.wait(), 20)
         return work
 
@@ -82,9 +82,9 @@ async def a_forget_during_the_call(stage: Stage) -> None:
 
 async def two_workers_on_one_session(stage: Stage) -> None:
     work = await stage.holding()
-    location = stage.hf._runtime.store.facts.location
+    location = stage.mem._runtime.store.facts.location
     chain = http_chain(stage.server, "first", "second", seconds=20.0)
-    async with AsyncHoldfast.open(location, worker=False, consolidation=chain) as other:
+    async with AsyncMemhold.open(location, worker=False, consolidation=chain) as other:
         # The lease is held: the other worker waits for it, and finds nothing left to do.
         second = asyncio.create_task(other.settle())
         for _ in range(20):
@@ -106,13 +106,13 @@ async def a_crash_before_the_answer(stage: Stage) -> None:
 async def every_model_fails_and_the_session_goes_on(stage: Stage) -> None:
     stage.server.always("html-502")
     await stage.alice.end_session()
-    assert not await stage.hf.settle()
+    assert not await stage.mem.settle()
     assert await stage.whole() == {"summary": 0, "raw": 2, "pending": 0}
     assert (await stage.alice.recall("Oslo", kinds=["raw"])).hits
     await stage.say(ACME)
     assert [m.text for m in await stage.alice.messages()][-1] == ACME["content"]
     await stage.alice.end_session()
-    assert not await stage.hf.settle()
+    assert not await stage.mem.settle()
     stage.server.always(None)
 
 
@@ -127,7 +127,7 @@ async def nothing_found_and_could_not_ask_differ(stage: Stage) -> None:
     reply = {"role": "assistant", "content": None, "tool_calls": [call]}
     body = {"model": "first", "choices": [{"index": 0, "message": reply, "finish_reason": "tool_calls"}]}
     assert (await stage.alice.consolidate()).raw == ()
-    other = stage.hf.scope(user="bob", session="s1")
+    other = stage.mem.scope(user="bob", session="s1")
     await other.add([{"role": "user", "content": "hi"}])
     stage.server.script([answer(200, body)])
     found = await other.consolidate()
@@ -145,7 +145,7 @@ async def facts_that_are_not_named_stay(stage: Stage) -> None:
 
 
 async def recalled_text_is_not_learnt_again(stage: Stage) -> None:
-    secret = stage.hf._runtime.store.facts.secret
+    secret = stage.mem._runtime.store.facts.secret
     quoted = fence("memory", ["mem_1"], ["My favorite food is sushi."], secret=secret).text
     await stage.say({"role": "user", "content": f"{quoted}\nThanks."})
     await stage.alice.consolidate()
@@ -165,7 +165,7 @@ async def a_real_session_at_thirty_percent(stage: Stage) -> None:
     await stage.say(*real_session(60, 60))
     await stage.alice.end_session()
     for _ in range(10):
-        if await stage.hf.settle():
+        if await stage.mem.settle():
             break
         await stage.whole()
     stage.server.fail_rate(0.0)
@@ -193,8 +193,8 @@ async def test_nothing_is_lost_nothing_is_twice_and_the_next_message_works(
     async with ChaosServer() as server:
         seconds = 0.5 if line is a_deadline_is_a_calls_own else 20.0
         chain = http_chain(server, "first", "second", seconds=seconds)
-        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
-            stage = Stage(server, hf)
+        async with AsyncMemhold.open(lasting, worker=False, consolidation=chain) as mem:
+            stage = Stage(server, mem)
             await stage.say(*OSLO)
             await line(stage)
             await stage.whole()
@@ -203,7 +203,7 @@ async def test_nothing_is_lost_nothing_is_twice_and_the_next_message_works(
             await stage.say(TEA)
             assert (await stage.alice.recall("tea")).hits
             await stage.alice.end_session()
-            assert await hf.settle(timeout=120)
+            assert await mem.settle(timeout=120)
             last = await stage.whole()
             assert (last["raw"], last["pending"]) == (0, 0)
             await check_facts_once(stage.alice)
@@ -219,15 +219,15 @@ async def test_while_a_call_is_held_open_nobody_waits_for_it(lasting: str) -> No
         came = asyncio.Event()
         server.watch(lambda _: came.set())
         chain = http_chain(server, "first", seconds=60.0)
-        async with AsyncHoldfast.open(lasting, consolidation=chain, drain_seconds=0.01) as hf:
-            alice = hf.scope(user="alice", session="s1")
+        async with AsyncMemhold.open(lasting, consolidation=chain, drain_seconds=0.01) as mem:
+            alice = mem.scope(user="alice", session="s1")
             added = list((await alice.add(OSLO)).ids)
             await alice.end_session()
             await asyncio.wait_for(came.wait(), 20)
             # Each of these ends before the call does: nobody lets it go in between.
             added += (await alice.add(ACME)).ids
             assert (await alice.recall("Oslo")).hits
-            await alice.remember("Likes tea", expires_at=hf._runtime.clock.now() + timedelta(days=1))
+            await alice.remember("Likes tea", expires_at=mem._runtime.clock.now() + timedelta(days=1))
             assert (await alice.context([ACME], budget=2000)).messages
             await alice.end_session()
             await alice.forget((await alice.add(TEA)).ids[0], wait=0)
@@ -238,8 +238,8 @@ async def test_while_a_call_is_held_open_nobody_waits_for_it(lasting: str) -> No
             server.release()
         await chain.close()
         chain = http_chain(server, "first", seconds=20.0)
-        async with AsyncHoldfast.open(lasting, worker=False, consolidation=chain) as hf:
-            assert await hf.settle(timeout=120)
-            whole = await check_whole(hf.scope(user="alice", session="s1"), added)
+        async with AsyncMemhold.open(lasting, worker=False, consolidation=chain) as mem:
+            assert await mem.settle(timeout=120)
+            whole = await check_whole(mem.scope(user="alice", session="s1"), added)
             assert whole == {"summary": 3, "raw": 0, "pending": 0}
         await chain.close()

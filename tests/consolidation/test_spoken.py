@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.pipeline.consolidate.entry import sentences, slips
-from holdfast.pipeline.fences import fence, find_quotes
-from holdfast.pipeline.spoken import Spoken, spoken
+from memhold.pipeline.consolidate.entry import sentences, slips
+from memhold.pipeline.fences import fence, find_quotes
+from memhold.pipeline.spoken import Spoken, spoken
 from tests.consolidation.test_window import SECRET, message
 
 SAID = {

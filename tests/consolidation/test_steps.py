@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from holdfast import AsyncHoldfast, Holdfast
-from holdfast.errors import ModelError, UndoConflict
-from holdfast.pipeline.consolidate.asked import make_due
-from holdfast.pipeline.consolidate.rules import RulesModel
-from holdfast.pipeline.fences import fence
-from holdfast.pipeline.tokens import estimate_tokens
-from holdfast.testing import FakeClock
-from holdfast.testing.scripted import ScriptedChat, sensible_reply
+from memhold import AsyncMemhold, Memhold
+from memhold.errors import ModelError, UndoConflict
+from memhold.pipeline.consolidate.asked import make_due
+from memhold.pipeline.consolidate.rules import RulesModel
+from memhold.pipeline.fences import fence
+from memhold.pipeline.tokens import estimate_tokens
+from memhold.testing import FakeClock
+from memhold.testing.scripted import ScriptedChat, sensible_reply
 from tests.consolidation.chains import check_facts_once, check_whole, everything
 
 Opened = Callable[..., Any]
@@ -54,7 +54,7 @@ async def opened(location: str, clock: FakeClock) -> AsyncIterator[Opened]:
 
         async def open_one(model: Any, **settings: Any) -> Any:
             given = {"clock": clock, "worker": False, "consolidation": model} | settings
-            return await stack.enter_async_context(AsyncHoldfast.open(location, **given))
+            return await stack.enter_async_context(AsyncMemhold.open(location, **given))
 
         yield open_one
 
@@ -80,57 +80,57 @@ class Held:
 
 async def test_a_window_is_due_by_count_by_idleness_and_at_the_end(opened: Opened, clock: FakeClock) -> None:
     model = ScriptedChat(name="m")
-    hf = await opened(model, consolidate_messages=6)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model, consolidate_messages=6)
+    alice = mem.scope(user="alice", session="s1")
     for n in range(2):
         await alice.add(turn(f"I like tea number {n}."))
-    await hf.settle()
+    await mem.settle()
     assert model.asked == [], "too few, and not idle"
     await alice.add(turn("I live in Oslo."))
-    await hf.settle()
+    await mem.settle()
     assert len(model.asked) == 1
     assert (await alice.status()).pending == 2, "the turn that goes on waits"
     clock.advance(IDLE)
-    await hf.settle()
+    await mem.settle()
     assert (await alice.status()).pending == 0
     await alice.add(user("I work at Acme."))
     await alice.end_session()
-    assert await hf.settle()
+    assert await mem.settle()
     assert (await alice.status()).pending == 0
     assert len(model.asked) == 3
 
 
 async def test_what_weighs_a_lot_is_due_at_once(opened: Opened) -> None:
     model = ScriptedChat(name="m")
-    hf = await opened(model, consolidate_tokens=1000)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model, consolidate_tokens=1000)
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("word. " * 2000))
     await alice.add(turn("And another thing."))
-    await hf.settle()
+    await mem.settle()
     assert len(model.asked) == 1
 
 
 async def test_sessions_of_scripts_are_never_consolidated(opened: Opened, clock: FakeClock) -> None:
     model = ScriptedChat(name="m")
-    hf = await opened(model, consolidate_messages=2)
-    script = hf.scope(user="alice", session="script:nightly")
+    mem = await opened(model, consolidate_messages=2)
+    script = mem.scope(user="alice", session="script:nightly")
     added = await script.add([user(f"line {n}") for n in range(9)])
     await script.end_session()
     await script.consolidate()
     clock.advance(IDLE)
-    await hf.settle()
+    await mem.settle()
     assert model.asked == []
     assert [m.id for m in await script.messages()] == list(added.ids)
     assert (await script.recall("line")).hits
 
 
 async def test_the_prompt_keeps_its_last_turns(opened: Opened) -> None:
-    hf = await opened(ScriptedChat(name="m"), consolidate_messages=6, consolidate_keep_messages=3)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(ScriptedChat(name="m"), consolidate_messages=6, consolidate_keep_messages=3)
+    alice = mem.scope(user="alice", session="s1")
     added = []
     for n in range(5):
         added += (await alice.add(turn(f"I like tea number {n}."))).ids
-    await hf.settle()
+    await mem.settle()
     session = await alice._read(lambda tx: tx.session("s1"))
     assert (session.cursor, session.window_start) == (8, 6), "three messages, extended to the whole turn"
     assert await check_whole(alice, added) == {"summary": 8, "raw": 0, "pending": 2}
@@ -140,23 +140,23 @@ async def test_the_prompt_keeps_its_last_turns(opened: Opened) -> None:
 
 
 async def test_sessions_from_before_a_model_was_there_are_found(lasting: str, clock: FakeClock) -> None:
-    async with AsyncHoldfast.open(lasting, clock=clock, worker=False) as hf:
-        old = hf.scope(user="alice", session="old")
+    async with AsyncMemhold.open(lasting, clock=clock, worker=False) as mem:
+        old = mem.scope(user="alice", session="old")
         await old.add(turn("I live in Oslo."))
         [raw] = (await old.end_session()).ids
-        await hf.scope(user="bob", session="open").add(turn("I like tea."))
+        await mem.scope(user="bob", session="open").add(turn("I like tea."))
         assert (await old.consolidate()).last_error.startswith("no model is configured")
     clock.advance(IDLE)
-    async with AsyncHoldfast.open(lasting, clock=clock, worker=False, consolidation=ScriptedChat(name="m")) as hf:
-        assert await hf.settle()
-        assert (await hf.scope(user="alice").get(raw)).state == "merged"
-        assert [hit.kind for hit in (await hf.scope(user="bob").summaries()).hits] == ["summary"]
+    async with AsyncMemhold.open(lasting, clock=clock, worker=False, consolidation=ScriptedChat(name="m")) as mem:
+        assert await mem.settle()
+        assert (await mem.scope(user="alice").get(raw)).state == "merged"
+        assert [hit.kind for hit in (await mem.scope(user="bob").summaries()).hits] == ["summary"]
 
 
 async def test_consolidate_does_one_scopes_work_now_and_leaves_an_open_call(opened: Opened) -> None:
     model = ScriptedChat(name="m")
-    hf = await opened(model)
-    alice, bob = hf.scope(user="alice", session="s1"), hf.scope(user="bob", session="s1")
+    mem = await opened(model)
+    alice, bob = mem.scope(user="alice", session="s1"), mem.scope(user="bob", session="s1")
     call = {"id": "call_0", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
     await alice.add(
         [*turn("I live in Oslo."), user("List it."), {"role": "assistant", "content": None, "tool_calls": [call]}]
@@ -178,8 +178,8 @@ async def test_consolidate_does_one_scopes_work_now_and_leaves_an_open_call(open
 
 async def test_a_held_call_keeps_nobody_waiting(opened: Opened) -> None:
     model = Held()
-    hf = await opened(model, worker=True, drain_seconds=0.01)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model, worker=True, drain_seconds=0.01)
+    alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add(turn("I live in Oslo."))).ids)
     await alice.end_session()
     await asyncio.wait_for(model.called.wait(), 20)
@@ -201,11 +201,11 @@ async def test_a_held_call_keeps_nobody_waiting(opened: Opened) -> None:
 
 async def test_what_arrives_or_ends_during_a_call_is_the_next_window(opened: Opened) -> None:
     model = Held()
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add(turn("I live in Oslo."))).ids)
     await alice.end_session()
-    work = asyncio.create_task(hf.settle())
+    work = asyncio.create_task(mem.settle())
     await model.called.wait()
     added += (await alice.add(user("I work at Acme."))).ids
     await alice.end_session()
@@ -218,11 +218,11 @@ async def test_what_arrives_or_ends_during_a_call_is_the_next_window(opened: Ope
 
 async def test_what_is_forgotten_during_a_call_is_not_learnt(opened: Opened) -> None:
     model = Held()
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add([user("My secret is Zanzibar."), user("I live in Oslo.")])).ids)
     await alice.end_session()
-    work = asyncio.create_task(hf.settle())
+    work = asyncio.create_task(mem.settle())
     await model.called.wait()
     await alice.forget(added[0], wait=0)
     model.let.set()
@@ -234,12 +234,12 @@ async def test_what_is_forgotten_during_a_call_is_not_learnt(opened: Opened) -> 
 
 async def test_a_fact_that_was_shown_and_forgotten_during_a_call_is_not_learnt_again(opened: Opened) -> None:
     model = Held()
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     told = await alice.remember(attribute="secret", value="Zanzibar")
     await alice.add(user("I live in Oslo."))
     await alice.end_session()
-    work = asyncio.create_task(hf.settle())
+    work = asyncio.create_task(mem.settle())
     await model.called.wait()
     await alice.forget(told.memory.id, wait=0)
     model.let.set()
@@ -249,11 +249,11 @@ async def test_a_fact_that_was_shown_and_forgotten_during_a_call_is_not_learnt_a
 
 async def test_two_workers_and_a_lost_lease_leave_one_effect(opened: Opened, clock: FakeClock) -> None:
     slow = Held()
-    hf = await opened(slow)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(slow)
+    alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add(turn("I live in Oslo."))).ids)
     await alice.end_session()
-    runtime = hf._runtime
+    runtime = mem._runtime
     step, upkeep = runtime.worker._steps["consolidate"], runtime.store.upkeep
     [old] = await upkeep.claim(owner="one", kinds=("consolidate",), limit=1, seconds=60)
     first = asyncio.create_task(step(old))
@@ -275,11 +275,11 @@ async def test_two_workers_and_a_lost_lease_leave_one_effect(opened: Opened, clo
 
 async def test_a_lease_is_kept_while_a_call_lasts(opened: Opened, clock: FakeClock) -> None:
     model = Held()
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("I live in Oslo."))
     await alice.end_session()
-    work = asyncio.create_task(hf.settle())
+    work = asyncio.create_task(mem.settle())
     await model.called.wait()
     asleep = clock.sleepers
     for _ in range(8):
@@ -287,7 +287,7 @@ async def test_a_lease_is_kept_while_a_call_lasts(opened: Opened, clock: FakeClo
         async with asyncio.timeout(20):
             while clock.sleepers < asleep:  # noqa: ASYNC110 - the store's thread renews the lease
                 await asyncio.sleep(0)
-        assert await hf._runtime.store.upkeep.claim(owner="other", kinds=("consolidate",), limit=1, seconds=1) == []
+        assert await mem._runtime.store.upkeep.claim(owner="other", kinds=("consolidate",), limit=1, seconds=1) == []
     model.let.set()
     assert await work
     assert model.asked == 1
@@ -295,15 +295,15 @@ async def test_a_lease_is_kept_while_a_call_lasts(opened: Opened, clock: FakeClo
 
 async def test_closing_gives_the_work_back_at_once(lasting: str) -> None:
     model = Held()
-    async with AsyncHoldfast.open(lasting, consolidation=model, drain_seconds=0.01) as hf:
-        alice = hf.scope(user="alice", session="s1")
+    async with AsyncMemhold.open(lasting, consolidation=model, drain_seconds=0.01) as mem:
+        alice = mem.scope(user="alice", session="s1")
         await alice.add(turn("I live in Oslo."))
         await alice.end_session()
         await asyncio.wait_for(model.called.wait(), 20)
-    async with AsyncHoldfast.open(lasting, consolidation=ScriptedChat(name="m"), worker=False) as hf:
-        alice = hf.scope(user="alice", session="s1")
+    async with AsyncMemhold.open(lasting, consolidation=ScriptedChat(name="m"), worker=False) as mem:
+        alice = mem.scope(user="alice", session="s1")
         assert (await alice.status()).leased == 0
-        assert await hf.settle()
+        assert await mem.settle()
         assert (await alice.status()).pending == 0
 
 
@@ -319,7 +319,7 @@ class Unpicklable(ModelError):
 
 
 class Stubborn:
-    """A model that fails with exceptions that cannot be pickled, of Holdfast's tree and of others in turn."""
+    """A model that fails with exceptions that cannot be pickled, of Memhold's tree and of others in turn."""
 
     name = "m"
 
@@ -354,12 +354,12 @@ class Broken:
 @pytest.mark.parametrize("chain", [Stubborn, Broken])
 async def test_exceptions_that_cannot_be_pickled_stop_nobody(chain: type, clock: FakeClock) -> None:
     model = chain()
-    async with AsyncHoldfast.open("memory://", clock=clock, worker=False, consolidation=model) as hf:
-        alice = hf.scope(user="alice", session="s1")
+    async with AsyncMemhold.open("memory://", clock=clock, worker=False, consolidation=model) as mem:
+        alice = mem.scope(user="alice", session="s1")
         await alice.add(turn("I live in Oslo."))
         await alice.end_session()
         for _ in range(1000):
-            assert not await hf.settle()
+            assert not await mem.settle()
         assert model.asked == 1000
         [due] = await alice._read(lambda tx: tx.due())
         assert due.attempts >= 999
@@ -370,20 +370,20 @@ async def test_exceptions_that_cannot_be_pickled_stop_nobody(chain: type, clock:
 
 async def test_raw_windows_are_done_oldest_first_and_marked(opened: Opened) -> None:
     model = ScriptedChat(name="m", otherwise=down("park"))
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     added = []
     for n in range(4):
         added += (await alice.add(turn(f"I like tea number {n}."))).ids
         await alice.end_session()
-        assert not await hf.settle()
+        assert not await mem.settle()
     assert await check_whole(alice, added) == {"summary": 0, "raw": 8, "pending": 0}
     status = await alice.status()
     assert (status.raw, status.pending) == (4, 0)
     assert [hit.kind for hit in (await alice.recall("tea number 2", kinds=["raw"])).hits][:1] == ["raw"]
     model._otherwise = None
     model.asked.clear()
-    assert await hf.settle()
+    assert await mem.settle()
     shown = [request.turns[0].text.partition("The conversation:")[2] for request in model.asked]
     assert [next(n for n in range(4) if f"number {n}" in text) for text in shown] == [0, 1, 2, 3]
     assert await check_whole(alice, added) == {"summary": 8, "raw": 0, "pending": 0}
@@ -397,15 +397,15 @@ async def test_raw_windows_are_done_oldest_first_and_marked(opened: Opened) -> N
 
 async def test_raw_windows_are_done_at_a_bounded_rate_in_the_background(clock: FakeClock) -> None:
     model = ScriptedChat(name="m", otherwise=down("park"))
-    async with AsyncHoldfast.open("memory://", clock=clock, worker=False, consolidation=model) as hf:
-        alice = hf.scope(user="alice", session="s1")
+    async with AsyncMemhold.open("memory://", clock=clock, worker=False, consolidation=model) as mem:
+        alice = mem.scope(user="alice", session="s1")
         for n in range(3):
             await alice.add(turn(f"I like tea number {n}."))
             await alice.end_session()
-            await hf.settle()
+            await mem.settle()
         model._otherwise = None
         clock.advance(1000)
-        worker, before = hf._runtime.worker, len(model.asked)
+        worker, before = mem._runtime.worker, len(model.asked)
         for done in range(1, 4):
             for _ in range(3):
                 await worker.round()
@@ -419,14 +419,14 @@ async def test_a_window_that_models_answer_wrongly_blocks_nobody(opened: Opened)
             return sensible_reply(request).__class__(model="m", text="Roses are red")
         return sensible_reply(request, model="m")
 
-    hf = await opened(ScriptedChat(name="m", otherwise=fussy))
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(ScriptedChat(name="m", otherwise=fussy))
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("Write me a poem."))
     await alice.end_session()
-    await hf.settle()
+    await mem.settle()
     await alice.add(turn("I live in Oslo."))
     await alice.end_session()
-    assert not await hf.settle()
+    assert not await mem.settle()
     kinds = sorted((m.kind, "Oslo" in m.text) for m in await everything(alice) if m.kind in {"raw", "summary"})
     assert kinds == [("raw", False), ("summary", True)]
 
@@ -465,19 +465,19 @@ def real_session(count: int, seed: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("count", "ended"), [(60, True), (60, False), (600, True)])
 async def test_sessions_of_a_real_shape(opened: Opened, clock: FakeClock, count: int, *, ended: bool) -> None:
     model = ScriptedChat(name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     messages = real_session(count, count)
     assert max(len(str(m["content"])) for m in messages) > 20_000
     added: list[str] = []
     for start in range(0, len(messages), 40):
         added += (await alice.add(messages[start : start + 40])).ids
         if not ended:
-            await hf.settle()
+            await mem.settle()
     if ended:
         await alice.end_session()
     clock.advance(IDLE)
-    assert await hf.settle()
+    assert await mem.settle()
     assert await check_whole(alice, added) == {"summary": len(added), "raw": 0, "pending": 0}
     await check_facts_once(alice)
     held = {m.id: m for m in await alice.messages(limit=10_000)}
@@ -497,12 +497,12 @@ async def test_a_window_larger_than_a_small_models_context_is_joined_without_los
 
     model = ScriptedChat(name="small", otherwise=listing)
     model.window = 2400
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     texts = [f"I like tea number {n}. " + "word. " * 400 for n in range(12)]
     added = list((await alice.add([m for text in texts for m in turn(text)])).ids)
     await alice.end_session()
-    assert await hf.settle()
+    assert await mem.settle()
     assert len(model.asked) > 4
     assert await check_whole(alice, added) == {"summary": 24, "raw": 0, "pending": 0}
     summaries = [m for m in await everything(alice) if m.kind == "summary"]
@@ -519,11 +519,11 @@ async def test_a_request_that_proves_too_long_is_asked_in_smaller_parts(opened: 
             raise ModelError("too long", model="m", cls="shorten", reason="too long")
         return sensible_reply(request, model="m")
 
-    hf = await opened(ScriptedChat(name="m", otherwise=small))
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(ScriptedChat(name="m", otherwise=small))
+    alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add([m for n in range(8) for m in turn(f"I like tea {n}. " + "word. " * 300)])).ids)
     await alice.end_session()
-    assert await hf.settle()
+    assert await mem.settle()
     assert await check_whole(alice, added) == {"summary": 16, "raw": 0, "pending": 0}
 
 
@@ -547,8 +547,8 @@ async def test_operations_name_what_they_touch_and_leave_the_rest(opened: Opened
         ],
         name="m",
     )
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(user("I eat sushi in Oslo, type A"))
     await alice.consolidate()
     await alice.add(user("Pizza now, and I left town"))
@@ -565,8 +565,8 @@ async def test_operations_name_what_they_touch_and_leave_the_rest(opened: Opened
 
 async def test_an_assistants_supposition_does_not_displace_what_the_user_told(opened: Opened, clock: FakeClock) -> None:
     model = ScriptedChat([saved(fact("home", "Paris", "m2")), saved(fact("home", "Rome", "m1"))], name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     told = await alice.remember(attribute="home", value="Oslo")
     clock.advance(60)
     await alice.add([user("Where is that?"), {"role": "assistant", "content": "In Paris, where you live."}])
@@ -581,8 +581,8 @@ async def test_an_assistants_supposition_does_not_displace_what_the_user_told(op
 
 async def test_what_a_model_ascribes_to_the_user_ends_nothing_that_was_told(opened: Opened, clock: FakeClock) -> None:
     model = ScriptedChat([saved(fact("home", "Paris", "m1")), saved(fact("home", "Rome", "m1"))], name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     told = await alice.remember(attribute="home", value="Oslo")
     clock.advance(60)
     # The words are the assistant's, the source that the model names is the user's.
@@ -597,8 +597,8 @@ async def test_what_a_model_ascribes_to_the_user_ends_nothing_that_was_told(open
 
 async def test_a_person_ends_a_value_without_naming_it(opened: Opened, clock: FakeClock) -> None:
     model = ScriptedChat([saved(fact("employer", "Acme", "m1", operation="remove", target="f1"))], name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     told = await alice.remember(attribute="employer", value="Acme")
     clock.advance(60)
     await alice.add(user("I quit my job yesterday."))
@@ -615,8 +615,8 @@ async def test_of_several_values_only_the_named_one_is_replaced(opened: Opened, 
         ],
         name="m",
     )
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     said = ("I have a cat and a dog.", "The cat is gone, now I keep a parrot.", "There is a snake at home.")
     wanted = [{"a cat", "a dog"}, {"a dog", "a parrot"}, {"a dog", "a parrot", "a snake"}]
     for text, values in zip(said, wanted, strict=True):
@@ -630,8 +630,8 @@ async def test_of_several_values_only_the_named_one_is_replaced(opened: Opened, 
 async def test_what_holds_later_is_a_note_until_then(opened: Opened, clock: FakeClock) -> None:
     later = (clock.now() + timedelta(days=30)).isoformat()
     model = ScriptedChat([saved(fact("home", "Oslo")), saved(fact("home", "Paris", holds_from=later))], name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(user("I live in Oslo."))
     await alice.consolidate()
     clock.advance(60)
@@ -648,13 +648,13 @@ async def test_what_an_assistant_repeats_of_memory_is_no_evidence(opened: Opened
     repeat = saved(fact("home", "Oslo", "m2"), fact("favorite food", "sushi", "m2"), fact("car", "a Volvo", "m2"))
     own_tool = saved(fact("favorite drink", "tea", "m2"))
     model = ScriptedChat([saved(fact("home", "Oslo")), repeat, own_tool], name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(user("I live in Oslo."))
     await alice.consolidate()
     [home] = [m for m in await everything(alice) if m.kind == "fact"]
     clock.advance(60)
-    secret = hf._runtime.store.facts.secret
+    secret = mem._runtime.store.facts.secret
     quoted = fence("memory", ["mem_1"], ["favorite food: sushi"], secret=secret).text
     answer = "You live in Oslo and like sushi; you drive a Volvo."
     await alice.add([user(f"{quoted}\nWhat do you know?"), {"role": "assistant", "content": answer}])
@@ -671,8 +671,8 @@ async def test_what_an_assistant_repeats_of_memory_is_no_evidence(opened: Opened
 
 async def test_an_entry_of_another_form_is_kept_and_noted(opened: Opened) -> None:
     model = ScriptedChat([saved(history_entry="They live there")], name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(
         user(
             "\uc800\ub294 \uc11c\uc6b8\uc5d0 \uc0b4\uace0 \uac04\ud638\uc0ac\ub85c \uc77c\ud558\uace0 \uc788\uc5b4\uc694. \ub9e4\uc6b0 \ubc14\ube60\uc694."
@@ -686,15 +686,15 @@ async def test_an_entry_of_another_form_is_kept_and_noted(opened: Opened) -> Non
 
 async def test_nothing_to_remember_is_said_and_done_once(opened: Opened) -> None:
     model = ScriptedChat([{"nothing_to_remember": "only a greeting"}], name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     first = (await alice.add(user("hi"))).ids
     made = await alice.consolidate()
     assert (made.summaries, made.raw, made.waiting) == ((), (), 0)
     second = (await alice.add([user("My name is Alice."), user("I live in Oslo.")])).ids
     await alice.consolidate()
     await alice.forget(second[0], wait=0)
-    assert await hf.settle()
+    assert await mem.settle()
     held = {
         source for m in await everything(alice) if m.kind == "summary" and m.state == "active" for source in m.sources
     }
@@ -704,9 +704,9 @@ async def test_nothing_to_remember_is_said_and_done_once(opened: Opened) -> None
 
 async def test_recalled_text_is_not_learnt_again(opened: Opened) -> None:
     model = ScriptedChat(name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
-    secret = hf._runtime.store.facts.secret
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
+    secret = mem._runtime.store.facts.secret
     quoted = fence("memory", ["mem_1"], ["My favorite food is sushi."], secret=secret).text
     [message] = (await alice.add(user(f"{quoted}\nI live in Oslo."))).ids
     await alice.consolidate()
@@ -719,8 +719,8 @@ async def test_what_was_forgotten_with_its_sources_kept_is_not_learnt_again(open
     model = ScriptedChat(
         [saved(fact("home", "Oslo")), saved(fact("home", "Oslo")), saved(fact("home", "Oslo"))], name="m"
     )
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(user("I live in Oslo."))
     await alice.consolidate()
     [home] = [m for m in await everything(alice) if m.kind == "fact"]
@@ -735,8 +735,8 @@ async def test_what_was_forgotten_with_its_sources_kept_is_not_learnt_again(open
 
 async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) -> None:
     model = ScriptedChat([saved(fact("home", "Oslo")), saved(fact("home", "Paris"))], name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add(user("I live in Oslo."))).ids)
     await alice.consolidate()
     added += (await alice.add(user("I moved to Paris."))).ids
@@ -747,7 +747,7 @@ async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) ->
     active = [m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"]
     assert active == ["Oslo"]
     assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}
-    assert await hf.settle()
+    assert await mem.settle()
     assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}, "by the user's wish"
     await alice.undo(undone.change_ids[0])
     assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
@@ -755,24 +755,24 @@ async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) ->
         await alice.undo(undone.change_ids[0])
     await alice.undo(change.id, redo=True)
     assert await check_whole(alice, added) == {"summary": 1, "raw": 1, "pending": 0}
-    assert await hf.settle()
+    assert await mem.settle()
     assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
 
 
 async def test_rules_serve_meanwhile_and_a_model_does_it_again(opened: Opened, clock: FakeClock) -> None:
     model = ScriptedChat(name="m", otherwise=down())
-    hf = await opened([model, RulesModel()])
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened([model, RulesModel()])
+    alice = mem.scope(user="alice", session="s1")
     told = await alice.remember(attribute="home", value="Oslo")
     clock.advance(60)
     added = list((await alice.add([user("I live in Paris."), user("My favorite food is sushi.")])).ids)
     await alice.end_session()
-    await hf.settle()
+    await mem.settle()
     assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
     by_rules = [m for m in await everything(alice) if m.origin == "rules" and m.state == "active"]
     assert {m.value for m in by_rules if m.kind == "fact"} == {"Paris", "sushi"}
     model._otherwise = saved(fact("favorite food", "sushi", "m2"))
-    assert await hf.settle()
+    assert await mem.settle()
     assert await check_whole(alice, added) == {"summary": 2, "raw": 0, "pending": 0}
     active = {(m.value, m.origin) for m in await everything(alice) if m.kind == "fact" and m.state == "active"}
     assert active == {("Oslo", "user"), ("sushi", "model")}, "what only the rules read is taken back"
@@ -782,22 +782,22 @@ async def test_rules_serve_meanwhile_and_a_model_does_it_again(opened: Opened, c
 async def test_with_rules_alone_nothing_fails_and_a_later_model_does_it_again(
     opened: Opened, location: str, clock: FakeClock
 ) -> None:
-    hf = await opened([RulesModel()])
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened([RulesModel()])
+    alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add([user("My favorite food is sushi.")])).ids)
     await alice.end_session()
-    await hf.settle()
+    await mem.settle()
     clock.advance(86_400)
-    assert await hf.settle(), "nothing is put off"
+    assert await mem.settle(), "nothing is put off"
     status = await alice.status()
     assert (status.last_error, status.parked, dict(status.due)) == (None, 0, {})
     assert [m.origin for m in await everything(alice) if m.kind == "fact"] == ["rules"]
     if location == "memory://":
         return
-    await hf.close()
-    hf = await opened(ScriptedChat(name="m", otherwise=saved(fact("favorite food", "sushi", "m1"))))
-    alice = hf.scope(user="alice", session="s1")
-    assert await hf.settle()
+    await mem.close()
+    mem = await opened(ScriptedChat(name="m", otherwise=saved(fact("favorite food", "sushi", "m1"))))
+    alice = mem.scope(user="alice", session="s1")
+    assert await mem.settle()
     assert await check_whole(alice, added) == {"summary": 1, "raw": 0, "pending": 0}
     assert [(m.value, m.origin) for m in await everything(alice) if m.state == "active" and m.kind == "fact"] == [
         ("sushi", "model")
@@ -806,8 +806,8 @@ async def test_with_rules_alone_nothing_fails_and_a_later_model_does_it_again(
 
 async def test_the_mirror_is_rewritten_and_forgotten_text_leaves_it(opened: Opened, tmp_path: Path) -> None:
     folder = tmp_path / "mirror"
-    hf = await opened(ScriptedChat(name="m"), mirror=str(folder))
-    alice = hf.scope(user="../alice", session="s1")
+    mem = await opened(ScriptedChat(name="m"), mirror=str(folder))
+    alice = mem.scope(user="../alice", session="s1")
     await alice.add(user("I live in Oslo."))
     made = await alice.consolidate()
     files = {path.name: path for path in folder.rglob("*.md")}
@@ -828,32 +828,32 @@ async def test_the_mirror_follows_what_is_told_corrected_undone_and_expires(
     opened: Opened, tmp_path: Path, clock: FakeClock
 ) -> None:
     folder = tmp_path / "mirror"
-    hf = await opened(ScriptedChat(name="m"), mirror=str(folder))
-    alice = hf.scope(user="alice")
+    mem = await opened(ScriptedChat(name="m"), mirror=str(folder))
+    alice = mem.scope(user="alice")
     await alice.remember(attribute="home", value="Oslo")
-    assert await hf.settle()
+    assert await mem.settle()
     assert "Oslo" in mirrored(folder)
     clock.advance(60)
     moved = await alice.remember(attribute="home", value="Paris")
     assert (await alice.status()).due["mirror"] == 1, "behind the acknowledgement"
     assert "As of 20" in mirrored(folder), "until then it says of when it is"
-    assert await hf.settle()
+    assert await mem.settle()
     assert "Paris" in mirrored(folder)
     assert "Oslo" not in mirrored(folder)
     await alice.correct(moved.memory.id, "Lyon")
-    assert await hf.settle()
+    assert await mem.settle()
     assert "Lyon" in mirrored(folder)
     assert "Paris" not in mirrored(folder)
     await alice.undo((await alice.history(moved.memory.id))[-1].id)
-    assert await hf.settle()
+    assert await mem.settle()
     assert "Paris" in mirrored(folder)
     clock.advance(60)
     soon = (await alice.messages() or [None]) and clock.now() + timedelta(hours=1)
     await alice.remember("The door code is 7", expires_at=soon)
-    assert await hf.settle()
+    assert await mem.settle()
     assert "door code" in mirrored(folder)
     clock.advance(3700)
-    assert await hf.settle()
+    assert await mem.settle()
     assert "door code" not in mirrored(folder)
     await alice.add(turn("Hello."))
     assert "mirror" not in (await alice.status()).due, "a message alone changes no file"
@@ -863,25 +863,25 @@ async def test_the_mirror_is_there_when_a_process_without_a_worker_ends(
     tmp_path: Path, lasting: str, clock: FakeClock
 ) -> None:
     folder, path = tmp_path / "mirror", lasting
-    async with AsyncHoldfast.open(path, clock=clock, worker=False, mirror=str(folder)) as hf:
-        await hf.scope(user="alice").remember(attribute="home", value="Oslo")
+    async with AsyncMemhold.open(path, clock=clock, worker=False, mirror=str(folder)) as mem:
+        await mem.scope(user="alice").remember(attribute="home", value="Oslo")
     assert "Oslo" in mirrored(folder)
     # Another process has no mirror: what it changes reaches the files when somebody with one looks.
-    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
-        alice = hf.scope(user="alice")
+    async with AsyncMemhold.open(path, clock=clock, worker=False) as mem:
+        alice = mem.scope(user="alice")
         await alice.forget((await alice.list()).items[0].id, wait=0)
     assert "Oslo" in mirrored(folder)
-    async with AsyncHoldfast.open(path, clock=clock, worker=False, mirror=str(folder)) as hf:
-        assert await hf.settle()
+    async with AsyncMemhold.open(path, clock=clock, worker=False, mirror=str(folder)) as mem:
+        assert await mem.settle()
     assert "Oslo" not in mirrored(folder)
 
 
 async def test_an_older_state_never_takes_the_place_of_a_newer_file(opened: Opened, tmp_path: Path) -> None:
     folder = tmp_path / "mirror"
-    hf = await opened(ScriptedChat(name="m"), mirror=str(folder))
-    alice = hf.scope(user="alice")
+    mem = await opened(ScriptedChat(name="m"), mirror=str(folder))
+    alice = mem.scope(user="alice")
     told = await alice.remember(attribute="home", value="Oslo")
-    runtime = hf._runtime
+    runtime = mem._runtime
     read, begun, go = runtime.store.read, asyncio.Event(), asyncio.Event()
 
     async def slow(scope, work):
@@ -903,13 +903,13 @@ async def test_an_older_state_never_takes_the_place_of_a_newer_file(opened: Open
 
 
 async def test_log_lines_tell_the_story_without_content(opened: Opened, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, logger="holdfast")
+    caplog.set_level(logging.INFO, logger="memhold")
     first = ScriptedChat(["Zanzibar is nice"], name="first")
-    hf = await opened([first, ScriptedChat(name="second")])
-    alice = hf.scope(user="alice-name", session="my-session")
+    mem = await opened([first, ScriptedChat(name="second")])
+    alice = mem.scope(user="alice-name", session="my-session")
     await alice.add(turn("I live in Zanzibar."))
     await alice.consolidate()
-    lines = [record.getMessage() for record in caplog.records if record.name == "holdfast.consolidation"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "memhold.consolidation"]
     assert any("consolidating 2 messages" in line for line in lines)
     assert any(
         "first" in line and "did not call save_memory" in line and "falling back to second" in line for line in lines
@@ -919,8 +919,8 @@ async def test_log_lines_tell_the_story_without_content(opened: Opened, caplog: 
 
 
 def test_the_sync_face_has_the_same_verbs(lasting: str) -> None:
-    with Holdfast.open(lasting, worker=False, consolidation=ScriptedChat(name="m")) as hf:
-        alice = hf.scope(user="alice", session="s1")
+    with Memhold.open(lasting, worker=False, consolidation=ScriptedChat(name="m")) as mem:
+        alice = mem.scope(user="alice", session="s1")
         alice.add(turn("I live in Oslo."))
         made = alice.consolidate()
         assert [hit.id for hit in alice.summaries("Oslo").hits] == list(made.summaries)
@@ -932,11 +932,11 @@ def test_the_sync_face_has_the_same_verbs(lasting: str) -> None:
 
 
 async def test_what_calls_took_is_kept_by_model(opened: Opened) -> None:
-    hf = await opened([ScriptedChat(["no"], name="a"), ScriptedChat(name="b")])
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened([ScriptedChat(["no"], name="a"), ScriptedChat(name="b")])
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("I live in Oslo."))
     await alice.consolidate()
-    tallies = {one.model: one for one in await hf._runtime.store.usage.read()}
+    tallies = {one.model: one for one in await mem._runtime.store.usage.read()}
     assert {name: (one.purpose, one.calls, one.answered) for name, one in tallies.items()} == {
         "a": ("consolidation", 1, 0),
         "b": ("consolidation", 1, 1),
@@ -945,8 +945,8 @@ async def test_what_calls_took_is_kept_by_model(opened: Opened) -> None:
 
 
 async def test_why_something_waits_is_said(opened: Opened) -> None:
-    hf = await opened(ScriptedChat(name="m", otherwise="no call"))
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(ScriptedChat(name="m", otherwise="no call"))
+    alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("I live in Oslo."))
     made = await alice.consolidate()
     assert made.last_error == "retry: m did not call save_memory"
@@ -954,40 +954,40 @@ async def test_why_something_waits_is_said(opened: Opened) -> None:
 
 async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect(opened: Opened) -> None:
     model = ScriptedChat(name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     call = {"id": "call_0", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
     await alice.add(
         [*turn("I live in Oslo."), user("List it."), {"role": "assistant", "content": None, "tool_calls": [call]}]
     )
-    when, store = hf._runtime.settings.when, hf._runtime.store
+    when, store = mem._runtime.settings.when, mem._runtime.store
     before = await alice._read(lambda tx: tx.session("s1"))
     for _ in range(2):
         assert await store.write(alice.scope, lambda tx: make_due(tx, tx.session("s1"), when)) == 3
     after = await alice._read(lambda tx: tx.session("s1"))
     assert (after.window_start, after.cursor, after.ended_at) == (before.window_start, before.cursor, before.ended_at)
     assert (await alice.status()).due["consolidate"] == 1
-    assert await hf.settle()
+    assert await mem.settle()
     assert (await alice.status()).pending == 1, "the open call waits for its result"
 
 
 async def test_a_script_that_was_kept_raw_is_not_consolidated_later(lasting: str, clock: FakeClock) -> None:
     model = ScriptedChat(name="m")
-    async with AsyncHoldfast.open(lasting, clock=clock, worker=False) as hf:
-        script = hf.scope(user="alice", session="script:nightly")
+    async with AsyncMemhold.open(lasting, clock=clock, worker=False) as mem:
+        script = mem.scope(user="alice", session="script:nightly")
         await script.add(turn("I live in Oslo."))
         assert (await script.end_session()).ids
-    async with AsyncHoldfast.open(lasting, clock=clock, worker=False, consolidation=model) as hf:
-        assert await hf.settle()
-        await hf.scope(user="alice").consolidate()
+    async with AsyncMemhold.open(lasting, clock=clock, worker=False, consolidation=model) as mem:
+        assert await mem.settle()
+        await mem.scope(user="alice").consolidate()
         assert model.asked == []
-        assert (await hf.scope(user="alice").recall("Oslo", kinds=["raw"])).hits
+        assert (await mem.scope(user="alice").recall("Oslo", kinds=["raw"])).hits
 
 
 async def test_known_facts_leave_room_for_the_window(opened: Opened) -> None:
     model = ScriptedChat(name="m")
-    hf = await opened(model)
-    alice = hf.scope(user="alice", session="s1")
+    mem = await opened(model)
+    alice = mem.scope(user="alice", session="s1")
     for number in range(60):
         await alice.remember(attribute=f"rule {number}", value=f"{number} " + "가나다라 " * 60)
     await alice.remember(attribute="home", value="Oslo")

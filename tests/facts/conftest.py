@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import FakeClock, SeededIds
+from memhold import AsyncMemhold
+from memhold.testing import FakeClock, SeededIds
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def clock() -> FakeClock:
 
 
 @pytest_asyncio.fixture
-async def holdfast(location: str, clock: FakeClock) -> AsyncIterator[AsyncHoldfast]:
-    opened = await AsyncHoldfast.open(location, worker=False, clock=clock, ids=SeededIds(7))
+async def memhold(location: str, clock: FakeClock) -> AsyncIterator[AsyncMemhold]:
+    opened = await AsyncMemhold.open(location, worker=False, clock=clock, ids=SeededIds(7))
     yield opened
     await opened.close()

@@ -11,14 +11,14 @@ import pytest
 import pytest_asyncio
 from numpy.typing import NDArray
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import ModelError
-from holdfast.model import Author
-from holdfast.pipeline.remember import Teller
-from holdfast.pipeline.statements import Statement, state_fact
-from holdfast.pipeline.suspicions import doubts
-from holdfast.testing import FakeClock, ScriptedChat, SeededIds
-from holdfast.upkeep import likeness as likeness_module
+from memhold import AsyncMemhold
+from memhold.errors import ModelError
+from memhold.model import Author
+from memhold.pipeline.remember import Teller
+from memhold.pipeline.statements import Statement, state_fact
+from memhold.pipeline.suspicions import doubts
+from memhold.testing import FakeClock, ScriptedChat, SeededIds
+from memhold.upkeep import likeness as likeness_module
 
 pytestmark = pytest.mark.asyncio
 DAY = 86_400.0
@@ -52,11 +52,11 @@ class Cosines:
 
 @pytest_asyncio.fixture
 async def opening(location: str, clock: FakeClock) -> AsyncIterator:
-    opened: list[AsyncHoldfast] = []
+    opened: list[AsyncMemhold] = []
 
-    async def open_with(**given) -> AsyncHoldfast:
+    async def open_with(**given) -> AsyncMemhold:
         settings = {"worker": False, "clock": clock, "ids": SeededIds(len(opened) + 5), "key_threshold": 0.9, **given}
-        opened.append(await AsyncHoldfast.open(location, **settings))
+        opened.append(await AsyncMemhold.open(location, **settings))
         return opened[-1]
 
     yield open_with
@@ -64,8 +64,8 @@ async def opening(location: str, clock: FakeClock) -> AsyncIterator:
         await one.close()
 
 
-async def two_keys(holdfast: AsyncHoldfast, clock: FakeClock):
-    alice = holdfast.scope(user="alice")
+async def two_keys(memhold: AsyncMemhold, clock: FakeClock):
+    alice = memhold.scope(user="alice")
     first = (await alice.remember(attribute="wife's job", value="teacher")).memory
     clock.advance(DAY)
     second = (await alice.remember(attribute="wife's vocation", value="baker")).memory
@@ -83,10 +83,10 @@ def verdict(word: str) -> dict[str, str]:
 
 async def test_beyond_the_threshold_they_are_one_in_one_change(opening, clock: FakeClock) -> None:
     embedding = Cosines(0.95)
-    holdfast = await opening(embedding=embedding)
-    alice, first, second = await two_keys(holdfast, clock)
+    memhold = await opening(embedding=embedding)
+    alice, first, second = await two_keys(memhold, clock)
     assert embedding.asked == [], "what is told waits for no embedding"
-    assert await holdfast.settle()
+    assert await memhold.settle()
     assert await values(alice) == ["baker"]
     assert (await alice.get(first.id)).superseded_by == second.id
     assert [set(texts) for texts in embedding.keys_asked] == [{"wife job", "wife vocation"}]
@@ -99,26 +99,26 @@ async def test_beyond_the_threshold_they_are_one_in_one_change(opening, clock: F
     )
     assert "similarity 0.95" in change.reason
     await alice.undo(change.id)
-    await holdfast.settle()
+    await memhold.settle()
     assert await values(alice) == ["baker", "teacher"], "what a person took back is not done again"
     assert len(await alice.suspicions()) == 1
 
 
 async def test_far_below_it_they_are_two_and_nobody_is_asked(opening, clock: FakeClock) -> None:
     judge = ScriptedChat(otherwise=verdict("same"))
-    holdfast = await opening(embedding=Cosines(0.5), adjudication=judge)
-    alice, _, _ = await two_keys(holdfast, clock)
-    await holdfast.settle()
+    memhold = await opening(embedding=Cosines(0.5), adjudication=judge)
+    alice, _, _ = await two_keys(memhold, clock)
+    await memhold.settle()
     assert await values(alice) == ["baker", "teacher"]
     assert (await alice.suspicions(), judge.asked) == ((), [])
 
 
 async def test_in_the_grey_band_it_stays_for_a_person(opening, clock: FakeClock) -> None:
     embedding = Cosines(0.85)
-    holdfast = await opening(embedding=embedding)
-    alice, _, _ = await two_keys(holdfast, clock)
-    await holdfast.settle()
-    await holdfast.settle()
+    memhold = await opening(embedding=embedding)
+    alice, _, _ = await two_keys(memhold, clock)
+    await memhold.settle()
+    await memhold.settle()
     assert await values(alice) == ["baker", "teacher"]
     assert (await alice.status()).doubts == 1
     assert len(embedding.keys_asked) == 1, "it was looked at once"
@@ -127,22 +127,22 @@ async def test_in_the_grey_band_it_stays_for_a_person(opening, clock: FakeClock)
 @pytest.mark.parametrize("word", ["same", "different"])
 async def test_in_the_grey_band_a_model_decides_once_and_for_ever(opening, clock: FakeClock, word: str) -> None:
     judge = ScriptedChat([verdict(word)], name="judge")
-    holdfast = await opening(embedding=Cosines(0.85), adjudication=judge)
-    alice, _first, _ = await two_keys(holdfast, clock)
+    memhold = await opening(embedding=Cosines(0.85), adjudication=judge)
+    alice, _first, _ = await two_keys(memhold, clock)
     assert judge.asked == [], "what is told waits for no model"
-    assert await holdfast.settle()
+    assert await memhold.settle()
     assert await values(alice) == (["baker"] if word == "same" else ["baker", "teacher"])
     [asked] = judge.asked
     assert (asked.purpose, asked.tool.name) == ("adjudication", "judge_keys")
     assert not any(value in str(asked) for value in ("teacher", "baker")), "keys, never values"
     [doubt] = await alice.suspicions(settled=True)
-    change = await holdfast._runtime.store.read(alice.scope, lambda tx: tx.find_change(doubt.suspicion.settled_by))
+    change = await memhold._runtime.store.read(alice.scope, lambda tx: tx.find_change(doubt.suspicion.settled_by))
     assert (change.by.origin, change.by.name, change.by.version) == ("model", "judge", "adjudicate/1")
     clock.advance(DAY)
     await alice.remember(attribute="wife's vocation", value="poet")
     clock.advance(DAY)
     await alice.remember(attribute="wife's job", value="judge")
-    await holdfast.settle()
+    await memhold.settle()
     assert len(judge.asked) == 1
     assert await values(alice) == (["judge"] if word == "same" else ["judge", "poet"])
 
@@ -152,45 +152,45 @@ async def test_in_the_grey_band_a_model_decides_once_and_for_ever(opening, clock
 )
 async def test_an_answer_that_is_none_settles_nothing(opening, clock: FakeClock, reply) -> None:
     judge = ScriptedChat(otherwise=reply)
-    holdfast = await opening(embedding="none", adjudication=judge)
-    alice, _, _ = await two_keys(holdfast, clock)
-    assert await holdfast.settle() is False
+    memhold = await opening(embedding="none", adjudication=judge)
+    alice, _, _ = await two_keys(memhold, clock)
+    assert await memhold.settle() is False
     assert await values(alice) == ["baker", "teacher"]
     assert (await alice.status()).doubts == 1
 
 
 async def test_an_unknown_embedding_lifts_nothing(opening, clock: FakeClock) -> None:
     embedding = Cosines(1.0)
-    holdfast = await opening(embedding=embedding, key_threshold=0)
-    alice, _, _ = await two_keys(holdfast, clock)
-    await holdfast.settle()
+    memhold = await opening(embedding=embedding, key_threshold=0)
+    alice, _, _ = await two_keys(memhold, clock)
+    await memhold.settle()
     assert await values(alice) == ["baker", "teacher"]
     assert embedding.keys_asked == []
 
 
 async def test_a_veto_is_not_lifted(opening, clock: FakeClock) -> None:
-    holdfast = await opening(embedding=Cosines(1.0))
-    alice = holdfast.scope(user="alice")
+    memhold = await opening(embedding=Cosines(1.0))
+    alice = memhold.scope(user="alice")
     for attribute in ("wife's vocation", "ex-wife's vocation", "wife's former vocation", "wife's dream vocation"):
         clock.advance(DAY)
         await alice.remember(attribute=attribute, value=attribute)
-    await holdfast.settle()
+    await memhold.settle()
     assert len(await values(alice)) == 4
 
 
 async def test_stored_vectors_of_keys_are_used_again_until_something_is_forgotten(opening, clock: FakeClock) -> None:
     embedding = Cosines(0.85)
-    holdfast = await opening(embedding=embedding)
-    alice, first, _ = await two_keys(holdfast, clock)
-    await holdfast.settle()
+    memhold = await opening(embedding=embedding)
+    alice, first, _ = await two_keys(memhold, clock)
+    await memhold.settle()
     for attribute, texts in (("wife's trade", {"wife trade"}), ("wife's livelihood", {"wife livelihood"})):
         clock.advance(DAY)
         await alice.remember(attribute=attribute, value="x")
-        await holdfast.settle()
+        await memhold.settle()
         assert set(embedding.keys_asked[-1]) == texts, "one call for a new key, and only for it"
     assert len(embedding.keys_asked) == 3
     await alice.forget(first.id)
-    held = await holdfast._runtime.store.read(alice.scope, lambda tx: tx.key_vectors("test:cosines"))
+    held = await memhold._runtime.store.read(alice.scope, lambda tx: tx.key_vectors("test:cosines"))
     assert held == {}
 
 
@@ -199,24 +199,24 @@ async def test_an_embedding_that_hangs_or_fails_holds_up_nobody(
 ) -> None:
     monkeypatch.setattr(likeness_module, "EMBED_SECONDS", 0.05)
     embedding = Cosines(0.95)
-    holdfast = await opening(embedding=embedding)
-    alice, _, _ = await two_keys(holdfast, clock)
+    memhold = await opening(embedding=embedding)
+    alice, _, _ = await two_keys(memhold, clock)
     await alice.remember("a note", expires_at=clock.now() + clock_delta(60))
     embedding.hangs = True
     clock.advance(DAY)
-    step = holdfast._runtime.worker
+    step = memhold._runtime.worker
     async with asyncio.timeout(20):
-        [lease] = await holdfast._runtime.store.upkeep.claim(owner="t", kinds=["alike"], limit=1, seconds=60)
+        [lease] = await memhold._runtime.store.upkeep.claim(owner="t", kinds=["alike"], limit=1, seconds=60)
         with pytest.raises(TimeoutError):
             await step._steps["alike"](lease)
-        await holdfast._runtime.store.upkeep.put_off(lease, at=clock.now(), error=None, attempt=False)
+        await memhold._runtime.store.upkeep.put_off(lease, at=clock.now(), error=None, attempt=False)
         assert (await alice.remember(attribute="city", value="Porto")).memory.state == "active"
     embedding.hangs, embedding.error = False, ModelError("down", model="m", cls="park", reason="down", rule="t")
-    assert await holdfast.settle() is False
+    assert await memhold.settle() is False
     assert await values(alice) == ["Porto", "baker", "teacher"]
     embedding.error = None
     clock.advance(DAY)
-    await holdfast.settle()
+    await memhold.settle()
     assert await values(alice) == ["Porto", "baker"]
 
 
@@ -227,12 +227,12 @@ def clock_delta(seconds: float):
 
 
 async def test_a_model_that_comes_later_is_asked_about_what_was_left_open(opening, clock: FakeClock) -> None:
-    holdfast = await opening(embedding=Cosines(0.85))
-    _alice, _, _ = await two_keys(holdfast, clock)
-    await holdfast.settle()
-    if holdfast._runtime.store.facts.backend != "sqlite":
+    memhold = await opening(embedding=Cosines(0.85))
+    _alice, _, _ = await two_keys(memhold, clock)
+    await memhold.settle()
+    if memhold._runtime.store.facts.backend != "sqlite":
         return
-    await holdfast.close()
+    await memhold.close()
     judge = ScriptedChat([verdict("same")])
     again = await opening(embedding=Cosines(0.85), adjudication=judge)
     await again.settle()
@@ -241,11 +241,11 @@ async def test_a_model_that_comes_later_is_asked_about_what_was_left_open(openin
 
 async def test_uniting_never_ends_what_the_user_told_on_a_models_word(opening, clock: FakeClock) -> None:
     """A model's key turns out to be that of something the user told: the user's value stays, with a suspicion."""
-    holdfast = await opening(embedding=Cosines(0.95))
-    alice = holdfast.scope(user="alice")
+    memhold = await opening(embedding=Cosines(0.95))
+    alice = memhold.scope(user="alice")
     await alice.remember(attribute="wife's job", value="teacher")
     clock.advance(DAY)
-    runtime = holdfast._runtime
+    runtime = memhold._runtime
     teller = Teller(ids=runtime.ids, secret=runtime.store.facts.secret, author=Author(origin="model", name="m"))
 
     def learn(tx):
@@ -255,7 +255,7 @@ async def test_uniting_never_ends_what_the_user_told_on_a_models_word(opening, c
         return state_fact(tx, said, teller=teller, change_id=runtime.ids.new("chg"), life=clock_delta(7 * DAY))
 
     await runtime.store.write(alice.scope, learn)
-    await holdfast.settle()
+    await memhold.settle()
     assert await values(alice) == ["teacher"]
     [doubt] = await runtime.store.read(alice.scope, doubts)
     assert (doubt.suspicion.kind, doubt.memory.value, doubt.other.value) == ("contradiction", "baker", "teacher")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import FakeClock, SeededIds
-from holdfast.transaction import ReadTx
+from memhold import AsyncMemhold
+from memhold.testing import FakeClock, SeededIds
+from memhold.transaction import ReadTx
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -43,8 +43,8 @@ def model(history: Sequence[Said], day: float) -> set[str]:
     return held
 
 
-async def opened() -> AsyncHoldfast:
-    return await AsyncHoldfast.open("memory://", worker=False, clock=FakeClock(), ids=SeededIds(3))
+async def opened() -> AsyncMemhold:
+    return await AsyncMemhold.open("memory://", worker=False, clock=FakeClock(), ids=SeededIds(3))
 
 
 async def tell(scope, one: Said, wording: str = WORDINGS[0]) -> None:
@@ -73,8 +73,8 @@ def test_any_order_of_arrival(history: list[Said], data: st.DataObject) -> None:
     wordings = data.draw(st.lists(st.sampled_from(WORDINGS), min_size=len(arrival), max_size=len(arrival)))
 
     async def run() -> None:
-        async with await opened() as holdfast:
-            scope = holdfast.scope(user="alice")
+        async with await opened() as memhold:
+            scope = memhold.scope(user="alice")
             for one, wording in zip(arrival, wordings, strict=True):
                 await tell(scope, one, wording)
             await assert_agrees(scope, history)
@@ -95,8 +95,8 @@ def test_what_was_known_at_every_instant(history: list[Said], data: st.DataObjec
 
     async def run() -> None:
         clock = FakeClock()
-        async with await AsyncHoldfast.open("memory://", worker=False, clock=clock, ids=SeededIds(3)) as holdfast:
-            scope = holdfast.scope(user="alice")
+        async with await AsyncMemhold.open("memory://", worker=False, clock=clock, ids=SeededIds(3)) as memhold:
+            scope = memhold.scope(user="alice")
             knew = [clock.now()]
             for one, wording in zip(arrival, wordings, strict=True):
                 clock.advance(60)
@@ -124,14 +124,14 @@ def test_two_workers(history: list[Said], data: st.DataObject) -> None:
     theirs = data.draw(st.permutations([one for one in history if one not in mine] + mine[:2]))
 
     async def run() -> None:
-        async with await opened() as holdfast:
+        async with await opened() as memhold:
 
             async def work(part: Sequence[Said], name: str) -> None:
                 for one in part:
-                    await tell(holdfast.scope(user="alice", session=name), one)
+                    await tell(memhold.scope(user="alice", session=name), one)
 
             await asyncio.gather(work(mine, "a"), work(theirs, "b"))
-            await assert_agrees(holdfast.scope(user="alice"), history)
+            await assert_agrees(memhold.scope(user="alice"), history)
 
     asyncio.run(run())
 
@@ -146,8 +146,8 @@ def test_removals_and_late_words(history: list[Said], data: st.DataObject) -> No
     late = [(at, operation, other) for at, operation, other in order[len(order) // 2 :]]
 
     async def run() -> None:
-        async with await opened() as holdfast:
-            scope = holdfast.scope(user="alice")
+        async with await opened() as memhold:
+            scope = memhold.scope(user="alice")
             known = order[: len(order) // 2]
             for one in known:
                 await tell(scope, one)
@@ -165,9 +165,9 @@ def test_removals_and_late_words(history: list[Said], data: st.DataObject) -> No
 
 
 @pytest.mark.asyncio
-async def test_undoing_each_step_brings_back_each_present(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+async def test_undoing_each_step_brings_back_each_present(memhold: AsyncMemhold, clock: FakeClock) -> None:
     """Back and forth through a story told in three wordings, with a recall between the steps."""
-    scope = holdfast.scope(user="alice")
+    scope = memhold.scope(user="alice")
     changes = []
     for number, value in enumerate(("rice", "soup", "bread")):
         clock.advance(DAY)

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast import AsyncHoldfast
-from holdfast.model import Author, Memory, Scope
-from holdfast.pipeline import statements
-from holdfast.pipeline.remember import Teller
-from holdfast.pipeline.statements import Statement, state_fact
-from holdfast.storage import rows
-from holdfast.testing import FakeClock, SeededIds
+from memhold import AsyncMemhold
+from memhold.model import Author, Memory, Scope
+from memhold.pipeline import statements
+from memhold.pipeline.remember import Teller
+from memhold.pipeline.statements import Statement, state_fact
+from memhold.storage import rows
+from memhold.testing import FakeClock, SeededIds
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -54,12 +54,12 @@ told = st.tuples(statement, st.sampled_from(["user", "user", "model"]), st.sampl
 async def _stated(history: list[tuple[Statement, Any, int]]) -> list[object]:
     """What a history of statements gives: what came of each, and every revision in the end."""
     clock, seen = FakeClock(), list[object]()
-    async with await AsyncHoldfast.open("memory://", worker=False, clock=clock, ids=SeededIds(5)) as holdfast:
-        store, ids = holdfast._runtime.store, holdfast._runtime.ids
+    async with await AsyncMemhold.open("memory://", worker=False, clock=clock, ids=SeededIds(5)) as memhold:
+        store, ids = memhold._runtime.store, memhold._runtime.ids
         for said, origin, days in history:
             clock.advance(days * DAY)
             if days:
-                await holdfast.settle()
+                await memhold.settle()
             teller = Teller(ids=ids, secret=store.facts.secret, author=Author(origin=origin, name="m"))
             stated = await store.write(
                 ALICE,
@@ -68,7 +68,7 @@ async def _stated(history: list[tuple[Statement, Any, int]]) -> list[object]:
                 ),
             )
             seen.append((stated.reason, len(stated.effects), len(stated.suspicions)))
-            for memory in (await holdfast.scope(user="alice").list(states=None, limit=1000)).items:
+            for memory in (await memhold.scope(user="alice").list(states=None, limit=1000)).items:
                 seen.append(await store.read(ALICE, lambda tx, id_=memory.id: tx.revisions(id_)))
                 seen.append(await store.read(ALICE, lambda tx, id_=memory.id: tx.evidence([id_])))
     return seen
@@ -101,8 +101,8 @@ async def test_the_fortieth_value_reads_no_more_than_the_third(
 
     monkeypatch.setattr(rows, "to_memory", counted(rows.to_memory))
     monkeypatch.setattr(rows, "to_evidence", counted(rows.to_evidence))
-    async with AsyncHoldfast.open(lasting, worker=False, embedding="none") as holdfast:
-        alice = holdfast.scope(user="alice")
+    async with AsyncMemhold.open(lasting, worker=False, embedding="none") as memhold:
+        alice = memhold.scope(user="alice")
         counts = []
         for number in range(40):
             read = 0
@@ -114,8 +114,8 @@ async def test_the_fortieth_value_reads_no_more_than_the_third(
 
 @pytest.mark.asyncio
 async def test_a_bare_value_that_names_what_ended_before_ends_nothing_else() -> None:
-    async with AsyncHoldfast.open("memory://", worker=False) as holdfast:
-        alice = holdfast.scope(user="alice")
+    async with AsyncMemhold.open("memory://", worker=False) as memhold:
+        alice = memhold.scope(user="alice")
         for value in ("nuts", "milk"):
             await alice.remember(attribute="allergy", value=value)
         await alice.remember(attribute="allergy", value="nuts", operation="remove")

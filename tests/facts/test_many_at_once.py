@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast import AsyncHoldfast, Holdfast
-from holdfast import scope as scope_module
-from holdfast.model import FactKey
-from holdfast.pipeline import keying
+from memhold import AsyncMemhold, Memhold
+from memhold import scope as scope_module
+from memhold.model import FactKey
+from memhold.pipeline import keying
 
 WORDINGS = ("favorite food", "favourite food", "most favorite food")
 BOUND = 60.0
@@ -19,14 +19,14 @@ BOUND = 60.0
 
 
 @pytest.mark.asyncio
-async def test_two_hundred_tasks_on_one_key(holdfast: AsyncHoldfast) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_two_hundred_tasks_on_one_key(memhold: AsyncMemhold) -> None:
+    alice = memhold.scope(user="alice")
 
     async def tell(number: int) -> None:
         await alice.remember(attribute=WORDINGS[number % 3], value=f"dish {number}")
 
     async def others(number: int) -> None:
-        bob = holdfast.scope(user=f"bob {number}", session="s")
+        bob = memhold.scope(user=f"bob {number}", session="s")
         await bob.add({"role": "user", "content": "hello"})
         await bob.remember(attribute="city", value="Porto")
         assert (await bob.recall("city")).total == 1
@@ -42,7 +42,7 @@ async def test_two_hundred_tasks_on_one_key(holdfast: AsyncHoldfast) -> None:
 
 @pytest.mark.asyncio
 async def test_a_comparison_that_hangs_holds_up_nobody_else(
-    holdfast: AsyncHoldfast, monkeypatch: pytest.MonkeyPatch
+    memhold: AsyncMemhold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is compared ahead may take for ever: other keys, other users and reads go on, and so does the key at last."""
     let_go = asyncio.Event()
@@ -53,7 +53,7 @@ async def test_a_comparison_that_hangs_holds_up_nobody_else(
         await keying.warm(subject, attribute, stored)
 
     monkeypatch.setattr(scope_module, "warm", warm)
-    alice = holdfast.scope(user="alice")
+    alice = memhold.scope(user="alice")
     waiting = [asyncio.create_task(alice.remember(attribute="stuck", value=f"v{n}")) for n in range(200)]
     try:
         async with asyncio.timeout(BOUND):
@@ -73,8 +73,8 @@ async def test_a_comparison_that_hangs_holds_up_nobody_else(
 
 
 def test_threads_on_one_key(location: str) -> None:
-    with Holdfast.open(location, worker=False) as holdfast, ThreadPoolExecutor(20) as pool:
-        alice = holdfast.scope(user="alice")
+    with Memhold.open(location, worker=False) as memhold, ThreadPoolExecutor(20) as pool:
+        alice = memhold.scope(user="alice")
         told = [pool.submit(alice.remember, attribute=WORDINGS[n % 3], value=f"dish {n}") for n in range(200)]
         for one in told:
             one.result(BOUND)

@@ -7,8 +7,8 @@ import json
 import pytest
 import pytest_asyncio
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import FakeClock, ScriptedChat, SeededIds
+from memhold import AsyncMemhold
+from memhold.testing import FakeClock, ScriptedChat, SeededIds
 
 pytestmark = pytest.mark.asyncio
 SAID = "I have a desk at Fit4U."
@@ -17,7 +17,7 @@ SAID = "I have a desk at Fit4U."
 @pytest_asyncio.fixture
 async def world(location: str, clock: FakeClock):
     model = ScriptedChat(name="m")
-    async with AsyncHoldfast.open(location, worker=False, clock=clock, ids=SeededIds(3), consolidation=model) as opened:
+    async with AsyncMemhold.open(location, worker=False, clock=clock, ids=SeededIds(3), consolidation=model) as opened:
         yield opened, model, clock
 
 
@@ -27,18 +27,18 @@ def fact(value: str, attribute: str = "desk", operation: str = "set", **more):
 
 
 async def say(world, session: str, text: str, *facts) -> None:
-    holdfast, model, clock = world
-    scope = holdfast.scope(user="alice", session=session)
+    memhold, model, clock = world
+    scope = memhold.scope(user="alice", session=session)
     await scope.add([{"role": "user", "content": text}])
     model.script([{"history_entry": f"[2026-01-01 00:00] {text}", "facts": list(facts), "notes": []}])
     await scope.end_session()
-    assert await holdfast.settle()
+    assert await memhold.settle()
     clock.advance(3600)
 
 
-async def served(holdfast: AsyncHoldfast, question: str = "desk Fit4U") -> list[str]:
+async def served(memhold: AsyncMemhold, question: str = "desk Fit4U") -> list[str]:
     """Each text that recall or context serves as current."""
-    scope = holdfast.scope(user="alice", session="asks")
+    scope = memhold.scope(user="alice", session="asks")
     found = [hit.text for text in ("", question) for hit in (await scope.recall(text, limit=100)).hits]
     context = await scope.context([{"role": "user", "content": question}], budget=4000)
     return [*found, json.dumps(list(context.messages)[:-1], default=str)]
@@ -48,37 +48,37 @@ def stale(texts: list[str], said: str = SAID) -> list[str]:
     return [text for text in texts if said in text]
 
 
-async def current(holdfast: AsyncHoldfast):
-    [memory] = (await holdfast.scope(user="alice").list(kinds=("fact",))).items
+async def current(memhold: AsyncMemhold):
+    [memory] = (await memhold.scope(user="alice").list(kinds=("fact",))).items
     return memory
 
 
 async def test_a_value_that_was_removed(world) -> None:
-    holdfast = world[0]
+    memhold = world[0]
     await say(world, "one", SAID, fact("Fit4U"))
-    assert stale(await served(holdfast))
+    assert stale(await served(memhold))
     await say(world, "two", "I cancelled that desk.", fact("Fit4U", operation="remove", target="f1"))
-    texts = await served(holdfast)
+    texts = await served(memhold)
     assert not stale(texts)
     assert any("I cancelled that desk." in text for text in texts)
-    asked = await holdfast.scope(user="alice").recall("desk Fit4U", include_superseded=True)
+    asked = await memhold.scope(user="alice").recall("desk Fit4U", include_superseded=True)
     assert stale([hit.text for hit in asked.hits])
 
 
 async def test_a_value_that_was_corrected(world) -> None:
-    holdfast = world[0]
+    memhold = world[0]
     await say(world, "one", SAID, fact("Fit4U"))
-    old = await current(holdfast)
-    corrected = await holdfast.scope(user="alice").correct(old.id, "Hub7")
-    assert not stale(await served(holdfast))
-    await holdfast.scope(user="alice").undo(corrected.receipt.change_ids[0])
-    assert stale(await served(holdfast))
+    old = await current(memhold)
+    corrected = await memhold.scope(user="alice").correct(old.id, "Hub7")
+    assert not stale(await served(memhold))
+    await memhold.scope(user="alice").undo(corrected.receipt.change_ids[0])
+    assert stale(await served(memhold))
 
 
 async def test_a_message_that_says_more_names_what_was_corrected(world) -> None:
-    holdfast = world[0]
+    memhold = world[0]
     await say(world, "one", f"{SAID} My locker is 12.", fact("Fit4U"), fact("12", attribute="locker"))
-    alice = holdfast.scope(user="alice")
+    alice = memhold.scope(user="alice")
     [old] = [one for one in (await alice.list(kinds=("fact",))).items if one.value == "Fit4U"]
     corrected = await alice.correct(old.id, "Hub7")
     [hit] = [hit for hit in (await alice.recall("desk Fit4U", kinds=["message"])).hits if SAID in hit.text]
@@ -87,28 +87,28 @@ async def test_a_message_that_says_more_names_what_was_corrected(world) -> None:
 
 @pytest.mark.parametrize("hard", [True, False])
 async def test_a_value_whose_successor_is_forgotten(world, *, hard: bool) -> None:
-    holdfast = world[0]
+    memhold = world[0]
     await say(world, "one", SAID, fact("Fit4U"))
     await say(world, "two", "My desk is at Hub7.", fact("Hub7"))
-    await holdfast.scope(user="alice").forget((await current(holdfast)).id, hard=hard)
-    await holdfast.settle()
-    assert not stale(await served(holdfast))
+    await memhold.scope(user="alice").forget((await current(memhold)).id, hard=hard)
+    await memhold.settle()
+    assert not stale(await served(memhold))
 
 
 async def test_an_undone_consolidation_takes_no_message_away(world) -> None:
-    holdfast = world[0]
+    memhold = world[0]
     await say(world, "one", SAID, fact("Fit4U"))
-    memory = await current(holdfast)
-    await holdfast.scope(user="alice").undo((await holdfast.scope(user="alice").history(memory.id))[-1].id)
-    assert stale(await served(holdfast))
+    memory = await current(memhold)
+    await memhold.scope(user="alice").undo((await memhold.scope(user="alice").history(memory.id))[-1].id)
+    assert stale(await served(memhold))
 
 
 async def test_past_values_that_are_asked_for_name_what_replaced_them_and_stand_behind_it(world) -> None:
-    holdfast = world[0]
+    memhold = world[0]
     await say(world, "one", SAID, fact("Fit4U"))
     await say(world, "two", "My desk is at Hub7 now.", fact("Hub7"))
     await say(world, "three", "My desk is at Quay9 now.", fact("Quay9"))
-    scope = holdfast.scope(user="alice")
+    scope = memhold.scope(user="alice")
     # Words of the oldest value: by them alone it would stand first.
     found = (await scope.recall("desk Fit4U Hub7", include_superseded=True, limit=50)).hits
     facts = {hit.value: hit for hit in found if hit.kind == "fact"}
@@ -125,9 +125,9 @@ async def test_past_values_that_are_asked_for_name_what_replaced_them_and_stand_
 
 
 async def test_a_message_that_says_more_is_marked_for_a_value_that_was_removed(world) -> None:
-    holdfast = world[0]
+    memhold = world[0]
     await say(world, "one", f"{SAID} My locker is 12.", fact("Fit4U"), fact("12", attribute="locker"))
-    alice = holdfast.scope(user="alice")
+    alice = memhold.scope(user="alice")
     [old] = [one for one in (await alice.list(kinds=("fact",))).items if one.value == "Fit4U"]
     await say(world, "two", "I cancelled that desk.", fact("Fit4U", operation="remove", target="f1"))
     assert (await alice.get(old.id)).state == "superseded"

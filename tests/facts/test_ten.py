@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import FakeClock
-from holdfast.transfer.markdown import memory_markdown
+from memhold import AsyncMemhold
+from memhold.testing import FakeClock
+from memhold.transfer.markdown import memory_markdown
 from tests.facts.ten import AT_THE_END, ENGLISH, KOREAN, Scenario
 
 pytestmark = pytest.mark.asyncio
@@ -26,10 +26,10 @@ async def current(scope) -> list[str]:
     return [memory.value for memory in (await scope.list(kinds=("fact",), limit=1000)).items]
 
 
-async def tell(holdfast: AsyncHoldfast, scenario: Scenario, number: int, clock: FakeClock):
+async def tell(memhold: AsyncMemhold, scenario: Scenario, number: int, clock: FakeClock):
     """Tell one step; no surface that is no evidence serves what it replaces as current."""
     step = scenario.steps[number]
-    scope = holdfast.scope(user="alice", session=f"s{number if scenario.sessions else 1}")
+    scope = memhold.scope(user="alice", session=f"s{number if scenario.sessions else 1}")
     told = (await scope.remember(attribute=step.attribute, value=step.value)).memory
     assert (told.state, told.value) == ("active", step.value)
     if step.replaces is None:
@@ -51,12 +51,12 @@ async def tell(holdfast: AsyncHoldfast, scenario: Scenario, number: int, clock: 
 
 
 @pytest.mark.parametrize("scenario", EACH)
-async def test_each_alone(holdfast: AsyncHoldfast, clock: FakeClock, scenario: Scenario) -> None:
+async def test_each_alone(memhold: AsyncMemhold, clock: FakeClock, scenario: Scenario) -> None:
     """A first mention has no evidence, a changed value one piece more; the second piece moves it to the long tier."""
-    alice = holdfast.scope(user="alice")
+    alice = memhold.scope(user="alice")
     pieces: dict[str, int] = {}
     for number, step in enumerate(scenario.steps):
-        told = await tell(holdfast, scenario, number, clock)
+        told = await tell(memhold, scenario, number, clock)
         pieces[told.key] = pieces[told.key] + 1 if step.replaces else 0
         tier = "long" if scenario.lasting or pieces[told.key] >= 2 else "mid"
         assert (told.tier, told.evidence) == (tier, pieces[told.key])
@@ -74,14 +74,14 @@ async def test_each_alone(holdfast: AsyncHoldfast, clock: FakeClock, scenario: S
 
 @pytest.mark.parametrize(("scenarios", "language"), BOTH)
 async def test_all_ten_on_one_user(
-    holdfast: AsyncHoldfast, clock: FakeClock, scenarios: tuple[Scenario, ...], language: str
+    memhold: AsyncMemhold, clock: FakeClock, scenarios: tuple[Scenario, ...], language: str
 ) -> None:
-    alice = holdfast.scope(user="alice")
+    alice = memhold.scope(user="alice")
     for scenario in scenarios:
         before = (await alice.list(kinds=("fact",))).items
         touched = set()
         for number in range(len(scenario.steps)):
-            touched.add((await tell(holdfast, scenario, number, clock)).key)
+            touched.add((await tell(memhold, scenario, number, clock)).key)
             clock.advance(HOUR)
         after = {memory.id: memory for memory in (await alice.list(kinds=("fact",))).items}
         for memory in before:
@@ -95,12 +95,12 @@ async def test_all_ten_on_one_user(
 
 
 @pytest.mark.parametrize("scenario", [ENGLISH[6], KOREAN[6], ENGLISH[8], KOREAN[8]], ids=lambda one: one.name)
-async def test_as_an_agent_does_it(holdfast: AsyncHoldfast, clock: FakeClock, scenario: Scenario) -> None:
+async def test_as_an_agent_does_it(memhold: AsyncMemhold, clock: FakeClock, scenario: Scenario) -> None:
     """Seven and nine: recall, forget, remember from another session; the forgotten value is nowhere."""
     first, second = scenario.steps
-    await holdfast.scope(user="alice", session="one").remember(attribute=first.attribute, value=first.value)
+    await memhold.scope(user="alice", session="one").remember(attribute=first.attribute, value=first.value)
     clock.advance(HOUR)
-    other = holdfast.scope(user="alice", session="two")
+    other = memhold.scope(user="alice", session="two")
     [hit] = (await other.recall(scenario.asks, kinds=["fact"])).hits
     await other.forget(hit.id)
     clock.advance(HOUR)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from holdfast import AsyncHoldfast
-from holdfast.testing import ChaosServer, FakeClock, SeededIds
-from holdfast.testing.chaos.faults import Answer, Fault
+from memhold import AsyncMemhold
+from memhold.testing import ChaosServer, FakeClock, SeededIds
+from memhold.testing.chaos.faults import Answer, Fault
 from tests.consolidation.chains import http_chain
 from tests.facts.ten import AT_THE_END, ENGLISH, KOREAN, Scenario, Step
 
@@ -28,11 +28,11 @@ HOUR = 3600.0
 
 
 @pytest_asyncio.fixture
-async def world(location: str, clock: FakeClock) -> AsyncIterator[tuple[AsyncHoldfast, ChaosServer, FakeClock]]:
+async def world(location: str, clock: FakeClock) -> AsyncIterator[tuple[AsyncMemhold, ChaosServer, FakeClock]]:
     async with ChaosServer() as server:
         chain = http_chain(server, "gpt-test")
         try:
-            async with AsyncHoldfast.open(
+            async with AsyncMemhold.open(
                 location, worker=False, clock=clock, ids=SeededIds(7), consolidation=chain, rollups=False
             ) as opened:
                 yield opened, server, clock
@@ -71,27 +71,27 @@ def reply(step: Step, language: str) -> Fault:
 
 async def say(world, scenario: Scenario, number: int, language: str, folder: Path):
     """One turn: said, consolidated, and the old value is nowhere current."""
-    holdfast, server, clock = world
+    memhold, server, clock = world
     step = scenario.steps[number]
     name = f"{scenario.name}-{number if scenario.sessions else 1}"
-    scope = holdfast.scope(user="alice", session=name)
+    scope = memhold.scope(user="alice", session=name)
     before = {memory.id: memory for memory in (await scope.list(kinds=("fact",), limit=1000)).items}
     await scope.add([{"role": "user", "content": sentence(step, language)}, {"role": "assistant", "content": "OK."}])
     server.script([reply(step, language)])
     await scope.end_session()
-    assert await holdfast.settle()
+    assert await memhold.settle()
     facts = (await scope.list(kinds=("fact",), limit=1000)).items
     [told] = [one for one in facts if one.id not in before]
     assert (told.value, told.state, told.origin, told.trust) == (step.value, "active", "model", "user")
     if step.replaces is not None:
-        await assert_nowhere(holdfast, told, step, folder)
+        await assert_nowhere(memhold, told, step, folder)
     clock.advance(HOUR)
     return told
 
 
-async def assert_nowhere(holdfast: AsyncHoldfast, told, step: Step, folder: Path) -> None:
+async def assert_nowhere(memhold: AsyncMemhold, told, step: Step, folder: Path) -> None:
     """No surface serves what a step replaced as current."""
-    scope = holdfast.scope(user="alice", session="another")
+    scope = memhold.scope(user="alice", session="another")
     every = (await scope.list(kinds=("fact",), states=None, limit=1000)).items
     [old] = [one for one in every if one.superseded_by == told.id]
     assert (old.value, old.state, old.key) == (step.replaces, "superseded", told.key)
@@ -123,14 +123,14 @@ async def assert_nowhere(holdfast: AsyncHoldfast, told, step: Step, folder: Path
 
 @pytest.mark.parametrize(("scenario", "language"), EACH)
 async def test_each_alone(world, tmp_path: Path, scenario: Scenario, language: str) -> None:
-    holdfast, _, _ = world
+    memhold, _, _ = world
     pieces: dict[str, int] = {}
     for number, step in enumerate(scenario.steps):
         told = await say(world, scenario, number, language, tmp_path)
         pieces[told.key] = pieces[told.key] + 1 if step.replaces else 0
         tier = "long" if scenario.lasting or pieces[told.key] >= 2 else "mid"
         assert (told.tier, told.evidence) == (tier, pieces[told.key])
-    alice = holdfast.scope(user="alice", session="asks")
+    alice = memhold.scope(user="alice", session="asks")
     answer = await alice.recall(scenario.asks, kinds=["fact"])
     assert {hit.value for hit in answer.hits} == set(scenario.holds)
     for memory in (await alice.list(kinds=("fact",))).items:
@@ -140,8 +140,8 @@ async def test_each_alone(world, tmp_path: Path, scenario: Scenario, language: s
 
 @pytest.mark.parametrize(("scenarios", "language"), BOTH)
 async def test_all_ten_on_one_user(world, tmp_path: Path, scenarios: tuple[Scenario, ...], language: str) -> None:
-    holdfast, server, clock = world
-    alice = holdfast.scope(user="alice")
+    memhold, server, clock = world
+    alice = memhold.scope(user="alice")
     for scenario in scenarios:
         before = (await alice.list(kinds=("fact",), limit=1000)).items
         touched = {(await say(world, scenario, n, language, tmp_path)).key for n in range(len(scenario.steps))}

@@ -6,21 +6,21 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.model import Author, Change
-from holdfast.pipeline.remember import Teller
-from holdfast.pipeline.statements import Stated, Statement, state_fact
-from holdfast.pipeline.tiers import durable
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold
+from memhold.model import Author, Change
+from memhold.pipeline.remember import Teller
+from memhold.pipeline.statements import Stated, Statement, state_fact
+from memhold.pipeline.tiers import durable
+from memhold.testing import FakeClock
 
 pytestmark = pytest.mark.asyncio
 DAY = timedelta(days=1)
 WEEK = 7 * DAY
 
 
-async def learn(holdfast: AsyncHoldfast, scope, **fields) -> Stated:
+async def learn(memhold: AsyncMemhold, scope, **fields) -> Stated:
     """State a fact as a consolidation does, with a model as its author."""
-    runtime = holdfast._runtime
+    runtime = memhold._runtime
     teller = Teller(ids=runtime.ids, secret=runtime.store.facts.secret, author=Author(origin="model", name="m"))
 
     def work(tx) -> Stated:
@@ -49,8 +49,8 @@ async def fact(scope):
     return memory
 
 
-async def test_the_second_piece_moves_the_same_row(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_the_second_piece_moves_the_same_row(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     told = (await alice.remember(attribute="hobby", value="hiking")).memory
     for expected in (("mid", 1), ("long", 2), ("long", 2)):
         clock.advance(DAY)
@@ -63,8 +63,8 @@ async def test_the_second_piece_moves_the_same_row(holdfast: AsyncHoldfast, cloc
     assert (moved.verb, moved.by.origin) == ("evidence", "rules")
 
 
-async def test_a_mention_again_is_a_piece_also_in_other_words(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_a_mention_again_is_a_piece_also_in_other_words(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     for tier, wording in (("mid", "job"), ("mid", "occupation"), ("long", "my current job")):
         clock.advance(DAY)
         told = (await alice.remember(attribute=wording, value="Teacher")).memory
@@ -72,8 +72,8 @@ async def test_a_mention_again_is_a_piece_also_in_other_words(holdfast: AsyncHol
     assert (await fact(alice)).evidence == 2
 
 
-async def test_one_turn_is_one_piece(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice", session="s")
+async def test_one_turn_is_one_piece(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice", session="s")
     await alice.add({"role": "user", "content": "hello"})
     await alice.remember(attribute="hobby", value="hiking")
     for _ in range(3):
@@ -86,9 +86,9 @@ async def test_one_turn_is_one_piece(holdfast: AsyncHoldfast, clock: FakeClock) 
     assert ((await fact(alice)).evidence, (await fact(alice)).tier) == (2, "long")
 
 
-async def test_what_was_not_asked_for_is_no_evidence(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+async def test_what_was_not_asked_for_is_no_evidence(memhold: AsyncMemhold, clock: FakeClock) -> None:
     """A listing, a question about the past, another question, and reading by id."""
-    alice = holdfast.scope(user="alice")
+    alice = memhold.scope(user="alice")
     told = (await alice.remember(attribute="hobby", value="hiking")).memory
     clock.advance(DAY)
     await alice.recall("")
@@ -98,18 +98,18 @@ async def test_what_was_not_asked_for_is_no_evidence(holdfast: AsyncHoldfast, cl
     assert (await fact(alice)) == told
 
 
-async def test_an_unused_fact_expires_and_stays_recallable(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_an_unused_fact_expires_and_stays_recallable(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     told = (await alice.remember(attribute="hobby", value="hiking")).memory
     clock.advance(6 * DAY)
-    await holdfast.settle()
+    await memhold.settle()
     assert (await fact(alice)).state == "active"
     await alice.recall("hobby")
     clock.advance(6 * DAY)
-    await holdfast.settle()
+    await memhold.settle()
     assert (await fact(alice)).expires_at == told.valid_from + 6 * DAY + WEEK, "evidence prolongs its life"
     clock.advance(2 * DAY)
-    await holdfast.settle()
+    await memhold.settle()
     assert (await alice.list(kinds=("fact",))).items == ()
     assert (await alice.get(told.id)).state == "expired"
     clock.advance(DAY)
@@ -118,8 +118,8 @@ async def test_an_unused_fact_expires_and_stays_recallable(holdfast: AsyncHoldfa
     assert (await fact(alice)).tier == "long", "asked for again: the second piece"
 
 
-async def test_a_fact_told_again_is_not_lost_to_its_old_expiry(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_a_fact_told_again_is_not_lost_to_its_old_expiry(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     start = clock.now()
     door = (await alice.remember(attribute="door code", value="4711", expires_at=start + DAY)).memory
     longer = await alice.remember(attribute="door code", value="4711", expires_at=start + 9 * DAY)
@@ -131,23 +131,23 @@ async def test_a_fact_told_again_is_not_lost_to_its_old_expiry(holdfast: AsyncHo
     again = await alice.remember(attribute="door code", value="4711", expires_at=start + 9 * DAY)
     assert again.receipt.change_ids == ()
     clock.advance(2 * DAY)
-    await holdfast.settle()
+    await memhold.settle()
     assert (await fact(alice)).state == "active"
     await alice.remember(attribute="door code", value="4711", expires_at=start + 3 * DAY)
     assert (await fact(alice)).expires_at == start + 3 * DAY, "a shorter end is taken too"
     clock.advance(2 * DAY)
     anew = await alice.remember(attribute="door code", value="4711")
-    await holdfast.settle()
+    await memhold.settle()
     assert (await fact(alice)).id == anew.memory.id != door.id
     before = await alice.get(door.id)
     assert (before.state, before.valid_to) == ("expired", start + 3 * DAY)
     await alice.undo(anew.receipt.change_ids[0])
-    await holdfast.settle()
+    await memhold.settle()
     assert (await alice.list(kinds=("fact",))).items == ()
 
 
-async def test_a_later_word_on_the_end_can_be_undone(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_a_later_word_on_the_end_can_be_undone(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     start = clock.now()
     told = (await alice.remember(attribute="blood type", value="A", importance="high")).memory
     clock.advance(DAY)
@@ -156,40 +156,40 @@ async def test_a_later_word_on_the_end_can_be_undone(holdfast: AsyncHoldfast, cl
     await alice.undo(ended.receipt.change_ids[0])
     assert (await fact(alice)).expires_at is None
     clock.advance(5 * DAY)
-    await holdfast.settle()
+    await memhold.settle()
     assert (await fact(alice)).state == "active"
 
 
-async def test_what_ended_is_told_to_end_later(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+async def test_what_ended_is_told_to_end_later(memhold: AsyncMemhold, clock: FakeClock) -> None:
     """Both what was told to end, and what nobody spoke of for a week, with the work done and not done."""
     for number, until in enumerate((DAY, None, DAY, None)):
-        scope = holdfast.scope(user=f"user{number}")
+        scope = memhold.scope(user=f"user{number}")
         start = clock.now()
         await scope.remember(attribute="hobby", value="hiking", expires_at=until and start + until)
         clock.advance(8 * DAY)
         if number < 2:
-            await holdfast.settle()
+            await memhold.settle()
         await scope.remember(attribute="hobby", value="hiking", expires_at=start + 20 * DAY)
-        await holdfast.settle()
+        await memhold.settle()
         found = await fact(scope)
         assert (found.state, found.expires_at) == ("active", start + 20 * DAY)
         clock.advance(13 * DAY)
-        await holdfast.settle()
+        await memhold.settle()
         assert (await scope.list(kinds=("fact",))).items == ()
 
 
-async def test_a_new_value_ends_an_expired_one(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_a_new_value_ends_an_expired_one(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     old = (await alice.remember(attribute="hobby", value="hiking")).memory
     clock.advance(8 * DAY)
-    await holdfast.settle()
+    await memhold.settle()
     new = (await alice.remember(attribute="hobby", value="pottery")).memory
     assert (await alice.get(old.id)).superseded_by == new.id
     assert [hit.value for hit in (await alice.recall("hobby")).hits] == ["pottery"]
 
 
-async def test_what_lasts_is_long_at_once(holdfast: AsyncHoldfast) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_what_lasts_is_long_at_once(memhold: AsyncMemhold) -> None:
+    alice = memhold.scope(user="alice")
     lasting = ("name", "birthday", "mother's name", "wife", "cat's name", "blood type", "allergies", "혈액형", "이름")
     for attribute in (*lasting, "hobby", "project name", "favorite movie", "cat food brand"):
         told = (await alice.remember(attribute=attribute, value="x1")).memory
@@ -199,16 +199,16 @@ async def test_what_lasts_is_long_at_once(holdfast: AsyncHoldfast) -> None:
     assert not durable("user", "phone number")
 
 
-async def test_a_fact_in_long_is_updated_there(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_a_fact_in_long_is_updated_there(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     await alice.remember(attribute="car", value="red", importance="high")
     clock.advance(DAY)
     told = (await alice.remember(attribute="car", value="blue")).memory
     assert (told.tier, told.evidence, told.expires_at) == ("long", 1, None)
 
 
-async def test_the_attribute_decides_and_the_change_says_so(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_the_attribute_decides_and_the_change_says_so(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     for attribute, values in (("languages", ("Korean", "English")), ("job", ("teacher", "programmer"))):
         for value in values:
             clock.advance(DAY)
@@ -223,9 +223,9 @@ async def test_the_attribute_decides_and_the_change_says_so(holdfast: AsyncHoldf
     assert held == ["Latin", "poet", "programmer"], "what is asked for holds"
 
 
-async def test_a_tool_never_reaches_long_without_the_user(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
-    stated = await learn(holdfast, alice, attribute="blood type", value="B", trust="tool", own_words=False)
+async def test_a_tool_never_reaches_long_without_the_user(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
+    stated = await learn(memhold, alice, attribute="blood type", value="B", trust="tool", own_words=False)
     assert stated.memory.tier == "mid"
     for _ in range(4):
         clock.advance(DAY)
@@ -237,15 +237,15 @@ async def test_a_tool_never_reaches_long_without_the_user(holdfast: AsyncHoldfas
     assert (told.tier, told.trust, told.id) == ("long", "user", memory.id)
 
 
-async def test_against_what_the_user_told_is_a_suspicion(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_against_what_the_user_told_is_a_suspicion(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
     await alice.remember(attribute="job", value="teacher")
     clock.advance(DAY)
     against = {"attribute": "occupation", "value": "baker", "trust": "assistant", "own_words": False}
-    stated = await learn(holdfast, alice, **against)
+    stated = await learn(memhold, alice, **against)
     assert stated.memory.state == "retracted"
     assert (await fact(alice)).value == "teacher"
-    assert (await learn(holdfast, alice, **against)).effects == (), "once is enough"
+    assert (await learn(memhold, alice, **against)).effects == (), "once is enough"
     [doubt] = await alice.suspicions()
     assert (doubt.suspicion.kind, doubt.memory.value, doubt.other.value) == ("contradiction", "baker", "teacher")
     assert (await alice.status()).doubts == 1
@@ -258,32 +258,32 @@ async def test_against_what_the_user_told_is_a_suspicion(holdfast: AsyncHoldfast
     await alice.settle_suspicion(again.suspicion.id, "different")
     assert (await fact(alice)).value == "teacher"
     assert (await alice.status()).doubts == 0
-    await learn(holdfast, alice, **{**against, "own_words": True, "trust": "user"})
+    await learn(memhold, alice, **{**against, "own_words": True, "trust": "user"})
     assert (await fact(alice)).value == "baker", "the user's own later words"
 
 
-async def test_little_matters_is_kept_as_a_note(holdfast: AsyncHoldfast) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_little_matters_is_kept_as_a_note(memhold: AsyncMemhold) -> None:
+    alice = memhold.scope(user="alice")
     for _ in range(2):
-        stated = await learn(holdfast, alice, attribute="umbrella", value="left on the bus", importance="low")
+        stated = await learn(memhold, alice, attribute="umbrella", value="left on the bus", importance="low")
     [note] = (await alice.list()).items
     assert (note.kind, note.id, note.text) == ("note", stated.memory.id, "umbrella: left on the bus")
 
 
-async def test_a_correction_by_a_model_was_never_so(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    alice = holdfast.scope(user="alice")
-    wrong = (await learn(holdfast, alice, attribute="city", value="Porto")).memory
+async def test_a_correction_by_a_model_was_never_so(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    alice = memhold.scope(user="alice")
+    wrong = (await learn(memhold, alice, attribute="city", value="Porto")).memory
     clock.advance(DAY)
-    right = (await learn(holdfast, alice, attribute="city", value="Lisbon", model="correct")).memory
+    right = (await learn(memhold, alice, attribute="city", value="Lisbon", model="correct")).memory
     assert (await alice.get(wrong.id)).state == "retracted"
     assert right.valid_from == wrong.valid_from
     hits = (await alice.recall("city", kinds=["fact"], as_of=wrong.valid_from)).hits
     assert [hit.value for hit in hits] == ["Lisbon"]
 
 
-async def test_two_keys_that_a_person_unites(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+async def test_two_keys_that_a_person_unites(memhold: AsyncMemhold, clock: FakeClock) -> None:
     """Kept apart on suspicion; united as one change, whose undo takes them apart again."""
-    alice = holdfast.scope(user="alice")
+    alice = memhold.scope(user="alice")
     first = (await alice.remember(attribute="wife's job", value="teacher")).memory
     clock.advance(DAY)
     second = (await alice.remember(attribute="wife's vocation", value="baker")).memory
@@ -307,8 +307,8 @@ async def test_two_keys_that_a_person_unites(holdfast: AsyncHoldfast, clock: Fak
     assert [one.suspicion.settled for one in await alice.suspicions(settled=True)] == ["different"]
 
 
-async def test_a_forgotten_fact_takes_its_suspicion_along(holdfast: AsyncHoldfast) -> None:
-    alice = holdfast.scope(user="alice")
+async def test_a_forgotten_fact_takes_its_suspicion_along(memhold: AsyncMemhold) -> None:
+    alice = memhold.scope(user="alice")
     told = (await alice.remember(attribute="wife's job", value="teacher")).memory
     await alice.remember(attribute="wife's vocation", value="baker")
     assert len(await alice.suspicions()) == 1
@@ -316,9 +316,9 @@ async def test_a_forgotten_fact_takes_its_suspicion_along(holdfast: AsyncHoldfas
     assert await alice.suspicions(settled=True) == ()
 
 
-async def test_what_is_put_into_a_prompt_is_no_evidence(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
+async def test_what_is_put_into_a_prompt_is_no_evidence(memhold: AsyncMemhold, clock: FakeClock) -> None:
     """`context` shows it on every turn, whatever is asked, and it stays as it was: mid, without a piece."""
-    alice = holdfast.scope(user="alice", session="s")
+    alice = memhold.scope(user="alice", session="s")
     told = (await alice.remember(attribute="hobby", value="hiking")).memory
     for number in range(4):
         clock.advance(3600)

@@ -83,8 +83,8 @@ async def echo(scope: dict[str, Any], receive: Any, send: Any) -> None:
             raise ConnectionError("the client has gone: my secret words")
         size += len(message["body"])
         more = message["more_body"]
-    principal = scope.get("holdfast.principal")
-    told = {"size": size, "request": scope.get("holdfast.request_id")}
+    principal = scope.get("memhold.principal")
+    told = {"size": size, "request": scope.get("memhold.request_id")}
     if principal is not None:
         told |= {"user": principal.scope.user, "rights": sorted(principal.rights), "token": principal.token}
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})

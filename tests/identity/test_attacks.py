@@ -30,7 +30,7 @@ async def test_no_spelling_of_the_path_opens_metrics_to_a_token_without_the_righ
 ) -> None:
     answer = await ask(server.app, path, token=alice.token, client=("203.0.113.9", 50000), host=HOST)
     assert answer.status in {403, 404}
-    assert b"holdfast_" not in answer.body
+    assert b"memhold_" not in answer.body
 
 
 async def test_a_server_that_began_open_asks_for_tokens_once_there_is_one() -> None:
@@ -122,7 +122,7 @@ async def test_a_parameter_that_is_not_known_is_refused_and_not_passed_over(serv
 
 
 async def test_whoever_asks_for_readiness_often_does_not_write_often(server: Whole) -> None:
-    before = server.holdfast.admin
+    before = server.memhold.admin
     asked = 0
 
     class Counted:

@@ -12,10 +12,10 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import InvalidSetting
-from holdfast.interfaces.compat_ams import COMPAT
-from holdfast.interfaces.serve_settings import ServeSettings
+from memhold import AsyncMemhold
+from memhold.errors import InvalidSetting
+from memhold.interfaces.compat_ams import COMPAT
+from memhold.interfaces.serve_settings import ServeSettings
 from tests.rest.serving import Live, live
 
 with warnings.catch_warnings():
@@ -31,15 +31,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 @pytest_asyncio.fixture
 async def server(tmp_path: Path) -> AsyncIterator[Live]:
-    """What `holdfast serve --compat agent-memory-server` serves, for the local user."""
+    """What `memhold serve --compat agent-memory-server` serves, for the local user."""
     async with live(str(tmp_path / "memory.db"), settings={"tokens": False, "compat": COMPAT}) as made:
         made.clock.advance((datetime.now(UTC) - made.clock.now()).total_seconds())
         yield made
 
 
 @pytest.fixture
-def holdfast(server: Live) -> AsyncHoldfast:
-    return server.holdfast
+def memhold(server: Live) -> AsyncMemhold:
+    return server.memhold
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ async def test_health(client: MemoryAPIClient) -> None:
 
 
 async def test_a_working_memory_is_made_grown_listed_and_deleted(
-    client: MemoryAPIClient, holdfast: AsyncHoldfast
+    client: MemoryAPIClient, memhold: AsyncMemhold
 ) -> None:
     created, empty = await client.get_or_create_working_memory("chat 1", user_id="local")
     assert created
@@ -92,8 +92,8 @@ async def test_a_working_memory_is_made_grown_listed_and_deleted(
     listed = await client.list_sessions(limit=1, user_id="local")
     assert (listed.sessions, listed.total) == (["chat 1"], 2)
     assert (await client.list_sessions(offset=1)).sessions == ["chat 2"]
-    # What is read through Holdfast is the same.
-    alice = holdfast.scope(user="local", session="chat 1")
+    # What is read through Memhold is the same.
+    alice = memhold.scope(user="local", session="chat 1")
     assert [message.text for message in await alice.messages()] == ["I live in Porto", "Noted."]
     await client.create_long_term_memory([ClientMemoryRecord(text="Told in chat 1", session_id="chat 1", id="r")])
     assert (await client.delete_working_memory("chat 1")).status == "ok"
@@ -222,7 +222,7 @@ async def test_what_has_no_counterpart_says_so(client: MemoryAPIClient) -> None:
 
 
 async def test_another_user_needs_the_right_and_another_namespace_is_refused(
-    url: str, client: MemoryAPIClient, holdfast: AsyncHoldfast
+    url: str, client: MemoryAPIClient, memhold: AsyncMemhold
 ) -> None:
     # On loopback without tokens the local user has every right.
     await client.create_long_term_memory([ClientMemoryRecord(id="b", text="Bob plays chess", user_id="bob")])
@@ -231,7 +231,7 @@ async def test_another_user_needs_the_right_and_another_namespace_is_refused(
     assert (await client.search_long_term_memory("chess")).memories == []
     with pytest.raises(MemoryServerError, match="namespace is not the token's"):
         await client.list_sessions(namespace="other")
-    made = await holdfast.admin.tokens.create(user="carol", rights=["read", "write"])
+    made = await memhold.admin.tokens.create(user="carol", rights=["read", "write"])
     headers = {"authorization": f"Bearer {made.secret}"}
     async with httpx.AsyncClient(base_url=url, headers=headers) as carol:
         asked = [
@@ -249,10 +249,10 @@ async def test_another_user_needs_the_right_and_another_namespace_is_refused(
         bare = hit.id.partition("~")[0]
         assert (await carol.get(f"/v1/long-term-memory/{bare}")).status_code == 404
         assert (await carol.get("/v1/long-term-memory/b")).status_code == 404
-        reader = await holdfast.admin.tokens.create(user="carol", rights=["read"])
+        reader = await memhold.admin.tokens.create(user="carol", rights=["read"])
         carol.headers["authorization"] = f"Bearer {reader.secret}"
         assert (await carol.post("/v1/long-term-memory/", json={"memories": []})).status_code == 403
-    assert (await holdfast.scope(user="bob").list()).items[0].text == "Bob plays chess"
+    assert (await memhold.scope(user="bob").list()).items[0].text == "Bob plays chess"
 
 
 async def test_without_the_flag_there_are_no_such_routes(tmp_path: Path) -> None:

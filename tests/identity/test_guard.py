@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import InvalidSetting
-from holdfast.interfaces.guard import Guard, GuardRules
-from holdfast.interfaces.guard_rules import (
+from memhold import AsyncMemhold
+from memhold.errors import InvalidSetting
+from memhold.interfaces.guard import Guard, GuardRules
+from memhold.interfaces.guard_rules import (
     Rate,
     RateLimits,
     allowed_hosts,
@@ -25,10 +25,10 @@ from holdfast.interfaces.guard_rules import (
     origin_fault,
     request_id_of,
 )
-from holdfast.interfaces.guarding import Door, TokenAuthenticate, guarded
-from holdfast.interfaces.principal import Principal
-from holdfast.model import Scope
-from holdfast.testing import FakeClock
+from memhold.interfaces.guarding import Door, TokenAuthenticate, guarded
+from memhold.interfaces.principal import Principal
+from memhold.model import Scope
+from memhold.testing import FakeClock
 
 from .asgi import ask, echo
 
@@ -67,36 +67,36 @@ def test_beyond_loopback_needs_tokens_and_tls_or_a_proxy(host: str, *, tls: bool
 
 async def test_a_server_that_must_not_start_does_not() -> None:
     clock = FakeClock()
-    async with AsyncHoldfast.open("memory://", clock=clock) as hf:
+    async with AsyncMemhold.open("memory://", clock=clock) as mem:
         for door in (Door(host="0.0.0.0", tls=True), Door(behind_proxy=True)):
             with pytest.raises(InvalidSetting, match="make a token first"):
-                await guarded(echo, hf, door, now=clock.now())
-        gone = await hf.admin.tokens.create(user="alice")
-        await hf.admin.tokens.create(user="alice", expires_in=timedelta(hours=1))
-        await hf.admin.tokens.revoke(gone.token.id)
+                await guarded(echo, mem, door, now=clock.now())
+        gone = await mem.admin.tokens.create(user="alice")
+        await mem.admin.tokens.create(user="alice", expires_in=timedelta(hours=1))
+        await mem.admin.tokens.revoke(gone.token.id)
         with pytest.raises(InvalidSetting, match="in the clear"):
-            await guarded(echo, hf, Door(host="0.0.0.0"), now=clock.now())
-        await guarded(echo, hf, Door(host="0.0.0.0", tls=True), now=clock.now())
+            await guarded(echo, mem, Door(host="0.0.0.0"), now=clock.now())
+        await guarded(echo, mem, Door(host="0.0.0.0", tls=True), now=clock.now())
         # Tokens that no longer count are no tokens.
         clock.advance(3601)
         with pytest.raises(InvalidSetting, match="make a token first"):
-            await guarded(echo, hf, Door(host="0.0.0.0", tls=True), now=clock.now())
+            await guarded(echo, mem, Door(host="0.0.0.0", tls=True), now=clock.now())
 
 
 async def test_one_local_user_until_there_is_a_token() -> None:
     clock = FakeClock()
-    async with AsyncHoldfast.open("memory://", clock=clock) as hf:
+    async with AsyncMemhold.open("memory://", clock=clock) as mem:
         door = Door(local=Scope(user="me"))
-        app = await guarded(echo, hf, door, now=clock.now())
+        app = await guarded(echo, mem, door, now=clock.now())
         assert (await ask(app)).json["user"] == "me"
-        made = await hf.admin.tokens.create(user="alice", rights=["read"])
+        made = await mem.admin.tokens.create(user="alice", rights=["read"])
         assert (await ask(app, token=made.secret)).json["user"] == "alice"
-        assert (await ask(app, token="hf_wrong")).status == 401
-        app = await guarded(echo, hf, door, now=clock.now())
+        assert (await ask(app, token="mh_wrong")).status == 401
+        app = await guarded(echo, mem, door, now=clock.now())
         assert (await ask(app)).status == 401
         served = (await ask(app, token=made.secret)).json
         assert (served["user"], served["rights"], served["token"]) == ("alice", ["read"], made.token.id)
-        await hf.admin.tokens.revoke(made.token.id)
+        await mem.admin.tokens.revoke(made.token.id)
         assert (await ask(app, token=made.secret)).status == 401
 
 
@@ -105,25 +105,25 @@ async def test_one_local_user_until_there_is_a_token() -> None:
 
 async def test_a_refusal_is_a_problem_and_says_how_to_get_in() -> None:
     answer = await ask(guard())
-    assert (answer.status, answer.headers["www-authenticate"]) == (401, 'Bearer realm="holdfast"')
+    assert (answer.status, answer.headers["www-authenticate"]) == (401, 'Bearer realm="memhold"')
     assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json["type"] == "urn:holdfast:problem:Unauthenticated"
+    assert answer.json["type"] == "urn:memhold:problem:Unauthenticated"
     wrong = await ask(guard(), token="bad")
-    assert wrong.headers["www-authenticate"] == 'Bearer realm="holdfast", error="invalid_token"'
+    assert wrong.headers["www-authenticate"] == 'Bearer realm="memhold", error="invalid_token"'
     assert (await ask(guard(), token="good")).json["user"] == "bob"
 
 
 async def test_a_caller_never_learns_why_a_token_is_refused() -> None:
     clock = FakeClock()
-    async with AsyncHoldfast.open("memory://", clock=clock) as hf:
-        made = [await hf.admin.tokens.create(user="alice") for _ in range(2)]
-        await hf.admin.tokens.revoke(made[0].token.id)
-        late = await hf.admin.tokens.create(user="alice", expires_in=timedelta(seconds=1))
+    async with AsyncMemhold.open("memory://", clock=clock) as mem:
+        made = [await mem.admin.tokens.create(user="alice") for _ in range(2)]
+        await mem.admin.tokens.revoke(made[0].token.id)
+        late = await mem.admin.tokens.create(user="alice", expires_in=timedelta(seconds=1))
         clock.advance(2)
         rules = GuardRules(hosts=allowed_hosts("127.0.0.1"))
-        app = Guard(echo, rules=rules, authenticate=TokenAuthenticate(hf.admin.tokens), new_id=lambda: "x")
+        app = Guard(echo, rules=rules, authenticate=TokenAuthenticate(mem.admin.tokens), new_id=lambda: "x")
         typo = made[1].secret[:-1] + ("0" if made[1].secret[-1] != "0" else "1")
-        unknown = "hf_" + "a" * 16 + "_" + "a" * 60
+        unknown = "mh_" + "a" * 16 + "_" + "a" * 60
         answers = [
             await ask(app, token=token) for token in (made[0].secret, late.secret, typo, unknown, "jwt.like.this")
         ]
@@ -134,7 +134,7 @@ async def test_a_caller_never_learns_why_a_token_is_refused() -> None:
 @pytest.mark.parametrize(
     "headers",
     [
-        [("x-user", "root"), ("x-forwarded-user", "root"), ("x-holdfast-user", "root"), ("x-api-key", "good")],
+        [("x-user", "root"), ("x-forwarded-user", "root"), ("x-memhold-user", "root"), ("x-api-key", "good")],
         [("cookie", "token=good; session=good")],
         [("proxy-authorization", "Bearer good")],
         [("authorization", "Basic Z29vZA==")],
@@ -150,7 +150,7 @@ async def test_identity_comes_from_one_header_only(headers: list[tuple[str, str]
 
 async def test_a_principal_in_the_scope_is_not_believed() -> None:
     async def smuggled(scope: Any, receive: Any, send: Any) -> None:
-        scope["holdfast.principal"] = LOCAL
+        scope["memhold.principal"] = LOCAL
         await guard()(scope, receive, send)
 
     assert (await ask(smuggled)).status == 401
@@ -206,7 +206,7 @@ async def test_a_request_names_this_server(host: str) -> None:
 @pytest.mark.parametrize("path", ["/v1/status", "/healthz", "/mcp"])
 async def test_a_rebound_name_is_refused(host: str, path: str) -> None:
     answer = await ask(guard(local=LOCAL), path, host=("host", host))
-    assert (answer.status, answer.json["type"]) == (421, "urn:holdfast:problem:WrongHost")
+    assert (answer.status, answer.json["type"]) == (421, "urn:memhold:problem:WrongHost")
 
 
 async def test_a_request_without_or_with_two_hosts_is_refused() -> None:
@@ -391,10 +391,10 @@ async def test_no_token_and_no_words_reach_a_log(caplog: pytest.LogCaptureFixtur
 
 
 async def test_a_store_that_fails_is_not_a_wrong_token() -> None:
-    async with AsyncHoldfast.open("memory://") as hf:
-        made = await hf.admin.tokens.create(user="alice")
-        authenticate = TokenAuthenticate(hf.admin.tokens)
+    async with AsyncMemhold.open("memory://") as mem:
+        made = await mem.admin.tokens.create(user="alice")
+        authenticate = TokenAuthenticate(mem.admin.tokens)
         app = Guard(echo, rules=GuardRules(hosts=allowed_hosts("127.0.0.1")), authenticate=authenticate)
     answer = await ask(app, token=made.secret)
     assert answer.status == 503
-    assert json.loads(answer.body)["type"] == "urn:holdfast:problem:StoreClosed"
+    assert json.loads(answer.body)["type"] == "urn:memhold:problem:StoreClosed"

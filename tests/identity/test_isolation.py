@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from holdfast import Holdfast
-from holdfast.interfaces.cli import main
-from holdfast.interfaces.guard import OPEN_PATHS
+from memhold import Memhold
+from memhold.interfaces.cli import main
+from memhold.interfaces.guard import OPEN_PATHS
 
 from .asgi import Answer
 from .test_redaction import files_with
@@ -86,7 +86,7 @@ async def sweep(server: Whole, token: str | None, ids: dict[str, str], session: 
 async def test_rest_hardened_and_mcp_left_open(server: Whole, alice: Tenant, mallory: Tenant) -> None:
     reader = await server.tenant("reader", "acme", "alice", rights=["read"])
     for method in ("tools/list", "tools/call", "resources/list", "prompts/list", "initialize"):
-        for token in (None, "hf_wrong", mallory.token[:-1] + "x"):
+        for token in (None, "mh_wrong", mallory.token[:-1] + "x"):
             answer = await server.rpc(token, {"jsonrpc": "2.0", "id": 1, "method": method, "params": {}})
             assert answer.status == 401
     found = await server.tool("recall", mallory.token, query="harbour")
@@ -130,8 +130,8 @@ async def test_a_missing_scope_means_nobody_and_not_everybody(server: Whole, ali
         status = await server.call("GET", "/v1/status", nobody.token)
         assert sum(status.json["memories"].values()) <= 3  # what the sweep told in its own scope
     # An agent's token reads what is of its agent and of none, and no other agent's.
-    made = await server.holdfast.admin.tokens.create(namespace="acme", user="alice", agent="a1")
-    other = await server.holdfast.admin.tokens.create(namespace="acme", user="alice", agent="a2")
+    made = await server.memhold.admin.tokens.create(namespace="acme", user="alice", agent="a1")
+    other = await server.memhold.admin.tokens.create(namespace="acme", user="alice", agent="a2")
     await server.call("POST", "/v1/memories", made.secret, {"text": "only of agent one"})
     assert "only of agent one" not in (await server.call("GET", "/v1/memories", other.secret)).body.decode()
 
@@ -207,7 +207,7 @@ async def test_metadata_of_a_caller_never_replaces_the_scope(server: Whole, alic
 async def test_identity_is_never_taken_from_a_header(server: Whole, alice: Tenant, mallory: Tenant) -> None:
     headers = {
         "x-user": "alice", "x-user-id": "alice", "x-namespace": "acme", "x-forwarded-user": "alice",
-        "x-remote-user": "alice", "x-holdfast-user": "alice", "x-auth-request-user": "alice", "cookie": "user=alice",
+        "x-remote-user": "alice", "x-memhold-user": "alice", "x-auth-request-user": "alice", "cookie": "user=alice",
         "x-forwarded-for": "127.0.0.1", "forwarded": "for=127.0.0.1", "x-original-url": "/healthz",
         "x-http-method-override": "GET", "mcp-session-id": "alice",
     }  # fmt: skip
@@ -259,10 +259,10 @@ async def test_no_filter_is_put_into_sql(server: Whole, alice: Tenant, mallory: 
             assert alice.canary not in answer.body.decode()
         assert (await server.call("GET", "/v1/long-term-memory/x", mallory.token, user=text)).status == 404
         for made in (text,):
-            token = await server.holdfast.admin.tokens.create(namespace=made, user=made)
+            token = await server.memhold.admin.tokens.create(namespace=made, user=made)
             answer = await server.call("POST", "/v1/recall", token.secret, {"text": "harbour"})
             assert (answer.status, answer.json["hits"]) == (200, [])
-            assert (await server.holdfast.admin.tokens.list(namespace=made))[0].scope == token.token.scope
+            assert (await server.memhold.admin.tokens.list(namespace=made))[0].scope == token.token.scope
     assert await snapshot(server, alice) == before
 
 
@@ -292,7 +292,7 @@ async def test_no_name_leads_out_of_a_folder(tmp_path: Path) -> None:
             odd = {"role": "user", "content": "x", "session": name}
             await server.call("POST", "/v1/import", one.token, json.dumps(odd).encode(), session_prefix=name)
             await server.call("GET", f"/v1/working-memory/{name}", one.token)
-        await server.holdfast.settle()
+        await server.memhold.settle()
     assert outside(tmp_path, inside) == []
 
 
@@ -317,11 +317,11 @@ async def test_a_forget_that_reports_success_has_deleted(tmp_path: Path) -> None
         assert gone.status == 200
         assert (await server.tool("forget", one.token, id=tool.json["memory"]["id"])).status == 200
         assert (await server.call("DELETE", "/v1/long-term-memory", one.token, memory_ids="r")).status == 200
-        await server.holdfast.settle()
+        await server.memhold.settle()
         for text in spoken.values():
             found = await server.call("POST", "/v1/recall", one.token, {"text": text, "include_superseded": True})
             assert found.json["hits"] == []
-            assert dict((await server.holdfast.scope(namespace="acme", user="zoe").residue(text)).found) == {}
+            assert dict((await server.memhold.scope(namespace="acme", user="zoe").residue(text)).found) == {}
     assert files_with(tmp_path, "orchid of") == []
 
 
@@ -404,12 +404,12 @@ async def test_no_canary_is_ever_found_elsewhere(tmp_path: Path, caplog: pytest.
             for method in ("resources/list", "resources/templates/list", "prompts/list", "tools/list"):
                 body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}
                 heard[one.name].append((await server.rpc(one.token, body)).body.decode())
-            for resource in ("holdfast://profile", "holdfast://history"):
+            for resource in ("memhold://profile", "memhold://history"):
                 body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": resource}}
                 heard[one.name].append((await server.rpc(one.token, body)).body.decode())
 
         await asyncio.gather(*(live(one) for one in tenants))
-        await server.holdfast.settle()
+        await server.memhold.settle()
         metrics = (await server.call("GET", "/metrics", tenants[0].token)).body.decode()
         for one in tenants:
             own = "\n".join(heard[one.name])
@@ -446,6 +446,6 @@ def search_command_line(path: Path, tenants: list[Tenant], tmp_path: Path) -> No
         for page in (tmp_path / "mirror").rglob("*.md"):
             found = [other.name for other in tenants if other.canary in page.read_text()]
             assert len(found) <= 1, page
-    with Holdfast.open(path, worker=False) as hf:
-        for finding in hf.admin.doctor():
+    with Memhold.open(path, worker=False) as mem:
+        for finding in mem.admin.doctor():
             assert "canary" not in finding.what + finding.advice

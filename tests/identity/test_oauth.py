@@ -19,14 +19,14 @@ import pytest_asyncio
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import InvalidSetting
-from holdfast.interfaces.guard import Guard, GuardRules
-from holdfast.interfaces.guard_rules import allowed_hosts
-from holdfast.interfaces.guarding import Door, guarded, oauth_of_file
-from holdfast.interfaces.jwks import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, KeySet
-from holdfast.interfaces.oauth import JwtAuthenticate, OAuth, oauth_from
-from holdfast.interfaces.resource import Resource
+from memhold import AsyncMemhold
+from memhold.errors import InvalidSetting
+from memhold.interfaces.guard import Guard, GuardRules
+from memhold.interfaces.guard_rules import allowed_hosts
+from memhold.interfaces.guarding import Door, guarded, oauth_of_file
+from memhold.interfaces.jwks import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, KeySet
+from memhold.interfaces.oauth import JwtAuthenticate, OAuth, oauth_from
+from memhold.interfaces.resource import Resource
 
 from .asgi import ask, echo
 
@@ -88,7 +88,7 @@ def time() -> Time:
 
 def claims(issuer: Issuer, **changed: Any) -> dict[str, Any]:
     full = {
-        "iss": issuer.url, "aud": URL, "sub": "alice", "exp": NOW + 60, "iat": NOW, "scope": "openid holdfast:read",
+        "iss": issuer.url, "aud": URL, "sub": "alice", "exp": NOW + 60, "iat": NOW, "scope": "openid memhold:read",
     }  # fmt: skip
     return {name: value for name, value in (full | changed).items() if value is not None}
 
@@ -143,7 +143,7 @@ async def test_claims_and_scopes_say_whose_and_what(issuer: Issuer, time: Time) 
     for missing in ({"org": None}, {"email": None}, {"org": ""}, {"email": "x" * 300}, {"org": ["acme"]}, {"azp": 7}):
         given = {"org": "acme", "email": "a@b.c"} | missing
         assert await check(signed(issuer, **given)) is None, missing
-    nothing = await check(signed(issuer, org="acme", email="a@b.c", scope="holdfast:admin"))
+    nothing = await check(signed(issuer, org="acme", email="a@b.c", scope="memhold:admin"))
     assert nothing is not None
     assert nothing.rights == frozenset()
 
@@ -293,7 +293,7 @@ async def test_jwks_down(issuer: Issuer, time: Time, raw: bytes) -> None:
     rules = GuardRules(hosts=allowed_hosts("127.0.0.1"))
     answer = await ask(Guard(echo, rules=rules, authenticate=down), token=signed(issuer))
     # Not a wrong token, and not let in either: nobody knows.
-    assert (answer.status, answer.json["type"]) == (503, "urn:holdfast:problem:ServerUnreachable")
+    assert (answer.status, answer.json["type"]) == (503, "urn:memhold:problem:ServerUnreachable")
     issuer.raw = None
     time.now += PAUSE_SECONDS
     known = signed(issuer, exp=NOW + 2 * STALE_SECONDS)
@@ -312,32 +312,34 @@ async def test_jwks_down(issuer: Issuer, time: Time, raw: bytes) -> None:
 async def test_a_client_finds_out_where_to_get_a_token(issuer: Issuer) -> None:
     now = datetime.now(UTC)
     oauth = OAuth(issuer=issuer.url, jwks_url=f"{issuer.url}/keys")
-    async with AsyncHoldfast.open("memory://") as hf:
+    async with AsyncMemhold.open("memory://") as memhold:
         with pytest.raises(InvalidSetting, match="public_url"):
-            await guarded(echo, hf, Door(oauth=oauth), now=now)
-        app = await guarded(echo, hf, Door(host="0.0.0.0", behind_proxy=True, oauth=oauth, public_url=URL), now=now)
+            await guarded(echo, memhold, Door(oauth=oauth), now=now)
+        app = await guarded(
+            echo, memhold, Door(host="0.0.0.0", behind_proxy=True, oauth=oauth, public_url=URL), now=now
+        )
         for path, resource in (("/v1/status", ""), ("/mcp", "/mcp")):
             refused = await ask(app, path, host=("host", "memory.example"))
             metadata = f"{URL}/.well-known/oauth-protected-resource{resource}"
-            assert refused.headers["www-authenticate"] == f'Bearer realm="holdfast", resource_metadata="{metadata}"'
+            assert refused.headers["www-authenticate"] == f'Bearer realm="memhold", resource_metadata="{metadata}"'
             told = (await ask(app, metadata.removeprefix(URL))).json
             assert told["resource"] == URL + resource
             assert told["authorization_servers"] == [issuer.url]
-            assert told["scopes_supported"] == ["holdfast:read", "holdfast:write", "holdfast:admin"]
+            assert told["scopes_supported"] == ["memhold:read", "memhold:write", "memhold:admin"]
         assert (await ask(app, "/.well-known/oauth-protected-resource/other")).status == 401
         # Both kinds of token are let in, each by its own check.
         token = jwt.encode(
             claims(issuer, exp=int(now.timestamp()) + 60), RSA, algorithm="RS256", headers={"kid": "rsa"}
         )
         assert (await ask(app, token=token)).json["user"] == "alice"
-        made = await hf.admin.tokens.create(user="bob")
+        made = await memhold.admin.tokens.create(user="bob")
         assert (await ask(app, token=made.secret)).json["user"] == "bob"
         assert (await ask(app)).status == 401
 
 
 def test_oauth_stands_in_a_table(tmp_path: Path) -> None:
     assert oauth_of_file(tmp_path) is None
-    (tmp_path / "holdfast.toml").write_text(
+    (tmp_path / "memhold.toml").write_text(
         'idempotency_days = 7\n[oauth]\nissuer = "https://id.example"\njwks_url = "https://id.example/keys"\n'
         'audience = "api"\n[oauth.rights]\n"mem" = "read"\n'
     )

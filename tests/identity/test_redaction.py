@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast
-from holdfast.errors import IdempotencyConflict, InvalidSetting, SecretFound
-from holdfast.pipeline.access import mint
-from holdfast.redaction import SecretRedactor
+from memhold import Memhold
+from memhold.errors import IdempotencyConflict, InvalidSetting, SecretFound
+from memhold.pipeline.access import mint
+from memhold.redaction import SecretRedactor
 
 RNG = Random(8)
 REDACTOR = SecretRedactor("on")
@@ -51,7 +51,7 @@ SECRETS: dict[str, tuple[str, str]] = {
     "anthropic": ("export KEY={}", "sk-ant-api03-" + some(WORD, 80)),
     "google": ("key {}", "AIza" + some(WORD, 35)),
     "hugging face": ("{} is it", "hf_" + some(string.ascii_letters, 34)),
-    "holdfast": ("{} is it", mint(secrets.token_bytes)[1]),
+    "memhold": ("{} is it", mint(secrets.token_bytes)[1]),
     "pypi": ("{}", "pypi-AgEIcHlwaS5vcmc" + some(WORD, 80)),
     "sendgrid": ("{}", "SG." + some(WORD, 22) + "." + some(WORD, 43)),
     "slack": ("{}", "xoxb-123456789012-123456789012-" + some(LOWER, 24)),
@@ -109,7 +109,7 @@ def test_a_corpus_without_secrets_stays_nearly_as_it_is() -> None:
     """This project's own source and documents, and its demo: at most one find in a megabyte."""
     root = Path(__file__).parents[2]
     texts = [path.read_text("utf-8") for path in [*(root / "src").rglob("*.py"), *(root / "docs").rglob("*.md")]]
-    texts.append(files("holdfast").joinpath("data/demo_conversation.jsonl").read_text("utf-8"))
+    texts.append(files("memhold").joinpath("data/demo_conversation.jsonl").read_text("utf-8"))
     found = [text[span.start : span.end] for text in texts for span in REDACTOR.spans(text)]
     assert sum(map(len, texts)) > 1_000_000
     assert len(found) <= sum(map(len, texts)) / 1_000_000, found
@@ -175,8 +175,8 @@ def files_with(folder: Path, text: str) -> list[str]:
 
 def test_nothing_of_a_secret_is_stored_shown_or_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with Holdfast.open(tmp_path / "memory.db", redaction="on") as hf:
-        alice = hf.scope(user="alice", session="s")
+    with Memhold.open(tmp_path / "memory.db", redaction="on") as mem:
+        alice = mem.scope(user="alice", session="s")
         receipt = alice.add(everywhere(TOKEN), idempotency_key="k")
         assert receipt.redacted == 7
         # The fingerprint is over what the caller sent: the same again is a replay, another secret is not.
@@ -200,11 +200,11 @@ def test_nothing_of_a_secret_is_stored_shown_or_logged(tmp_path: Path, caplog: p
         assert messages[4].body["content"][0]["input"] == {"pwd": "[redacted: Secret Keyword]"}
         assert alice.recall("redacted GitHub Token").hits
         alice.end_session()
-        hf.settle()
+        mem.settle()
         alice.export(tmp_path / "alice.jsonl")
         status = alice.status()
         assert status.redacted == 7 + 5 + 1
-        assert hf.scope(user="bob").status().redacted == 0
+        assert mem.scope(user="bob").status().redacted == 0
         for word in (TOKEN, "correcthorse", "batterystaple"):
             assert files_with(tmp_path, word) == []
     for word in (TOKEN, "correcthorse", "batterystaple"):
@@ -213,8 +213,8 @@ def test_nothing_of_a_secret_is_stored_shown_or_logged(tmp_path: Path, caplog: p
 
 def test_a_secret_is_found_in_the_name_of_a_field_too(tmp_path: Path) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": json.dumps({TOKEN: 1, OTHER: 2})}}
-    with Holdfast.open(tmp_path / "memory.db", redaction="on") as hf:
-        alice = hf.scope(user="alice", session="s")
+    with Memhold.open(tmp_path / "memory.db", redaction="on") as mem:
+        alice = mem.scope(user="alice", session="s")
         said = {"role": "user", "content": "hi", "metadata": {TOKEN: {"deep": {OTHER: 1}}, "kept": 1}}
         assert alice.add([said, {"role": "assistant", "content": None, "tool_calls": [call]}]).redacted == 4
         assert alice.remember("note", metadata={TOKEN: 1, TOKEN[:-1] + "Z": 2}).receipt.redacted == 2
@@ -224,16 +224,16 @@ def test_a_secret_is_found_in_the_name_of_a_field_too(tmp_path: Path) -> None:
 
 
 def test_an_import_is_redacted_too(tmp_path: Path) -> None:
-    with Holdfast.open(tmp_path / "old.db") as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(tmp_path / "old.db") as mem:
+        alice = mem.scope(user="alice")
         alice.add(everywhere(TOKEN))
         alice.remember(f"deploys with {TOKEN}")
         alice.remember(attribute="wifi password", value="correcthorse")
         assert alice.add([{"role": "user", "content": TOKEN}]).redacted == 0
         alice.export(tmp_path / "alice.jsonl")
     (tmp_path / "new").mkdir()
-    with Holdfast.open(tmp_path / "new" / "memory.db", redaction="on") as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open(tmp_path / "new" / "memory.db", redaction="on") as mem:
+        alice = mem.scope(user="alice")
         alice.import_file(tmp_path / "alice.jsonl")
         assert len(alice.list().items) == 2
     for word in (TOKEN, "correcthorse"):
@@ -241,8 +241,8 @@ def test_an_import_is_redacted_too(tmp_path: Path) -> None:
 
 
 def test_refuse_stores_nothing_and_names_only_kind_and_place() -> None:
-    with Holdfast.open("memory://", redaction="refuse") as hf:
-        alice = hf.scope(user="alice", session="s")
+    with Memhold.open("memory://", redaction="refuse") as mem:
+        alice = mem.scope(user="alice", session="s")
         messages = [{"role": "user", "content": "fine"}, *everywhere(TOKEN)[:1]]
         with pytest.raises(SecretFound) as caught:
             alice.add(messages)
@@ -264,18 +264,18 @@ def test_refuse_stores_nothing_and_names_only_kind_and_place() -> None:
 
 
 def test_off_changes_nothing() -> None:
-    with Holdfast.open("memory://") as hf:
-        alice = hf.scope(user="alice")
+    with Memhold.open("memory://") as mem:
+        alice = mem.scope(user="alice")
         assert alice.add(everywhere(TOKEN)).redacted == 0
         assert alice.messages()[0].body["content"] == f"use {TOKEN}"
 
 
 def test_settings_are_checked_and_the_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(InvalidSetting, match="off, on or refuse"):
-        Holdfast.open("memory://", redaction="yes")
+        Memhold.open("memory://", redaction="yes")
     for name in ("detect_secrets", *(name for name in sys.modules if name.startswith("detect_secrets."))):
         monkeypatch.setitem(sys.modules, name, None)  # to Python it is not installed
-    with pytest.raises(InvalidSetting, match=r"pip install 'holdfast\[redaction\]'"):
-        Holdfast.open(tmp_path / "memory.db", redaction="on")
+    with pytest.raises(InvalidSetting, match=r"pip install 'memhold\[redaction\]'"):
+        Memhold.open(tmp_path / "memory.db", redaction="on")
     assert not (tmp_path / "memory.db").exists()
-    Holdfast.open("memory://").close()
+    Memhold.open("memory://").close()

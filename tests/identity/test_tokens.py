@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast import AsyncHoldfast
-from holdfast.access import AccessToken, StoredToken
-from holdfast.errors import InvalidInput, InvalidScope, NotFound
-from holdfast.pipeline.access import TOKEN_PATTERN, Presented, judge, mint, present, token_digest
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold
+from memhold.access import AccessToken, StoredToken
+from memhold.errors import InvalidInput, InvalidScope, NotFound
+from memhold.pipeline.access import TOKEN_PATTERN, Presented, judge, mint, present, token_digest
+from memhold.testing import FakeClock
 from tests.interfaces.conftest import CommandLine, run
 
 __all__ = ["run"]
@@ -49,7 +49,7 @@ def test_one_wrong_character_never_passes(raw: bytes, place: int, letter: str) -
 
 def test_each_fault_has_its_name() -> None:
     made, text = mint(bytes)
-    assert present(text + "\n") == present("") == present("hf_" + "é" * 77) == "malformed"
+    assert present(text + "\n") == present("") == present("mh_" + "é" * 77) == "malformed"
     other = Presented(id=made.id, secret="b" * 52)
     assert judge(made, None, secret=SECRET, now=NOW) == "unknown"
     assert judge(other, kept(made), secret=SECRET, now=NOW) == "wrong"
@@ -70,7 +70,7 @@ async def test_a_token_lets_in_until_it_is_revoked_by_another_process(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     path, clock = tmp_path / "memory.db", FakeClock()
-    async with AsyncHoldfast.open(path, clock=clock) as one, AsyncHoldfast.open(path, clock=clock) as other:
+    async with AsyncMemhold.open(path, clock=clock) as one, AsyncMemhold.open(path, clock=clock) as other:
         made = await one.admin.tokens.create(
             namespace="acme", user="alice", rights=["write", "read"], label="laptop", expires_in=timedelta(days=90)
         )
@@ -87,7 +87,7 @@ async def test_a_token_lets_in_until_it_is_revoked_by_another_process(
         late = await one.admin.tokens.create(namespace="acme", expires_in=timedelta(hours=1))
         clock.advance(3600)
         assert await other.admin.tokens.check(late.secret) is None
-    told = [record.getMessage() for record in caplog.records if record.name == "holdfast.access"]
+    told = [record.getMessage() for record in caplog.records if record.name == "memhold.access"]
     assert [line.rpartition(": ")[2] for line in told] == ["revoked", "malformed", "expired"]
     secret_part = made.secret.split("_")[2]
     assert secret_part[:20] not in caplog.text
@@ -97,8 +97,8 @@ async def test_a_token_lets_in_until_it_is_revoked_by_another_process(
 
 async def test_the_store_keeps_a_keyed_hash(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with AsyncHoldfast.open(path) as hf:
-        made = await hf.admin.tokens.create(user="alice")
+    async with AsyncMemhold.open(path) as mem:
+        made = await mem.admin.tokens.create(user="alice")
         with sqlite3.connect(path) as connection:
             digest, key = connection.execute(
                 "SELECT token.digest, store.value FROM token, store WHERE store.name = 'secret'"
@@ -110,8 +110,8 @@ async def test_the_store_keeps_a_keyed_hash(tmp_path: Path) -> None:
 
 
 async def test_what_cannot_be_made_is_refused() -> None:
-    async with AsyncHoldfast.open("memory://") as hf:
-        tokens = hf.admin.tokens
+    async with AsyncMemhold.open("memory://") as mem:
+        tokens = mem.admin.tokens
         for wrong in ({"rights": []}, {"rights": ["root"]}, {"label": "a\nb"}, {"expires_in": timedelta(0)}):
             with pytest.raises(InvalidInput):
                 await tokens.create(**wrong)
@@ -133,7 +133,7 @@ def test_the_commands_make_list_and_revoke(run: CommandLine) -> None:
     assert present(made["secret"])
     assert made["token"]["rights"] == ["read", "admin"]
     plain = run("token", "create", "--label", "cron job")
-    assert plain.out.startswith("hf_")
+    assert plain.out.startswith("mh_")
     assert plain.out.count("\n") == 1
     assert "alice" in plain.err
     listed = run("token", "list", "--all", "--json")
@@ -145,6 +145,6 @@ def test_the_commands_make_list_and_revoke(run: CommandLine) -> None:
     assert "cron job" in run("token", "list").out
     assert run("token", "revoke", made["token"]["id"]).code == 0
     assert run("token", "list", "--namespace", "acme", "--json").json["tokens"][0]["revoked_at"] is not None
-    assert run("token", "revoke", "hf_none", "--json").error["type"] == "NotFound"
+    assert run("token", "revoke", "mh_none", "--json").error["type"] == "NotFound"
     for wrong in (("--can", "root"), ("--expires", "soon"), ("--expires", "0d")):
         assert run("token", "create", *wrong).code == 2

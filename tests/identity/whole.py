@@ -13,16 +13,16 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, FastAPI
 
-from holdfast import AsyncHoldfast
-from holdfast.access import RIGHTS
-from holdfast.interfaces.compat_ams import compat_router
-from holdfast.interfaces.front import Front, Observed
-from holdfast.interfaces.guard_rules import Rate
-from holdfast.interfaces.guarding import Door, guarded
-from holdfast.interfaces.mcp_http import mcp_app
-from holdfast.interfaces.metrics import Metrics
-from holdfast.interfaces.rest import RestOptions, rest_app
-from holdfast.interfaces.rest_changes import Streams
+from memhold import AsyncMemhold
+from memhold.access import RIGHTS
+from memhold.interfaces.compat_ams import compat_router
+from memhold.interfaces.front import Front, Observed
+from memhold.interfaces.guard_rules import Rate
+from memhold.interfaces.guarding import Door, guarded
+from memhold.interfaces.mcp_http import mcp_app
+from memhold.interfaces.metrics import Metrics
+from memhold.interfaces.rest import RestOptions, rest_app
+from memhold.interfaces.rest_changes import Streams
 
 from .asgi import HOST, Answer, ask
 
@@ -50,7 +50,7 @@ class Whole:
 
     app: Any
     rest: FastAPI
-    holdfast: AsyncHoldfast
+    memhold: AsyncMemhold
     compat: APIRouter
     front: Front
 
@@ -73,7 +73,7 @@ class Whole:
         return await self.call("POST", "/mcp", token, body, headers=headers)
 
     async def tenant(self, name: str, namespace: str, user: str | None, *, rights: Any = RIGHTS) -> Tenant:
-        made = await self.holdfast.admin.tokens.create(
+        made = await self.memhold.admin.tokens.create(
             namespace=namespace, user=user, rights=rights, label=f"canary{name}"
         )
         return Tenant(name, namespace, user, made.secret)
@@ -90,18 +90,18 @@ class Whole:
 
 @asynccontextmanager
 async def whole(location: str, *, host: str = "127.0.0.1", shut: bool = True, **opened: Any) -> AsyncIterator[Whole]:
-    async with AsyncHoldfast.open(location, **{"worker": False, **opened}) as holdfast:
+    async with AsyncMemhold.open(location, **{"worker": False, **opened}) as memhold:
         if shut:
-            await holdfast.admin.tokens.create(label="so that the door is shut")
+            await memhold.admin.tokens.create(label="so that the door is shut")
         streams = Streams()
-        rest = rest_app(holdfast, RestOptions(streams=streams))
-        compat = compat_router(holdfast)
+        rest = rest_app(memhold, RestOptions(streams=streams))
+        compat = compat_router(memhold)
         rest.include_router(compat)
-        mcp = mcp_app(holdfast)
+        mcp = mcp_app(memhold)
         metrics = Metrics()
-        front = Front(rest=rest, mcp=mcp, admin=lambda: holdfast.admin, metrics=metrics, streams=streams)
+        front = Front(rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics, streams=streams)
         door = Door(host=host, behind_proxy=host != "127.0.0.1", rate=FAST)
-        guard = await guarded(front, holdfast, door, now=datetime.now(UTC))
+        guard = await guarded(front, memhold, door, now=datetime.now(UTC))
         begun, over = asyncio.Event(), asyncio.Event()
 
         async def run() -> None:
@@ -113,7 +113,7 @@ async def whole(location: str, *, host: str = "127.0.0.1", shut: bool = True, **
         task = asyncio.create_task(run())
         await begun.wait()
         try:
-            yield Whole(Observed(guard, metrics), rest, holdfast, compat, front)
+            yield Whole(Observed(guard, metrics), rest, memhold, compat, front)
         finally:
             over.set()
             await task

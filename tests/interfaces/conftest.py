@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.interfaces.cli import main
+from memhold.interfaces.cli import main
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,17 @@ class CommandLine:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
     """The command line on a store of this test, as the user alice."""
     db = str(tmp_path / "memory.db")
-    monkeypatch.setenv("HOLDFAST_DB", db)
-    monkeypatch.setenv("HOLDFAST_USER", "alice")
-    for name in ("HOLDFAST_NAMESPACE", "HOLDFAST_AGENT"):
+    monkeypatch.setenv("MEMHOLD_DB", db)
+    monkeypatch.setenv("MEMHOLD_USER", "alice")
+    for name in ("MEMHOLD_NAMESPACE", "MEMHOLD_AGENT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return CommandLine(db, monkeypatch, capsys)
 
 
 def process(*arguments: str, env: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `python -m holdfast` as a user does."""
-    command = [sys.executable, "-m", "holdfast", *arguments]
+    """Run `python -m memhold` as a user does."""
+    command = [sys.executable, "-m", "memhold", *arguments]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})}, timeout=60, **options
     )

@@ -7,19 +7,19 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from holdfast import Holdfast
-from holdfast.errors import InvalidInput
-from holdfast.interfaces.cli_context import context_command
+from memhold import Memhold
+from memhold.errors import InvalidInput
+from memhold.interfaces.cli_context import context_command
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     db = str(tmp_path / "memory.db")
-    with Holdfast.open(db, worker=False) as opened:
+    with Memhold.open(db, worker=False) as opened:
         alice = opened.scope(user="alice", session="s1")
         alice.remember(attribute="favorite food", value="sushi", importance="high")
         alice.add([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}])
-    for name in ("HOLDFAST_NAMESPACE", "HOLDFAST_AGENT"):
+    for name in ("MEMHOLD_NAMESPACE", "MEMHOLD_AGENT"):
         monkeypatch.delenv(name, raising=False)
     return lambda *more: CliRunner().invoke(context_command, ["--db", db, "--user", "alice", "--session", "s1", *more])
 

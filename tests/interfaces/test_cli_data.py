@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces import cli_frame
+from memhold.interfaces import cli_frame
 
 from .conftest import CommandLine
 
-CONVERSATION = str(files("holdfast").joinpath("data/demo_conversation.jsonl"))
+CONVERSATION = str(files("memhold").joinpath("data/demo_conversation.jsonl"))
 
 
 def test_a_second_import_adds_nothing(run: CommandLine) -> None:
@@ -51,7 +51,7 @@ def test_an_export_comes_back_equal(run: CommandLine, tmp_path: Path) -> None:
     assert (tmp_path / "alice.jsonl").stat().st_mode & 0o777 == 0o600
     other = str(tmp_path / "other.db")
     report = run("import", str(tmp_path / "alice.jsonl"), "--db", other, "--json").json
-    assert report["format"] == "holdfast"
+    assert report["format"] == "memhold"
 
     def held(db: str) -> object:
         memories = run("list", "--all", "--db", db, "--json").json["items"]

@@ -14,11 +14,11 @@ from pathlib import Path
 import click
 import pytest
 
-from holdfast.interfaces.cli import COMMANDS, cli, main
+from memhold.interfaces.cli import COMMANDS, cli, main
 
 from .conftest import CommandLine, process
 
-CONVERSATION = str(files("holdfast").joinpath("data/demo_conversation.jsonl"))
+CONVERSATION = str(files("memhold").joinpath("data/demo_conversation.jsonl"))
 LINES = {name: line for section in COMMANDS.values() for name, (_, line) in section.items()}
 
 
@@ -28,7 +28,7 @@ def test_each_command_has_its_line_and_an_example(name: str) -> None:
     assert command is not None
     assert command.name == name
     assert (command.help or "").split("\n\n")[0].strip() == LINES[name]
-    assert f"holdfast {name}" in (command.epilog or "")
+    assert f"memhold {name}" in (command.epilog or "")
     assert all(
         option.help or option.type is not click.STRING
         for option in command.params
@@ -41,8 +41,8 @@ def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert all(name in out and line in out for name, line in LINES.items())
     code = (
-        "import sys\nfrom holdfast.interfaces.cli import main\nmain(['--help'])\n"
-        "heavy = ('asyncio', 'apsw', 'numpy', 'rich', 'pydantic', 'holdfast.open', 'holdfast.interfaces.cli_read')\n"
+        "import sys\nfrom memhold.interfaces.cli import main\nmain(['--help'])\n"
+        "heavy = ('asyncio', 'apsw', 'numpy', 'rich', 'pydantic', 'memhold.open', 'memhold.interfaces.cli_read')\n"
         "print('LOADED', *[name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -52,13 +52,13 @@ def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_a_script_that_names_our_command(run: CommandLine, shell: str) -> None:
     script = run("completion", shell).out
-    assert "_HOLDFAST_COMPLETE" in script
-    assert "holdfast" in script
+    assert "_MEMHOLD_COMPLETE" in script
+    assert "memhold" in script
 
 
 def test_completion_knows_the_commands() -> None:
-    asked = {"_HOLDFAST_COMPLETE": "bash_complete", "COMP_WORDS": "holdfast rec", "COMP_CWORD": "1"}
-    code = "from holdfast.interfaces.cli import main; main([])"
+    asked = {"_MEMHOLD_COMPLETE": "bash_complete", "COMP_WORDS": "memhold rec", "COMP_CWORD": "1"}
+    code = "from memhold.interfaces.cli import main; main([])"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -71,7 +71,7 @@ def test_completion_knows_the_commands() -> None:
 
 def test_ctrl_c_exits_with_130_and_says_how_to_go_on(run: CommandLine) -> None:
     run("add", "hello")
-    keep = import_module("holdfast.interfaces.cli_keep")
+    keep = import_module("memhold.interfaces.cli_keep")
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -86,7 +86,7 @@ def test_a_closed_pipe_is_no_error(run: CommandLine) -> None:
     run("add", "hello")
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "holdfast", "status"]
+    command = [sys.executable, "-m", "memhold", "status"]
     try:
         done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
     finally:
@@ -95,7 +95,7 @@ def test_a_closed_pipe_is_no_error(run: CommandLine) -> None:
 
 
 def test_as_a_process(tmp_path: Path) -> None:
-    env = {"HOLDFAST_DB": str(tmp_path / "m.db"), "HOLDFAST_USER": "alice"}
+    env = {"MEMHOLD_DB": str(tmp_path / "m.db"), "MEMHOLD_USER": "alice"}
     assert process("add", "I moved to Lisbon", env=env).returncode == 0
     found = process("recall", "Lisbon", env=env)
     assert found.returncode == 0
@@ -103,8 +103,8 @@ def test_as_a_process(tmp_path: Path) -> None:
     assert "\x1b" not in found.stdout
     failed = process("get", "msg_none", env=env)
     assert failed.returncode == 1
-    assert failed.stderr.startswith("holdfast: nothing with the id")
-    assert process("--version").stdout.startswith("holdfast, version")
+    assert failed.stderr.startswith("memhold: nothing with the id")
+    assert process("--version").stdout.startswith("memhold, version")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_on_a_terminal_there_are_tables_and_bars(run: CommandLine, arguments: li
     run("add", "I moved to Lisbon")
     run("remember", "likes window seats")
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "holdfast", *arguments]
+    command = [sys.executable, "-m", "memhold", *arguments]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as child:
         os.close(theirs)
         seen = b""

@@ -1,4 +1,4 @@
-"""`holdfast keys` and `holdfast suspicions`: verdicts explained, files of pairs judged, doubts listed and settled."""
+"""`memhold keys` and `memhold suspicions`: verdicts explained, files of pairs judged, doubts listed and settled."""
 
 from __future__ import annotations
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Holdfast
+from memhold import Memhold
 from tests.interfaces.conftest import CommandLine
 from tests.rest.test_serve_process import running
 
 
 def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> None:
-    secret = database.replace("holdfast@", "holdfast:geheim@")
+    secret = database.replace("memhold@", "memhold:geheim@")
     db = ("--db", secret, "--user", "alice")
     missing = run("recall", "anything", *db)
     assert missing.code != 0
@@ -36,22 +36,22 @@ def test_verbs_and_upkeep(run: CommandLine, database: str, tmp_path: Path) -> No
 
 
 def test_a_server_takes_requests_when_it_says_so_and_logs_no_password(tmp_path: Path, database: str) -> None:
-    with running(tmp_path, "--db", database.replace("holdfast@", "holdfast:geheim@"), "--user", "alice") as server:
-        with Holdfast.open(server.url, timeout=20.0) as hf:
-            hf.scope(user="alice").remember("Likes tea")
+    with running(tmp_path, "--db", database.replace("memhold@", "memhold:geheim@"), "--user", "alice") as server:
+        with Memhold.open(server.url, timeout=20.0) as mem:
+            mem.scope(user="alice").remember("Likes tea")
         server.child.terminate()
         server.ended()
         logged = server.logged("serving") + server.logged("stopped")
     assert "geheim" not in str(server.lines)
-    assert logged[0]["store"].startswith("postgresql://holdfast@")
+    assert logged[0]["store"].startswith("postgresql://memhold@")
 
 
 @pytest.mark.parametrize(
     "db",
     [
-        "postgresql://holdfast:geheim@db.example/memory",
-        "postgresql://holdfast@db.example/memory?password=geheim",
-        "postgres://holdfast@db.example/memory?sslpassword=geheim",
+        "postgresql://memhold:geheim@db.example/memory",
+        "postgresql://memhold@db.example/memory?password=geheim",
+        "postgres://memhold@db.example/memory?sslpassword=geheim",
     ],
 )
 def test_a_password_reaches_no_clients_file(
@@ -65,7 +65,7 @@ def test_a_password_reaches_no_clients_file(
         assert "pgpass" in refused.err
         assert "geheim" not in refused.out + refused.err
     assert not (tmp_path / ".claude.json").exists()
-    safe = "postgresql://holdfast@db.example/memory?passfile=/home/alice/.pgpass"
+    safe = "postgresql://memhold@db.example/memory?passfile=/home/alice/.pgpass"
     assert run("mcp", "install", "claude-code", "--db", safe).code == 0
     assert safe in (tmp_path / ".claude.json").read_text()
     assert (tmp_path / ".claude.json").stat().st_mode & 0o777 == 0o600

@@ -7,9 +7,9 @@ import json
 from datetime import date
 from pathlib import Path
 
-from holdfast.inference import Tally
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import SystemClock
+from memhold.inference import Tally
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import SystemClock
 
 from .conftest import process
 

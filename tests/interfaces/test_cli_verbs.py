@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces import cli_forget
+from memhold.interfaces import cli_forget
 
 from .conftest import CommandLine
 
@@ -142,7 +142,7 @@ def test_a_hidden_item_comes_back_by_undo(run: CommandLine) -> None:
 def test_a_degraded_answer_is_printed_and_exits_with_3(run: CommandLine, tmp_path: Path) -> None:
     run("add", "hello there")
     run("reindex", "--to", "builtin")
-    run.monkeypatch.setenv("HOLDFAST_EMBEDDING", str(tmp_path / "a model that is gone"))
+    run.monkeypatch.setenv("MEMHOLD_EMBEDDING", str(tmp_path / "a model that is gone"))
     answer = run("recall", "hello", "--json")
     assert answer.code == 3
     assert answer.json["degraded"] == ["meaning"]
@@ -195,7 +195,7 @@ def test_an_error_is_one_line_and_debug_shows_where(run: CommandLine) -> None:
     assert failed.code == 1
     assert failed.err.count("\n") == 1
     assert "Traceback" not in failed.err
-    with pytest.raises(Exception, match="not a Holdfast file"):
+    with pytest.raises(Exception, match="not a Memhold file"):
         run("status", "--debug")
 
 
@@ -256,6 +256,6 @@ def test_reindex_to_another_embedding_says_how_far_it_is(run: CommandLine) -> No
 
 def test_a_receipt_says_whether_meaning_will_find_it(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("add", "hello", "--json").json["visibility"]["meaning"] is None
-    monkeypatch.setenv("HOLDFAST_EMBEDDING", "none")
+    monkeypatch.setenv("MEMHOLD_EMBEDDING", "none")
     assert run("add", "hello again", "--json").json["visibility"]["meaning"] is False
     assert run("remember", "likes tea", "--json").json["receipt"]["visibility"]["meaning"] is False

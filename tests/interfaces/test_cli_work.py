@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing import ChaosServer
+from memhold.testing import ChaosServer
 
 from .conftest import CommandLine
 
@@ -31,9 +31,9 @@ fallback = ""
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ChaosServer]:
-    """A model server, and a `holdfast.toml` in the test's folder that names it."""
+    """A model server, and a `memhold.toml` in the test's folder that names it."""
     with ChaosServer() as server:
-        (tmp_path / "holdfast.toml").write_text(MODELS.format(url=server.url))
+        (tmp_path / "memhold.toml").write_text(MODELS.format(url=server.url))
         yield server
 
 
@@ -78,7 +78,7 @@ def test_what_no_model_took_is_raw_and_said(run: CommandLine, server: ChaosServe
 def test_what_is_set_aside_fails_the_run_that_did_it(run: CommandLine, server: ChaosServer) -> None:
     said(run)
     server.always("refusal")
-    (Path("holdfast.toml")).write_text(
+    (Path("memhold.toml")).write_text(
         MODELS.format(url=server.url).replace('fallback = ""', 'fallback = "two"')
         + "".join(
             f'[models.{name}]\nprotocol = "openai-chat"\nmodel = "{name}"\nbase_url = "{server.url}/v1"\nfallback = "{to}"\n'
@@ -122,9 +122,9 @@ def test_summaries_are_found_by_words_and_time_and_page(run: CommandLine) -> Non
 @pytest.mark.parametrize("command", [("settle",), ("worker", "--once")], ids=" ".join)
 def test_due_work_is_done_once(run: CommandLine, server: ChaosServer, command: tuple[str, ...]) -> None:
     said(run)
-    run.monkeypatch.setenv("HOLDFAST_CONSOLIDATION", "one")
+    run.monkeypatch.setenv("MEMHOLD_CONSOLIDATION", "one")
     assert run("end-session", "--session", "s1").code == 0
-    run.monkeypatch.delenv("HOLDFAST_CONSOLIDATION")
+    run.monkeypatch.delenv("MEMHOLD_CONSOLIDATION")
     server.always("prose")
     held = signal.getsignal(signal.SIGTERM)
     assert run(*command, "--consolidation", "one").code == 1
@@ -140,12 +140,12 @@ def test_a_worker_lets_what_runs_end_when_it_is_stopped(
     run: CommandLine, server: ChaosServer, stop: signal.Signals
 ) -> None:
     said(run)
-    run.monkeypatch.setenv("HOLDFAST_CONSOLIDATION", "one")
+    run.monkeypatch.setenv("MEMHOLD_CONSOLIDATION", "one")
     assert run("end-session", "--session", "s1").code == 0
     asked = threading.Event()
     server.watch(lambda _: asked.set())
     server.always("hang")
-    command = [sys.executable, "-m", "holdfast", "worker", "--consolidation", "one"]
+    command = [sys.executable, "-m", "memhold", "worker", "--consolidation", "one"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     ) as child:
@@ -166,7 +166,7 @@ def test_a_worker_lets_what_runs_end_when_it_is_stopped(
 MANY_STOPS = """
 import faulthandler, queue, signal, threading
 from random import Random
-from holdfast.interfaces.cli_work import _STOPS, _first_of, _signal_pipe, _signals
+from memhold.interfaces.cli_work import _STOPS, _first_of, _signal_pipe, _signals
 
 faulthandler.dump_traceback_later(60, exit=True)
 main, turns = threading.main_thread().ident, queue.SimpleQueue()

@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: a few, always the same; or HOLDFAST_EXAMPLES, drawn anew each time."""
+"""How many examples a property is tried with: a few, always the same; or MEMHOLD_EXAMPLES, drawn anew each time."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from functools import wraps
 
 from hypothesis import HealthCheck, settings
 
-WANTED = os.environ.get("HOLDFAST_EXAMPLES")
+WANTED = os.environ.get("MEMHOLD_EXAMPLES")
 STEP = 1000
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.pipeline.analysis import ANALYSIS_VERSION, analyse, analyse_query
+from memhold.pipeline.analysis import ANALYSIS_VERSION, analyse, analyse_query
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 
@@ -102,9 +102,9 @@ def test_characters_that_only_stand_near_each_other_are_no_word():
     ("query", "text"),
     [
         ("3.11.2", "we run Python v3.11.2 and 3.11.2"),
-        ("src/holdfast/packed.py", "see src/holdfast/packed.py:12, then src/holdfast/packed.py"),
-        ("packed.py", "the file src/holdfast/packed.py is small"),
-        ("holdfast", "the file src/holdfast/packed.py is small"),
+        ("src/memhold/packed.py", "see src/memhold/packed.py:12, then src/memhold/packed.py"),
+        ("packed.py", "the file src/memhold/packed.py is small"),
+        ("memhold", "the file src/memhold/packed.py is small"),
         ("bob@example.com", "write to bob@example.com."),
         ("bob", "write to bob@example.com."),
         ("example", "write to bob@example.com."),

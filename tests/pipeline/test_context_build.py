@@ -12,19 +12,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults, says_something
 
-from holdfast.errors import TooLarge
-from holdfast.model import Memory, Message
-from holdfast.pipeline.context.allocate import Item, Slot, allocate, fill
-from holdfast.pipeline.context.build import build
-from holdfast.pipeline.context.gather import WindowRead
-from holdfast.pipeline.context.pieces import is_person, overlap
-from holdfast.pipeline.context.plan import Gathered, Request
-from holdfast.pipeline.context.shorten import LEAST_KEPT, shorten_message, shorten_text
-from holdfast.pipeline.context.strategies import STRATEGIES
-from holdfast.pipeline.fences import find_quotes
-from holdfast.pipeline.tokens import estimate_message, estimate_tokens
-from holdfast.pipeline.tool_pairs import repair_window
-from holdfast.testing.chaos import rules
+from memhold.errors import TooLarge
+from memhold.model import Memory, Message
+from memhold.pipeline.context.allocate import Item, Slot, allocate, fill
+from memhold.pipeline.context.build import build
+from memhold.pipeline.context.gather import WindowRead
+from memhold.pipeline.context.pieces import is_person, overlap
+from memhold.pipeline.context.plan import Gathered, Request
+from memhold.pipeline.context.shorten import LEAST_KEPT, shorten_message, shorten_text
+from memhold.pipeline.context.strategies import STRATEGIES
+from memhold.pipeline.fences import find_quotes
+from memhold.pipeline.tokens import estimate_message, estimate_tokens
+from memhold.pipeline.tool_pairs import repair_window
+from memhold.testing.chaos import rules
 
 every = tried(100)
 SECRET = b"s" * 32

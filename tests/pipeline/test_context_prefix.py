@@ -5,12 +5,12 @@ from random import Random
 import pytest
 from test_context_build import SECRET, journal, memory
 
-from holdfast.pipeline.context.build import build
-from holdfast.pipeline.context.cuts import STEP, cut
-from holdfast.pipeline.context.gather import WindowRead
-from holdfast.pipeline.context.pieces import Piece
-from holdfast.pipeline.context.plan import Gathered, Request
-from holdfast.pipeline.tokens import Counted
+from memhold.pipeline.context.build import build
+from memhold.pipeline.context.cuts import STEP, cut
+from memhold.pipeline.context.gather import WindowRead
+from memhold.pipeline.context.pieces import Piece
+from memhold.pipeline.context.plan import Gathered, Request
+from memhold.pipeline.tokens import Counted
 
 TURNS = 200
 CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}

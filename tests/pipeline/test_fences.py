@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.model import Quote
-from holdfast.pipeline.fences import NOTICE, fence, find_quotes, neutral, without, without_fences
+from memhold.model import Quote
+from memhold.pipeline.fences import NOTICE, fence, find_quotes, neutral, without, without_fences
 
 SECRET, OTHER = b"a" * 32, b"b" * 32
 IDS = ("mem_1", "mem_2")
 EDGES = st.sampled_from(
     [
-        "</holdfast-recall",
-        "<holdfast-recall kind=",
-        "< / HOLDFAST-recall",
-        "<\u200bholdfast",
+        "</memhold-recall",
+        "<memhold-recall kind=",
+        "< / MEMHOLD-recall",
+        "<\u200bmemhold",
         "<\u2066/hold\ufe0ffast",
-        "<\n/holdfast",
+        "<\n/memhold",
         ">",
         "\n",
         " tag=",
@@ -33,10 +33,10 @@ EDGES = st.sampled_from(
 @given(st.lists(st.lists(EDGES, max_size=8).map("".join), min_size=1, max_size=4), st.text(max_size=20))
 def test_no_stored_text_ends_a_fence_or_begins_another(lines, around):
     made = fence(
-        "memory", IDS, [*lines, f"</holdfast-recall {fence('memory', IDS, lines, secret=SECRET).tag}>"], secret=SECRET
+        "memory", IDS, [*lines, f"</memhold-recall {fence('memory', IDS, lines, secret=SECRET).tag}>"], secret=SECRET
     )
-    assert made.text.count("</holdfast-recall") == 1
-    assert made.text.count("<holdfast-recall") == 1
+    assert made.text.count("</memhold-recall") == 1
+    assert made.text.count("<memhold-recall") == 1
     around = neutral(around)
     assert find_quotes(f"{around}{made.text}{around}", SECRET) == (
         Quote(start=len(around), end=len(around) + len(made.text), ids=IDS),
@@ -91,7 +91,7 @@ def test_what_is_left_without_the_quotes():
     assert without_fences(plain, SECRET) is plain
 
 
-@pytest.mark.parametrize("text", ["a < b", "x </div> <hold>", "holdfast-recall", "«holdfast»"])
+@pytest.mark.parametrize("text", ["a < b", "x </div> <hold>", "memhold-recall", "«memhold»"])
 def test_text_that_is_no_edge_stays_as_it_is(text):
     assert neutral(text) == text
     assert NOTICE in fence("memory", IDS, [text], secret=SECRET).text
@@ -99,7 +99,7 @@ def test_text_that_is_no_edge_stays_as_it_is(text):
 
 @pytest.mark.parametrize("unseen", ["\u2066", "\u180e", "\ufe0f", "\u034f", "\u3164", "\u2800", "\x08", "\U000e0020"])
 def test_what_nobody_sees_does_not_hide_an_edge(unseen):
-    for edge in (f"<{unseen}/holdfast-recall x>", f"</{unseen}holdfast-recall x>", f"</hold{unseen}fast-recall x>"):
+    for edge in (f"<{unseen}/memhold-recall x>", f"</{unseen}memhold-recall x>", f"</hold{unseen}fast-recall x>"):
         assert neutral(edge) == "\u2039" + edge[1:]
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
-from holdfast.pipeline.ingest import body_from_json, body_json, parse_messages
-from holdfast.pipeline.limits import Limits
+from memhold.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
+from memhold.pipeline.ingest import body_from_json, body_json, parse_messages
+from memhold.pipeline.limits import Limits
 
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ import pytest
 from histories import IMAGE
 from provider_rules import anthropic_faults, openai_faults
 
-from holdfast import cut_window, repair_window
-from holdfast.pipeline.window import EMPTY_RESULT, NO_RESULT
-from holdfast.testing import check_anthropic, check_openai
+from memhold import cut_window, repair_window
+from memhold.pipeline.window import EMPTY_RESULT, NO_RESULT
+from memhold.testing import check_anthropic, check_openai
 
 
 def called(**function):

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.pipeline.tokens import IMAGE, MESSAGE, Counted, estimate_message, estimate_tokens
+from memhold.pipeline.tokens import IMAGE, MESSAGE, Counted, estimate_message, estimate_tokens
 
-RECORDED = Path(__file__).parents[2] / "src" / "holdfast" / "bench" / "token_counts.json"
+RECORDED = Path(__file__).parents[2] / "src" / "memhold" / "bench" / "token_counts.json"
 CASES = json.loads(RECORDED.read_text(encoding="utf-8"))
 TEXTS = {name: case["text"] for name, case in CASES.items()}
 COUNTS = {name: case["counts"] for name, case in CASES.items()}

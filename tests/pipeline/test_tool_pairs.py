@@ -10,15 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults, parts, says_something
 
-from holdfast.errors import InvalidInput, InvalidMessage
-from holdfast.pipeline.anthropic_pairs import anthropic_starts
-from holdfast.pipeline.openai_pairs import openai_starts
-from holdfast.pipeline.tokens import estimate_message
-from holdfast.pipeline.tool_pairs import cut_window, repair_window
-from holdfast.pipeline.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, is_system
+from memhold.errors import InvalidInput, InvalidMessage
+from memhold.pipeline.anthropic_pairs import anthropic_starts
+from memhold.pipeline.openai_pairs import openai_starts
+from memhold.pipeline.tokens import estimate_message
+from memhold.pipeline.tool_pairs import cut_window, repair_window
+from memhold.pipeline.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, is_system
 
 try:  # the chaos server's rules, written by another hand; a second opinion where they are there
-    from holdfast.testing.chaos import rules
+    from memhold.testing.chaos import rules
 except ModuleNotFoundError:
     rules = None
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.packed import Block, DocumentKind, DocumentRecord, Entry, append, remove, set_active
-from holdfast.pipeline.analysis import QueryWord, analyse, analyse_query
-from holdfast.pipeline.turns import SCORING, Scoring
-from holdfast.pipeline.words import score_words
-from holdfast.unpacked import decode
+from memhold.packed import Block, DocumentKind, DocumentRecord, Entry, append, remove, set_active
+from memhold.pipeline.analysis import QueryWord, analyse, analyse_query
+from memhold.pipeline.turns import SCORING, Scoring
+from memhold.pipeline.words import score_words
+from memhold.unpacked import decode
 
 
 @dataclass(frozen=True)

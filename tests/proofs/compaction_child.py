@@ -11,15 +11,15 @@ import sys
 from datetime import timedelta
 from random import Random
 
-from holdfast.chains import ChainParts
-from holdfast.model import Scope
-from holdfast.providers.chain import Chain, Link
-from holdfast.providers.wrappers import Backoff
-from holdfast.scope import AsyncScope
-from holdfast.settings import Settings
-from holdfast.system import SystemClock
-from holdfast.testing.scripted import HashEmbedding
-from holdfast.wiring import assemble
+from memhold.chains import ChainParts
+from memhold.model import Scope
+from memhold.providers.chain import Chain, Link
+from memhold.providers.wrappers import Backoff
+from memhold.scope import AsyncScope
+from memhold.settings import Settings
+from memhold.system import SystemClock
+from memhold.testing.scripted import HashEmbedding
+from memhold.wiring import assemble
 from tests.compaction.test_rollups import summary
 from tests.proofs.dying import open_dying
 from tests.proofs.test_compaction import SAYS, SUBJECTS, Unsteady

@@ -13,8 +13,8 @@ import pytest
 from tests.postgres_server import Databases, Server
 from tests.proofs.networks import Link
 
-FULL = os.environ.get("HOLDFAST_PROOF") == "full"
-OUT = Path(os.environ.get("HOLDFAST_PROOF_OUT", ".proof"))
+FULL = os.environ.get("MEMHOLD_PROOF") == "full"
+OUT = Path(os.environ.get("MEMHOLD_PROOF_OUT", ".proof"))
 
 
 NOTES: dict[str, object] = {}

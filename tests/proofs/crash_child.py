@@ -9,10 +9,10 @@ import asyncio
 import sys
 from random import Random
 
-from holdfast.model import Scope
-from holdfast.scope import AsyncScope
-from holdfast.system import SystemClock
-from holdfast.wiring import assemble
+from memhold.model import Scope
+from memhold.scope import AsyncScope
+from memhold.system import SystemClock
+from memhold.wiring import assemble
 from tests.proofs.dying import open_dying
 
 WRITERS = 4

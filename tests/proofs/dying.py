@@ -12,11 +12,11 @@ from typing import Any
 
 import psycopg
 
-from holdfast.ports import Clock, Store
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.testing.disk import FaultyDisk
+from memhold.ports import Clock, Store
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.store import PostgresStore
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.testing.disk import FaultyDisk
 from tests.proofs.children import ROOT, environment
 
 DISKS: list[FaultyDisk] = []

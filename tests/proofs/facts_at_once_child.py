@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from holdfast import AsyncHoldfast
+from memhold import AsyncMemhold
 
 WORDINGS = ("favorite food", "favourite food", "most favorite food", "Favourite_Food")
 DAYS = 40
@@ -21,8 +21,8 @@ async def main(path: str, part: int, seed: int) -> None:
     mine = [day for day in range(DAYS) if day % 2 == part]
     order = mine + random.sample(mine, 5)
     random.shuffle(order)
-    async with AsyncHoldfast.open(path, worker=True, embedding="none") as hf:
-        alice = hf.scope(user="alice", session=f"p{part}")
+    async with AsyncMemhold.open(path, worker=True, embedding="none") as mem:
+        alice = mem.scope(user="alice", session=f"p{part}")
         for day in order:
             at = datetime(2025, 1, 1, tzinfo=UTC) + timedelta(days=day)
             await alice.remember(attribute=random.choice(WORDINGS), value=f"dish {day}", event_time=at)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from holdfast.model import Scope
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.system import SystemClock
+from memhold.model import Scope
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.store import PostgresStore
+from memhold.system import SystemClock
 
 ALICE = Scope(user="alice")
 

@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 import psycopg
 
-from holdfast.packed import Block
-from holdfast.pipeline.index_check import verify
-from holdfast.unpacked import decode
+from memhold.packed import Block
+from memhold.pipeline.index_check import verify
+from memhold.unpacked import decode
 
 ORPHANS = {
     "a message without its session": """

@@ -13,7 +13,7 @@ class Link:
     """One namespace: `ours` is this side's address in it, `theirs` the one of what runs inside."""
 
     def __init__(self, number: int) -> None:
-        self._name, self._device = f"hf{os.getpid()}n{number}", f"hf{os.getpid()}v{number}"
+        self._name, self._device = f"mem{os.getpid()}n{number}", f"mem{os.getpid()}v{number}"
         # 198.18.0.0/15 is for tests between networks (RFC 2544): nothing else is there.
         first = f"198.18.{os.getpid() % 250}"
         self.ours, self.theirs = f"{first}.{4 * number + 1}", f"{first}.{4 * number + 2}"

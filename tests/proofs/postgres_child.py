@@ -11,19 +11,19 @@ import sys
 import time
 from random import Random
 
-from holdfast import AsyncHoldfast
-from holdfast.testing.scripted import ScriptedChat
+from memhold import AsyncMemhold
+from memhold.testing.scripted import ScriptedChat
 
 WRITERS = 4
 
 
 async def main(url: str, rounds: int, seed: int) -> None:
     model = ScriptedChat(name="m")
-    async with AsyncHoldfast.open(url, consolidation=model, consolidate_messages=6, poll_seconds=0.2) as hf:
+    async with AsyncMemhold.open(url, consolidation=model, consolidate_messages=6, poll_seconds=0.2) as mem:
 
         async def writer(number: int) -> None:
             for turn in range(rounds):
-                scope = hf.scope(user=f"u{number % 2}", session=f"s{seed} {number}")
+                scope = mem.scope(user=f"u{number % 2}", session=f"s{seed} {number}")
                 mark = f"p{seed}w{number}t{turn}"
                 kind = Random(mark).choice(("add", "add", "note", "fact", "end"))
                 match kind:

@@ -10,24 +10,24 @@ from random import Random
 
 import pytest
 
-from holdfast.chains import ChainParts
-from holdfast.errors import HoldfastError, ModelError
-from holdfast.inference import ChatReply
-from holdfast.model import Scope
-from holdfast.pipeline.compact.check import Source, account
-from holdfast.pipeline.compact.details import details, holds
-from holdfast.providers.chain import Chain, Link
-from holdfast.providers.wrappers import Backoff
-from holdfast.scope import AsyncScope
-from holdfast.settings import Settings
-from holdfast.storage.inmemory.store import InMemoryStore
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import TimeOrderedIds
-from holdfast.testing import FakeClock
-from holdfast.testing.scripted import HashEmbedding
-from holdfast.wiring import assemble
+from memhold.chains import ChainParts
+from memhold.errors import MemholdError, ModelError
+from memhold.inference import ChatReply
+from memhold.model import Scope
+from memhold.pipeline.compact.check import Source, account
+from memhold.pipeline.compact.details import details, holds
+from memhold.providers.chain import Chain, Link
+from memhold.providers.wrappers import Backoff
+from memhold.scope import AsyncScope
+from memhold.settings import Settings
+from memhold.storage.inmemory.store import InMemoryStore
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.store import PostgresStore
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import TimeOrderedIds
+from memhold.testing import FakeClock
+from memhold.testing.scripted import HashEmbedding
+from memhold.wiring import assemble
 from tests.compaction.worlds import APART, call, merged, shown, united, whole
 from tests.postgres_server import Databases
 from tests.proofs.test_consolidation import Killed
@@ -126,7 +126,7 @@ class Run:
                 changes = await self.alice._read(lambda tx: [c for c in tx.changes() if c.verb == "compact"])
                 standing = [change for change in changes if change.undone_by is None]
                 if standing:
-                    with contextlib.suppress(HoldfastError):
+                    with contextlib.suppress(MemholdError):
                         await self.alice.undo(self.random.choice(standing).id)
             case "pin" if ids:
                 await self.alice.pin(self.random.choice(ids))

@@ -11,16 +11,16 @@ from random import Random
 
 import pytest
 
-from holdfast.errors import HoldfastError, NotFound
-from holdfast.pipeline.rollup.apply import declined, history_of
-from holdfast.pipeline.rollup.plan import planned
-from holdfast.ports import Store
-from holdfast.storage.inmemory.store import InMemoryStore
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import TimeOrderedIds
-from holdfast.testing import FakeClock
+from memhold.errors import MemholdError, NotFound
+from memhold.pipeline.rollup.apply import declined, history_of
+from memhold.pipeline.rollup.plan import planned
+from memhold.ports import Store
+from memhold.storage.inmemory.store import InMemoryStore
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.store import PostgresStore
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import TimeOrderedIds
+from memhold.testing import FakeClock
 from tests.compaction.test_rollups import rollups, sound, summary
 from tests.postgres_server import Databases
 from tests.proofs.dying import run_dying
@@ -154,7 +154,7 @@ async def test_seeded_runs_of_rollups(tmp_path: Path, runs: Callable[[int, int],
                 every = await run.alice._read(
                     lambda tx: [c.id for c in tx.changes() if c.verb in {"roll_up", "consolidate"}]
                 )
-                with contextlib.suppress(HoldfastError):
+                with contextlib.suppress(MemholdError):
                     changes += (await run.alice.undo(run.random.choice([*every, *changes]))).change_ids if every else ()
             clock.advance(run.random.choice((1, 70, 2000)))
             await sound(run.alice)

@@ -10,24 +10,24 @@ from random import Random
 
 import pytest
 
-from holdfast.chains import ChainParts
-from holdfast.errors import ModelError
-from holdfast.inference import ChatReply, ToolCall
-from holdfast.model import Scope
-from holdfast.ports import Lease
-from holdfast.providers.chain import Chain, Link
-from holdfast.providers.wrappers import Backoff
-from holdfast.scope import AsyncScope
-from holdfast.settings import Settings
-from holdfast.storage.inmemory import InMemoryStore
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import TimeOrderedIds
-from holdfast.testing import FakeClock
-from holdfast.testing.scripted import sensible_reply
-from holdfast.upkeep.worker import Worker
-from holdfast.wiring import assemble
+from memhold.chains import ChainParts
+from memhold.errors import ModelError
+from memhold.inference import ChatReply, ToolCall
+from memhold.model import Scope
+from memhold.ports import Lease
+from memhold.providers.chain import Chain, Link
+from memhold.providers.wrappers import Backoff
+from memhold.scope import AsyncScope
+from memhold.settings import Settings
+from memhold.storage.inmemory import InMemoryStore
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.store import PostgresStore
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import TimeOrderedIds
+from memhold.testing import FakeClock
+from memhold.testing.scripted import sensible_reply
+from memhold.upkeep.worker import Worker
+from memhold.wiring import assemble
 from tests.postgres_server import Databases
 
 SESSIONS = ("s1", "s2", "")

@@ -10,16 +10,16 @@ from random import Random
 import apsw
 import pytest
 
-from holdfast.chains import ChainParts
-from holdfast.ports import Store
-from holdfast.providers.chain import Chain, Link
-from holdfast.settings import Settings
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import SystemClock
-from holdfast.testing import FakeClock
-from holdfast.testing.scripted import ScriptedChat
+from memhold.chains import ChainParts
+from memhold.ports import Store
+from memhold.providers.chain import Chain, Link
+from memhold.settings import Settings
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.store import PostgresStore
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import SystemClock
+from memhold.testing import FakeClock
+from memhold.testing.scripted import ScriptedChat
 from tests.postgres_server import Databases
 from tests.proofs.dying import run_dying
 from tests.proofs.ledger import check_acknowledged, check_whole
@@ -46,7 +46,7 @@ class Resumed(Run):
     """The checks of a run, over a store that a killed process left."""
 
     def __init__(self, store, clock, added) -> None:
-        from holdfast.wiring import assemble
+        from memhold.wiring import assemble
 
         self.clock = clock
         self.models = []

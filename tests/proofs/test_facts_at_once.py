@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast
+from memhold import Memhold
 from tests.postgres_server import Databases
 
 CHILD = Path(__file__).with_name("facts_at_once_child.py")
@@ -45,15 +45,15 @@ def test_two_hundred_on_one_key_while_the_embedding_hangs(lasting: str, runs: Ca
     """Threads and tasks tell one concept in four wordings; a run is a second of it. Everybody gets an answer."""
     seconds = len(runs(2, 30))
     embedding = Hanging()
-    with Holdfast.open(lasting, embedding=embedding, key_threshold=0.9, recall_timeout=0.05, poll_seconds=0.05) as hf:
-        alice = hf.scope(user="alice", session="s")
+    with Memhold.open(lasting, embedding=embedding, key_threshold=0.9, recall_timeout=0.05, poll_seconds=0.05) as mem:
+        alice = mem.scope(user="alice", session="s")
         alice.remember(attribute="wife's job", value="teacher")
         alice.remember(attribute="wife's vocation", value="baker")
         end = time.monotonic() + seconds
         told = [0] * (THREADS + TASKS)
 
         def thread(number: int) -> None:
-            scope = hf.scope(user="alice", session=f"t{number % 7}")
+            scope = mem.scope(user="alice", session=f"t{number % 7}")
             while time.monotonic() < end:
                 scope.remember(attribute=WORDINGS[told[number] % 4], value=f"{number}/{told[number]}")
                 told[number] += 1
@@ -70,7 +70,7 @@ def test_two_hundred_on_one_key_while_the_embedding_hangs(lasting: str, runs: Ca
 
         def others() -> int:
             done = 0
-            bob = hf.scope(user="bob", session="s")
+            bob = mem.scope(user="bob", session="s")
             while time.monotonic() < end:
                 begun = time.monotonic()
                 bob.add({"role": "user", "content": f"hello {done}"})
@@ -83,7 +83,7 @@ def test_two_hundred_on_one_key_while_the_embedding_hangs(lasting: str, runs: Ca
         with ThreadPoolExecutor(THREADS + 2) as pool:
             running = [pool.submit(thread, n) for n in range(THREADS)]
             beside = pool.submit(others)
-            hf._portal.run(tasks())
+            mem._portal.run(tasks())
             for one in running:
                 one.result(seconds + BOUND)
             assert beside.result(seconds + BOUND) > 0
@@ -126,8 +126,8 @@ def test_two_processes_on_one_concept(
         assert [one.returncode for one in running] == [0, 0], answers
         history = {tuple(line.split("\t")) for out, _ in answers for line in out.splitlines()}
         days = sorted(history, key=lambda one: int(one[0]))
-        with Holdfast.open(path, worker=False) as hf:
-            alice = hf.scope(user="alice")
+        with Memhold.open(path, worker=False) as mem:
+            alice = mem.scope(user="alice")
             facts = _facts(alice)
             assert len({m.key for m in facts}) == 1
             assert [m.value for m in facts if m.state == "active"] == [days[-1][1]]

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.bench.measure import percentile
-from holdfast.testing import ChaosServer
+from memhold import AsyncMemhold
+from memhold.bench.measure import percentile
+from memhold.testing import ChaosServer
 from tests.proofs.conftest import FULL, NOTES
 from tests.rest.test_serve_process import Running, running
 
@@ -53,8 +53,8 @@ class Kept:
 
 async def lives(kept: Kept, url: str, until: float, random: Random) -> None:
     """One client: says things, states a fact anew, and reads back what it was told is there."""
-    async with AsyncHoldfast.open(url, token=kept.token, timeout=30.0) as hf:
-        scope = hf.scope(user=kept.user, session="s")
+    async with AsyncMemhold.open(url, token=kept.token, timeout=30.0) as mem:
+        scope = mem.scope(user=kept.user, session="s")
         turn = 0
         while time.monotonic() < until:
             turn += 1
@@ -83,8 +83,8 @@ async def lives(kept: Kept, url: str, until: float, random: Random) -> None:
 
 def settings(folder: Path) -> dict[str, str]:
     """Small windows, so that there is much to consolidate."""
-    small = {"HOLDFAST_CONSOLIDATE_MESSAGES": "2", "HOLDFAST_CONSOLIDATE_KEEP_MESSAGES": "1"}
-    return {**small, "HOLDFAST_MODELS": str(folder / "models.toml")}
+    small = {"MEMHOLD_CONSOLIDATE_MESSAGES": "2", "MEMHOLD_CONSOLIDATE_KEEP_MESSAGES": "1"}
+    return {**small, "MEMHOLD_MODELS": str(folder / "models.toml")}
 
 
 async def worker_dies_and_comes_back(folder: Path, until: float, random: Random) -> int:
@@ -93,7 +93,7 @@ async def worker_dies_and_comes_back(folder: Path, until: float, random: Random)
     command = [
         sys.executable,
         "-m",
-        "holdfast",
+        "memhold",
         "worker",
         "--db",
         str(folder / "memory.db"),
@@ -127,9 +127,9 @@ async def test_nothing_acknowledged_is_lost_under_load(
             chaos.fail_rate(FAILING)
             (tmp_path / "models.toml").write_text(CATALOG.format(url=chaos.url))
             clients = [Kept(user=f"user{n}", token="") for n in range(CLIENTS)]
-            async with AsyncHoldfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
+            async with AsyncMemhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
                 for kept in clients:
-                    kept.token = (await hf.admin.tokens.create(user=kept.user)).secret
+                    kept.token = (await mem.admin.tokens.create(user=kept.user)).secret
             with running(tmp_path, "--workers", "0", "--consolidation", "failing", **settings(tmp_path)) as server:
                 until = time.monotonic() + SECONDS
                 deaths, *_ = await asyncio.gather(
@@ -158,9 +158,9 @@ def cities(page: Any) -> list[str]:
 
 async def check(folder: Path, clients: list[Kept]) -> None:
     """Every acknowledged write is there, once, in the store itself."""
-    async with AsyncHoldfast.open(str(folder / "memory.db"), worker=False) as hf:
+    async with AsyncMemhold.open(str(folder / "memory.db"), worker=False) as mem:
         for kept in clients:
-            scope = hf.scope(user=kept.user, session="s")
+            scope = mem.scope(user=kept.user, session="s")
             found = {message.id: message.text for message in await scope.messages(limit=10_000)}
             assert found == kept.messages
             current = await scope.list(kinds=["fact"], limit=1000)

@@ -1,4 +1,4 @@
-"""`holdfast serve` on many machines, one database: written through one, read through another, whatever befalls them."""
+"""`memhold serve` on many machines, one database: written through one, read through another, whatever befalls them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from random import Random
 import psycopg
 import pytest
 
-from holdfast import AsyncHoldfast, Holdfast
-from holdfast.errors import OutcomeUnknown, ServerUnreachable, StoreUnreachable
+from memhold import AsyncMemhold, Memhold
+from memhold.errors import OutcomeUnknown, ServerUnreachable, StoreUnreachable
 from tests.postgres_server import Databases
 from tests.proofs.conftest import FULL, NOTES
 from tests.proofs.ledger import check_acknowledged, check_whole
@@ -38,7 +38,7 @@ class Served:
     def __init__(self, folder: Path, database: str, link: Link | None, number: int) -> None:
         where = ("--host", "127.0.0.1" if link is None else link.theirs, "--port", "0" if link is None else str(PORT))
         self._command = [
-            *(() if link is None else link.inside), sys.executable, "-m", "holdfast", "serve", "--json",
+            *(() if link is None else link.inside), sys.executable, "-m", "memhold", "serve", "--json",
             "--behind-proxy", "--log-format", "json", "--db", database, *where,
         ]  # fmt: skip
         self._folder = folder / str(number)
@@ -47,7 +47,7 @@ class Served:
         self.begin()
 
     def begin(self) -> None:
-        limits = {"HOLDFAST_RATE_PER_SECOND": "100000", "HOLDFAST_RATE_BURST": "100000"}
+        limits = {"MEMHOLD_RATE_PER_SECOND": "100000", "MEMHOLD_RATE_BURST": "100000"}
         self._child = subprocess.Popen(
             self._command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self._folder,
             env={**os.environ, **limits},
@@ -92,8 +92,8 @@ class Writer:
         while True:
             try:
                 # A short patience: one that is frozen is left for the next.
-                with Holdfast.open(self._random.choice(self._servers).url, token=self._token, timeout=3.0) as hf:
-                    return ask(hf.scope(user="alice", session=f"s{self._number}"))
+                with Memhold.open(self._random.choice(self._servers).url, token=self._token, timeout=3.0) as mem:
+                    return ask(mem.scope(user="alice", session=f"s{self._number}"))
             except (ServerUnreachable, StoreUnreachable, OutcomeUnknown):
                 assert time.monotonic() < until
                 self.again += 1
@@ -107,8 +107,8 @@ def apart() -> Iterator[list[Link]]:
 
 
 async def _token(url: str) -> str:
-    async with AsyncHoldfast.open(url, worker=False) as hf:
-        return (await hf.admin.tokens.create(user="alice", rights=("read", "write"))).secret
+    async with AsyncMemhold.open(url, worker=False) as mem:
+        return (await mem.admin.tokens.create(user="alice", rights=("read", "write"))).secret
 
 
 def _harm(servers: Sequence[Served], random: Random, databases: Databases) -> str:

@@ -15,8 +15,8 @@ from random import Random
 import psycopg
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.testing.scripted import ScriptedChat
+from memhold import AsyncMemhold
+from memhold.testing.scripted import ScriptedChat
 from tests.postgres_server import Databases
 from tests.proofs.children import ROOT, environment
 from tests.proofs.conftest import FULL, NOTES
@@ -157,11 +157,11 @@ def apart() -> Iterator[list[Link]]:
 
 async def _plant(url: str, sessions: int = SESSIONS) -> None:
     model = ScriptedChat(name="m")
-    async with AsyncHoldfast.open(url, worker=False, embedding="none", consolidation=model) as hf:
+    async with AsyncMemhold.open(url, worker=False, embedding="none", consolidation=model) as mem:
 
         async def one(number: int) -> None:
             namespace, user = f"n{number % NAMESPACES}", f"u{number // NAMESPACES % USERS}"
-            scope = hf.scope(namespace=namespace, user=user, session=f"s{number}")
+            scope = mem.scope(namespace=namespace, user=user, session=f"s{number}")
             turn = [{"role": "user", "content": f"{number} I live in Oslo {part}."} for part in range(MESSAGES)]
             await scope.add(turn)
             await scope.end_session()

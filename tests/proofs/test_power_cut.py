@@ -10,15 +10,15 @@ from random import Random
 import apsw
 import pytest
 
-from holdfast.errors import StoreError
-from holdfast.model import Scope
-from holdfast.scope import AsyncScope
-from holdfast.settings import Settings
-from holdfast.storage.sqlite import connection as sqlite_connection
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import SystemClock
-from holdfast.testing.disk import FaultyDisk
-from holdfast.wiring import assemble
+from memhold.errors import StoreError
+from memhold.model import Scope
+from memhold.scope import AsyncScope
+from memhold.settings import Settings
+from memhold.storage.sqlite import connection as sqlite_connection
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import SystemClock
+from memhold.testing.disk import FaultyDisk
+from memhold.wiring import assemble
 from tests.proofs.ledger import check_acknowledged, check_whole
 
 WRITES = 24

@@ -14,9 +14,9 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.scope import AsyncScope
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold
+from memhold.scope import AsyncScope
+from memhold.testing import FakeClock
 
 SESSIONS = ("alpha", "beta", "")
 SIZES = (0, 3, 40, 300, 900, 3_000, 12_000)
@@ -130,12 +130,12 @@ async def test_a_byte_scan_finds_nothing(tmp_path: Path, runs: Callable[[int, in
         random = Random(seed)
         folder = tmp_path / str(seed)
         story, other = Story(random, "A"), Story(random, "B")
-        async with AsyncHoldfast.open(str(folder / "memory.db"), worker=False) as hf:
+        async with AsyncMemhold.open(str(folder / "memory.db"), worker=False) as mem:
             alice = [
-                hf.scope(user="alice", session=name or None, agent=agent) for name in SESSIONS for agent in (None, "a")
+                mem.scope(user="alice", session=name or None, agent=agent) for name in SESSIONS for agent in (None, "a")
             ]
-            bob = [hf.scope(user="bob", session="alpha")]
-            everyone = hf.scope(user="alice")
+            bob = [mem.scope(user="bob", session="alpha")]
+            everyone = mem.scope(user="alice")
             for _ in range(4):
                 await live(story, alice, 25)
                 await live(other, bob, 10)
@@ -148,14 +148,14 @@ async def test_a_byte_scan_finds_nothing(tmp_path: Path, runs: Callable[[int, in
                     report = await everyone.forget(item)
                     gone += [*report.messages, *report.memories]
                     assert report.erased
-                await hf.settle()
+                await mem.settle()
                 story.items = [item for item in story.items if item not in gone]
                 kept = {mark for item in story.items for mark in story.marks[item]}
                 marks = [mark for item in set(gone) for mark in story.marks[item] if mark not in kept]
                 forgotten += len(marks)
                 assert residue(folder, marks) == [], f"seed {seed}"
             ended = story.mark("sessionname")
-            named = hf.scope(user="alice", session=ended)
+            named = mem.scope(user="alice", session=ended)
             await live(story, [named], 6)
             await named.end_session()
             report = await everyone.forget(session=ended)
@@ -176,8 +176,8 @@ async def test_copies_of_moved_cells_go_too(tmp_path: Path, runs: Callable[[int,
     """Rows that grow in the middle of a tree make SQLite move their neighbours; what it leaves behind is wiped."""
     for seed in (24, *runs(0, 100)):  # 24 left copies before the scrub looked for them
         random, folder = Random(seed), tmp_path / str(seed)
-        async with AsyncHoldfast.open(str(folder / "memory.db"), worker=False) as hf:
-            alice = hf.scope(user="alice")
+        async with AsyncMemhold.open(str(folder / "memory.db"), worker=False) as mem:
+            alice = mem.scope(user="alice")
             marks: dict[str, str] = {}
             for _ in range(12):
                 named = [f"M{random.getrandbits(96):024x}" for _ in range(20)]
@@ -201,16 +201,16 @@ async def test_copies_of_moved_cells_go_too(tmp_path: Path, runs: Callable[[int,
 
 async def test_an_agents_name_goes_with_everything(tmp_path: Path) -> None:
     """Names may be content too; the user's own stays, since tombstones must say whose they are."""
-    async with AsyncHoldfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
-        await hf.scope(user="alice", agent="agentname7731", session="sessionname7731").remember("Likes tea")
-        await hf.scope(user="alice").forget(everything=True)
+    async with AsyncMemhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
+        await mem.scope(user="alice", agent="agentname7731", session="sessionname7731").remember("Likes tea")
+        await mem.scope(user="alice").forget(everything=True)
         assert residue(tmp_path, ["agentname7731", "sessionname7731"]) == []
 
 
 async def test_while_a_reader_holds_the_log_it_says_so(tmp_path: Path) -> None:
     path, clock = tmp_path / "memory.db", FakeClock()
-    async with AsyncHoldfast.open(str(path), worker=False, busy_timeout=0.2, clock=clock) as hf:
-        alice = hf.scope(user="alice")
+    async with AsyncMemhold.open(str(path), worker=False, busy_timeout=0.2, clock=clock) as mem:
+        alice = mem.scope(user="alice")
         told = await alice.remember("secret7f3a41 note")
         assert told.memory is not None
         reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -221,11 +221,11 @@ async def test_while_a_reader_holds_the_log_it_says_so(tmp_path: Path) -> None:
         assert (await alice.recall("secret7f3a41")).total == 0
         assert (await alice.status()).due["scrub"] == 1
         assert (await alice.residue("secret7f3a41")).found
-        assert not await hf.settle(timeout=1)
+        assert not await mem.settle(timeout=1)
         reader.execute("ROLLBACK")
         reader.close()
         clock.advance(2)
-        assert await hf.settle(timeout=10)
+        assert await mem.settle(timeout=10)
         assert (await alice.residue("secret7f3a41")).found == {}
         assert (await alice.status()).due == {}
 
@@ -233,8 +233,8 @@ async def test_while_a_reader_holds_the_log_it_says_so(tmp_path: Path) -> None:
 async def test_the_scan_can_fail(tmp_path: Path) -> None:
     """With SQLite's secure delete off the same history leaves something: the scan sees it."""
     path = tmp_path / "memory.db"
-    async with AsyncHoldfast.open(str(path), worker=False) as hf:
-        alice = hf.scope(user="alice")
+    async with AsyncMemhold.open(str(path), worker=False) as mem:
+        alice = mem.scope(user="alice")
         told = await alice.remember("secret7f3a41 note " + "filler " * 50)
     weak = apsw.Connection(str(path))
     weak.execute("PRAGMA secure_delete = OFF")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import AsyncHoldfast
+from memhold import AsyncMemhold
 from tests.postgres_server import Databases
 from tests.proofs.ledger import check_acknowledged, check_whole
 
@@ -38,8 +38,8 @@ async def test_no_update_is_lost_between_processes(
         assert [one.returncode for one in running] == [0] * PROCESSES, answers
         lines = [line.split() for out, _ in answers for line in out.splitlines()]
         check_acknowledged([item for line in lines for item in line[1:]], check_whole(path))
-        async with AsyncHoldfast.open(path, worker=False) as hf:
-            alice = hf.scope(user="alice", session="shared")
+        async with AsyncMemhold.open(path, worker=False) as mem:
+            alice = mem.scope(user="alice", session="shared")
             messages = await alice.messages()
             assert [message.seq for message in messages] == list(range(1, PROCESSES * ROUNDS * 2 * 2 + 1))
             order = {message.id: message.seq for message in messages}

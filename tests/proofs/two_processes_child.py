@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from holdfast import AsyncHoldfast
+from memhold import AsyncMemhold
 
 
 async def main(path: str, name: str, rounds: int) -> None:
-    async with AsyncHoldfast.open(path, worker=True) as hf:
-        alice = hf.scope(user="alice", session="shared")
+    async with AsyncMemhold.open(path, worker=True) as mem:
+        alice = mem.scope(user="alice", session="shared")
         counter = await alice.remember(f"counter of {name}")
         assert counter.memory is not None
         print("memory", counter.memory.id, flush=True)

@@ -14,9 +14,9 @@ import signal
 import sys
 from random import Random
 
-from holdfast import AsyncHoldfast
-from holdfast.pipeline.consolidate import apply, hold
-from holdfast.upkeep import consolidation, worker
+from memhold import AsyncMemhold
+from memhold.pipeline.consolidate import apply, hold
+from memhold.upkeep import consolidation, worker
 from tests.proofs.test_consolidation import Unsteady
 
 LEASE_SECONDS = 2.0
@@ -68,7 +68,7 @@ async def main(url: str, seed: int, how: str) -> None:
     if how:
         tell(unguarded=how == "unguarded")
     settings = {"consolidation": model, "consolidate_messages": 4, "poll_seconds": 0.5, "model_backoff_seconds": 0.01}
-    async with AsyncHoldfast.open(url, embedding="none", failover_timeout=60.0, **settings):
+    async with AsyncMemhold.open(url, embedding="none", failover_timeout=60.0, **settings):
         print("works", flush=True)
         await asyncio.to_thread(sys.stdin.read)
 

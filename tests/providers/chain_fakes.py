@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from holdfast.errors import ModelError
-from holdfast.inference import ChatReply, ChatRequest, ChatTurn, Tool, Usage
-from holdfast.providers.chain import Chain, Link
-from holdfast.testing.clock import FakeClock
+from memhold.errors import ModelError
+from memhold.inference import ChatReply, ChatRequest, ChatTurn, Tool, Usage
+from memhold.providers.chain import Chain, Link
+from memhold.testing.clock import FakeClock
 
 TOOL = Tool(
     name="save_memory",

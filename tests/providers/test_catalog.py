@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.errors import InvalidSetting
-from holdfast.providers.catalog import CHAINS, load_catalog
-from holdfast.providers.entry import Entry, endpoint, guess_protocol, host_of, is_local
+from memhold.errors import InvalidSetting
+from memhold.providers.catalog import CHAINS, load_catalog
+from memhold.providers.entry import Entry, endpoint, guess_protocol, host_of, is_local
 
 
 def codes(catalog):

@@ -10,12 +10,12 @@ import cloudpickle
 import pytest
 from chain_fakes import Scripted, a_chain, a_request, failure, run
 
-from holdfast.errors import ChainFailed, ModelError
-from holdfast.inference import ChatReply, ToolCall
-from holdfast.providers.breaker import Breaker
-from holdfast.providers.chain import Accepted, Chain, Link, Rejected, TaskFailed, ask
-from holdfast.providers.wrappers import Backoff, Retrying, Timed
-from holdfast.testing.clock import FakeClock
+from memhold.errors import ChainFailed, ModelError
+from memhold.inference import ChatReply, ToolCall
+from memhold.providers.breaker import Breaker
+from memhold.providers.chain import Accepted, Chain, Link, Rejected, TaskFailed, ask
+from memhold.providers.wrappers import Backoff, Retrying, Timed
+from memhold.testing.clock import FakeClock
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import warnings
 import pytest
 from chain_fakes import TOOL, a_request
 
-from holdfast.errors import InvalidSetting, ModelError
-from holdfast.inference import ChatRequest, ChatTurn
-from holdfast.providers.chat import chat_model
-from holdfast.providers.entry import Entry
-from holdfast.system import SystemClock
-from holdfast.testing.chaos import ChaosServer, answer
+from memhold.errors import InvalidSetting, ModelError
+from memhold.inference import ChatRequest, ChatTurn
+from memhold.providers.chat import chat_model
+from memhold.providers.entry import Entry
+from memhold.system import SystemClock
+from memhold.testing.chaos import ChaosServer, answer
 
 PROTOCOLS = ("openai-chat", "anthropic-messages", "ollama-chat")
 KEYS = {"KEY_A": "key-a", "KEY_B": "key-b"}
@@ -190,7 +190,7 @@ async def test_a_sample_of_the_providers_words_is_shown_only_when_asked_for(serv
     with pytest.raises(ModelError):
         await asked(an_entry(server))
     assert capsys.readouterr().err == ""
-    monkeypatch.setenv("HOLDFAST_DEBUG_CONTENT", "1")
+    monkeypatch.setenv("MEMHOLD_DEBUG_CONTENT", "1")
     with pytest.raises(ModelError) as caught:
         await asked(an_entry(server))
     shown = capsys.readouterr().err
@@ -239,7 +239,7 @@ async def test_the_adapter_for_every_other_provider():
         from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
         from pydantic_ai.models.function import FunctionModel
 
-        from holdfast.providers.chat.pydantic_ai import PydanticAIChat
+        from memhold.providers.chat.pydantic_ai import PydanticAIChat
     seen = []
 
     def respond(messages, info):

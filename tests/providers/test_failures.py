@@ -13,8 +13,8 @@ import warnings
 import cloudpickle
 import pytest
 
-from holdfast.errors import ModelError
-from holdfast.providers.failures import plain_error
+from memhold.errors import ModelError
+from memhold.providers.failures import plain_error
 
 CLASSES = {"retry", "resample", "next", "park", "shorten", "poison", "auth"}
 BODY = {

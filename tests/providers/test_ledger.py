@@ -10,12 +10,12 @@ from chain_fakes import Scripted, a_request, failure, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.errors import Attempt
-from holdfast.inference import Tally, Usage
-from holdfast.providers.chain import Chain, Link, Rejected
-from holdfast.providers.entry import Entry
-from holdfast.providers.ledger import Ledger, merged, tally_of
-from holdfast.testing.clock import FakeClock
+from memhold.errors import Attempt
+from memhold.inference import Tally, Usage
+from memhold.providers.chain import Chain, Link, Rejected
+from memhold.providers.entry import Entry
+from memhold.providers.ledger import Ledger, merged, tally_of
+from memhold.testing.clock import FakeClock
 
 DAY = date(2026, 1, 1)
 PRICED = Entry(name="b", protocol="openai-chat", model="b", price_in=0.5, price_out=2.0)

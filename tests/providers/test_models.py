@@ -9,17 +9,17 @@ import pytest
 from chain_fakes import a_request
 from click.testing import CliRunner
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import ChainFailed, InvalidSetting, ModelError, StoreFull
-from holdfast.interfaces.cli import cli
-from holdfast.providers.catalog import load_catalog
-from holdfast.settings import Settings, load_settings
-from holdfast.storage.inmemory.store import InMemoryStore
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import SystemClock, TimeOrderedIds
-from holdfast.testing.chaos import ChaosServer, answer
-from holdfast.testing.clock import FakeClock
-from holdfast.wiring import models_of
+from memhold import AsyncMemhold
+from memhold.errors import ChainFailed, InvalidSetting, ModelError, StoreFull
+from memhold.interfaces.cli import cli
+from memhold.providers.catalog import load_catalog
+from memhold.settings import Settings, load_settings
+from memhold.storage.inmemory.store import InMemoryStore
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import SystemClock, TimeOrderedIds
+from memhold.testing.chaos import ChaosServer, answer
+from memhold.testing.clock import FakeClock
+from memhold.wiring import models_of
 
 TABLE = """
 [chains]
@@ -86,7 +86,7 @@ async def test_every_call_is_in_the_usage_of_the_store_and_on_the_command_line(s
 async def test_the_settings_reach_the_chain_and_the_embedding(server):
     settings = load_settings(
         {"model_attempts": 2, "model_backoff_seconds": 0.001},
-        environment={"HOLDFAST_UNLOAD_RETRY_COUNT": "1", "HOLDFAST_UNLOAD_RETRY_DELAY_MS": "0"},
+        environment={"MEMHOLD_UNLOAD_RETRY_COUNT": "1", "MEMHOLD_UNLOAD_RETRY_DELAY_MS": "0"},
     )
     store = InMemoryStore(SystemClock(), TimeOrderedIds())
     models = models_of(store, settings, clock=SystemClock(), models=a_catalog(server))
@@ -105,7 +105,7 @@ async def test_the_settings_reach_the_chain_and_the_embedding(server):
 
 
 def test_no_unload_retry_is_a_setting_in_the_file_and_less_is_not(tmp_path):
-    file = tmp_path / "holdfast.toml"
+    file = tmp_path / "memhold.toml"
     file.write_text("unload_retry_count = 0\nunload_retry_delay_ms = 0\n", encoding="utf-8")
     found = load_settings({}, environment={}, folder=tmp_path)
     assert (found.unload_retry_count, found.unload_retry_delay_ms) == (0, 0)
@@ -161,12 +161,12 @@ async def test_an_open_store_consolidates_with_the_attempts_of_its_settings(serv
     table.write_text(TABLE.format(url=server.url), encoding="utf-8")
     server.always(answer(503, {"error": "busy"}))
     options = {"worker": False, "consolidation": "chat", "models": str(table)}
-    async with await AsyncHoldfast.open(
+    async with await AsyncMemhold.open(
         str(tmp_path / "m.db"), model_attempts=2, model_backoff_seconds=0.001, **options
-    ) as hf:
-        scope = hf.scope(user="alice", session="s")
+    ) as mem:
+        scope = mem.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": "I like sushi."}])
         await scope.consolidate()
-        (kept,) = await hf.admin.model_usage()
+        (kept,) = await mem.admin.model_usage()
     assert len(server.requests) == 2
     assert (kept.model, kept.calls, kept.retries) == ("chat", 2, 1)

@@ -13,12 +13,12 @@ from chain_fakes import a_request
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.errors import ModelError
-from holdfast.providers import body
-from holdfast.providers.chat import chat_model
-from holdfast.providers.chat.anthropic import _Collected as AnthropicCollected
-from holdfast.providers.chat.openai import _Collected as OpenAICollected
-from holdfast.providers.entry import Entry
+from memhold.errors import ModelError
+from memhold.providers import body
+from memhold.providers.chat import chat_model
+from memhold.providers.chat.anthropic import _Collected as AnthropicCollected
+from memhold.providers.chat.openai import _Collected as OpenAICollected
+from memhold.providers.entry import Entry
 
 SSE = "text/event-stream"
 

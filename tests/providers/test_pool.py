@@ -7,14 +7,14 @@ from random import Random
 import pytest
 from chain_fakes import Scripted, a_request
 
-from holdfast.errors import ChainFailed, InvalidSetting
-from holdfast.providers.catalog import load_catalog
-from holdfast.providers.chain import Accepted, Rejected, ask
-from holdfast.providers.ledger import Ledger
-from holdfast.providers.pool import ChainSettings, ChatPool
-from holdfast.providers.wrappers import Backoff
-from holdfast.system import SystemClock
-from holdfast.testing.chaos import ChaosServer
+from memhold.errors import ChainFailed, InvalidSetting
+from memhold.providers.catalog import load_catalog
+from memhold.providers.chain import Accepted, Rejected, ask
+from memhold.providers.ledger import Ledger
+from memhold.providers.pool import ChainSettings, ChatPool
+from memhold.providers.wrappers import Backoff
+from memhold.system import SystemClock
+from memhold.testing.chaos import ChaosServer
 
 CHAIN = """
 [chains]

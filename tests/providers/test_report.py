@@ -8,17 +8,17 @@ from datetime import date
 import pytest
 from click.testing import CliRunner
 
-from holdfast.inference import Tally
-from holdfast.interfaces.cli_models import models_group
-from holdfast.providers.catalog import load_catalog
-from holdfast.providers.chat import chat_model
-from holdfast.providers.classify import classify_rows
-from holdfast.providers.entry import Entry
-from holdfast.providers.report import catalog_rows, note_rows, price_of_consolidation, probe_chat, usage_rows
-from holdfast.providers.view import ModelsView
-from holdfast.system import SystemClock
-from holdfast.testing.chaos import ChaosServer
-from holdfast.testing.clock import FakeClock
+from memhold.inference import Tally
+from memhold.interfaces.cli_models import models_group
+from memhold.providers.catalog import load_catalog
+from memhold.providers.chat import chat_model
+from memhold.providers.classify import classify_rows
+from memhold.providers.entry import Entry
+from memhold.providers.report import catalog_rows, note_rows, price_of_consolidation, probe_chat, usage_rows
+from memhold.providers.view import ModelsView
+from memhold.system import SystemClock
+from memhold.testing.chaos import ChaosServer
+from memhold.testing.clock import FakeClock
 
 
 @pytest.mark.parametrize(

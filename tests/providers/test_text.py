@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.providers.chat.text import arguments_of, without_reasoning
+from memhold.providers.chat.text import arguments_of, without_reasoning
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import InvalidInput
-from holdfast.pipeline.context.cuts import STEP
-from holdfast.pipeline.tokens import estimate_message, estimate_tokens
-from holdfast.providers.vocabularies import family_of, tokenizer_of
+from memhold import AsyncMemhold
+from memhold.errors import InvalidInput
+from memhold.pipeline.context.cuts import STEP
+from memhold.pipeline.tokens import estimate_message, estimate_tokens
+from memhold.providers.vocabularies import family_of, tokenizer_of
 
-RECORDED = Path(__file__).parents[2] / "src" / "holdfast" / "bench" / "token_counts.json"
+RECORDED = Path(__file__).parents[2] / "src" / "memhold" / "bench" / "token_counts.json"
 CASES = json.loads(RECORDED.read_text(encoding="utf-8"))
 
 
@@ -57,7 +57,7 @@ def test_any_text_can_be_counted():
 async def test_a_context_is_counted_by_the_models_tokenizer(how):
     _, count = tokenizer_of("gpt-5")
     settings, asked = ({}, {"model": "gpt-5"}) if how == "argument" else ({"context_model": "gpt-5"}, {})
-    async with AsyncHoldfast.open("memory://", worker=False, **settings) as opened:
+    async with AsyncMemhold.open("memory://", worker=False, **settings) as opened:
         alice = opened.scope(user="alice", session="s")
         await alice.add(
             [{"role": "user", "content": f"{number} 지난주에 이사한 뒤로 늘었어요"} for number in range(200)]
@@ -75,11 +75,11 @@ async def test_a_context_is_counted_by_the_models_tokenizer(how):
 
 async def test_without_the_library_the_estimate_counts(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "bpe_openai", None)
-    from holdfast.providers import vocabularies
+    from memhold.providers import vocabularies
 
     vocabularies._counter.cache_clear()
     try:
-        async with AsyncHoldfast.open("memory://", worker=False) as opened:
+        async with AsyncMemhold.open("memory://", worker=False) as opened:
             context = await opened.scope(user="a").context({"role": "user", "content": "and?"}, model="gpt-5")
             assert context.tokenizer == "estimate"
     finally:

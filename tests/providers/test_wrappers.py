@@ -8,11 +8,11 @@ from random import Random
 import pytest
 from chain_fakes import Scripted, a_request, failure, run
 
-from holdfast.errors import ModelError, ModelResting
-from holdfast.providers.breaker import Breaker, Rest
-from holdfast.providers.entry import Entry, server_of
-from holdfast.providers.wrappers import DeadlinePassed, HostGates, Limited, Retrying, Timed, within
-from holdfast.testing.clock import FakeClock
+from memhold.errors import ModelError, ModelResting
+from memhold.providers.breaker import Breaker, Rest
+from memhold.providers.entry import Entry, server_of
+from memhold.providers.wrappers import DeadlinePassed, HostGates, Limited, Retrying, Timed, within
+from memhold.testing.clock import FakeClock
 
 
 @pytest.fixture

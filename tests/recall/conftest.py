@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from holdfast.open import AsyncHoldfast
-from holdfast.testing.clock import FakeClock
+from memhold.open import AsyncMemhold
+from memhold.testing.clock import FakeClock
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def clock() -> FakeClock:
 
 
 @pytest_asyncio.fixture
-async def holdfast(clock: FakeClock) -> AsyncIterator[AsyncHoldfast]:
+async def memhold(clock: FakeClock) -> AsyncIterator[AsyncMemhold]:
     """An empty store without a worker."""
-    async with AsyncHoldfast.open("memory://", worker=False, clock=clock) as opened:
+    async with AsyncMemhold.open("memory://", worker=False, clock=clock) as opened:
         yield opened

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from holdfast.answers import Recall
-from holdfast.bench.recall import half_of, sureness
-from holdfast.open import AsyncHoldfast
-from holdfast.pipeline.arms import ASKING, ASKS, REPLIES, STATES, asks, understood
-from holdfast.pipeline.confidence import THRESHOLD, confidence, shortfall
+from memhold.answers import Recall
+from memhold.bench.recall import half_of, sureness
+from memhold.open import AsyncMemhold
+from memhold.pipeline.arms import ASKING, ASKS, REPLIES, STATES, asks, understood
+from memhold.pipeline.confidence import THRESHOLD, confidence, shortfall
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 
@@ -45,8 +45,8 @@ def _part(answer: Recall, text: str, arm: str) -> float:
 
 
 @pytest.mark.asyncio
-async def test_an_answer_stands_before_the_question_that_has_the_words(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_an_answer_stands_before_the_question_that_has_the_words(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     told = ("I had a long day.", "Which instrument do you play?", "I play the cello.", "Nice, do you play it often?")
     for place, text in enumerate(told):
         await scope.add([{"role": "assistant" if place % 2 else "user", "content": text}])
@@ -57,8 +57,8 @@ async def test_an_answer_stands_before_the_question_that_has_the_words(holdfast:
 
 
 @pytest.mark.asyncio
-async def test_what_stood_behind_a_forgotten_turn_answers_nothing(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_what_stood_behind_a_forgotten_turn_answers_nothing(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     texts = ("Do you play?", "I was out.", "I play the cello.")
     receipt = await scope.add([{"role": "user", "content": text} for text in texts])
     assert _part(await scope.recall("was out"), "out.", "reply") == pytest.approx(STATES + REPLIES)
@@ -67,10 +67,10 @@ async def test_what_stood_behind_a_forgotten_turn_answers_nothing(holdfast: Asyn
 
 
 @pytest.mark.asyncio
-async def test_a_session_begins_with_no_answer(holdfast: AsyncHoldfast) -> None:
-    await holdfast.scope(user="alice", session="one").add([{"role": "user", "content": "Do you play?"}])
-    await holdfast.scope(user="alice", session="two").add([{"role": "user", "content": "I play the cello."}])
-    answer = await holdfast.scope(user="alice").recall("cello")
+async def test_a_session_begins_with_no_answer(memhold: AsyncMemhold) -> None:
+    await memhold.scope(user="alice", session="one").add([{"role": "user", "content": "Do you play?"}])
+    await memhold.scope(user="alice", session="two").add([{"role": "user", "content": "I play the cello."}])
+    answer = await memhold.scope(user="alice").recall("cello")
     assert _part(answer, "cello.", "reply") == pytest.approx(STATES)
 
 
@@ -79,38 +79,38 @@ def _said(name: str, text: str) -> dict[str, str]:
 
 
 @pytest.mark.asyncio
-async def test_a_name_counts_for_who_speaks_more_than_for_who_is_spoken_to(holdfast: AsyncHoldfast) -> None:
+async def test_a_name_counts_for_who_speaks_more_than_for_who_is_spoken_to(memhold: AsyncMemhold) -> None:
     for session, said in {
         "one": _said("Ann", "The marathon went well for me and my knee."),
         "two": _said("Bea", "Thank you Ann, dear Ann!"),
         "three": _said("Bea", "The weather was grey all week."),
         "four": _said("Bea", "I cooked a large pot of soup."),
     }.items():
-        await holdfast.scope(user="alice", session=session).add([said])
-    answer = await holdfast.scope(user="alice").recall("How was the marathon of Ann?")
+        await memhold.scope(user="alice", session=session).add([said])
+    answer = await memhold.scope(user="alice").recall("How was the marathon of Ann?")
     assert _part(answer, "my knee.", "words") == 1
     assert 0 < _part(answer, "dear Ann!", "words") < 0.35
-    alone = await holdfast.scope(user="alice").recall("What about Ann?")
+    alone = await memhold.scope(user="alice").recall("What about Ann?")
     assert _part(alone, "dear Ann!", "words") > 0.5, "where a question has no other word, the name is one"
 
 
 @pytest.mark.asyncio
-async def test_what_another_said_is_no_sure_answer(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_what_another_said_is_no_sure_answer(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     for turn in (
         _said("Ann", "I adopted a greyhound called Pepper last spring."),
         _said("Bea", "How lovely! I have been busy with the garden."),
         _said("Ann", "The garden sounds nice."),
     ):
         await scope.add([turn])
-    await holdfast.settle()
+    await memhold.settle()
     hers = (await scope.recall("What is the greyhound that Ann adopted called?")).confidence
     another = (await scope.recall("What is the greyhound that Bea adopted called?")).confidence
     assert hers is not None
     assert another is not None
     assert another < THRESHOLD < hers
     await scope.remember(subject="Bea", attribute="adopted greyhound name", value="Pepper")
-    await holdfast.settle()
+    await memhold.settle()
     learnt = (await scope.recall("What is the greyhound that Bea adopted called?")).confidence
     assert learnt is not None
     assert learnt > another, "a memory is nobody's words"

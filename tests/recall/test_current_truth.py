@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.open import AsyncHoldfast
-from holdfast.scope import AsyncScope
-from holdfast.testing.clock import FakeClock
+from memhold.open import AsyncMemhold
+from memhold.scope import AsyncScope
+from memhold.testing.clock import FakeClock
 from tests.recall.changed_facts import CHANGES, FILLER, SECOND, UNSEEN
 
 START = datetime(2025, 6, 1, tzinfo=UTC)
@@ -27,13 +27,13 @@ async def _tell(scope: AsyncScope, earlier: str, later: str) -> None:
         await scope.add(turns)
 
 
-async def _stale(holdfast: AsyncHoldfast, changes: Sequence[tuple[str, str, str]], embedding: str) -> list[str]:
+async def _stale(memhold: AsyncMemhold, changes: Sequence[tuple[str, str, str]], embedding: str) -> list[str]:
     """The questions whose earlier statement stands before the later one, or where the later one is missing."""
     failed = []
     for place, (earlier, later, question) in enumerate(changes):
-        scope = holdfast.scope(user=f"u{place}", session="s")
+        scope = memhold.scope(user=f"u{place}", session="s")
         await _tell(scope, earlier, later)
-        await holdfast.settle()
+        await memhold.settle()
         hits = [hit.text for hit in (await scope.recall(question, limit=30)).hits]
         if later not in hits or (earlier in hits and hits.index(earlier) < hits.index(later)):
             failed.append(question)
@@ -45,37 +45,37 @@ async def _stale(holdfast: AsyncHoldfast, changes: Sequence[tuple[str, str, str]
 @pytest.mark.asyncio
 @pytest.mark.parametrize("changes", [CHANGES, SECOND, UNSEEN], ids=["set on", "mended by", "unseen"])
 async def test_the_newer_statement_ranks_above_the_older(
-    holdfast: AsyncHoldfast, changes: Sequence[tuple[str, str, str]]
+    memhold: AsyncMemhold, changes: Sequence[tuple[str, str, str]]
 ) -> None:
-    failed = await _stale(holdfast, changes, "builtin")
+    failed = await _stale(memhold, changes, "builtin")
     assert len(failed) <= (1 - BAR) * len(changes), failed
 
 
 @pytest.mark.asyncio
-async def test_the_older_statement_names_what_came_later(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_the_older_statement_names_what_came_later(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     await _tell(scope, *CHANGES[0][:2])
-    await holdfast.settle()
+    await memhold.settle()
     hits = {hit.text: hit for hit in (await scope.recall(CHANGES[0][2])).hits}
     assert hits[CHANGES[0][0]].superseded_by == hits[CHANGES[0][1]].id
     assert hits[CHANGES[0][1]].superseded_by is None
 
 
 @pytest.mark.asyncio
-async def test_superseded_facts_are_absent_unless_asked(holdfast: AsyncHoldfast, clock: FakeClock) -> None:
-    scope = holdfast.scope(user="alice")
+async def test_superseded_facts_are_absent_unless_asked(memhold: AsyncMemhold, clock: FakeClock) -> None:
+    scope = memhold.scope(user="alice")
     await scope.remember(attribute="favorite food", value="sushi")
     clock.advance(60)
     await scope.remember(attribute="favorite food", value="ramen")
-    await holdfast.settle()
+    await memhold.settle()
     assert [hit.value for hit in (await scope.recall("favorite food")).hits] == ["ramen"]
     every = await scope.recall("favorite food", include_superseded=True)
     assert {hit.value: hit.state for hit in every.hits} == {"ramen": "active", "sushi": "superseded"}
 
 
 @pytest.mark.asyncio
-async def test_repetitions_are_one_hit_with_their_sources(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_repetitions_are_one_hit_with_their_sources(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     receipt = await scope.add(
         [{"role": "user", "content": text} for text in ("I like tea.", "I LIKE tea!", "Tea is hot.")]
     )
@@ -89,8 +89,8 @@ async def test_repetitions_are_one_hit_with_their_sources(holdfast: AsyncHoldfas
 
 
 @pytest.mark.asyncio
-async def test_neighbours_are_the_turns_around(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_neighbours_are_the_turns_around(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     await scope.add([{"role": "user", "content": text} for text in ("one", "two", "needle", "four", "five")])
     [hit, *_] = (await scope.recall("needle", neighbours=1)).hits
     assert [message.text for message in hit.neighbours] == ["two", "four"]

@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.open import AsyncHoldfast
-from holdfast.testing import FakeClock, OpenHarness
-from holdfast.testing.verb_suite_paging import MEANWHILE, paged_meanwhile
+from memhold.open import AsyncMemhold
+from memhold.testing import FakeClock, OpenHarness
+from memhold.testing.verb_suite_paging import MEANWHILE, paged_meanwhile
 
 _RULES = """
 [models.rules]
@@ -28,8 +28,8 @@ def test_no_order_of_events_hides_a_hit_or_shows_it_twice(steps: list[tuple[str,
     async def run(models: Path) -> None:
         chosen = {"consolidation": "rules", "models": str(models)}
         clock = FakeClock()
-        async with AsyncHoldfast.open("memory://", worker=False, clock=clock, **chosen) as holdfast:
-            await paged_meanwhile(OpenHarness(holdfast, clock), steps, limit=limit)
+        async with AsyncMemhold.open("memory://", worker=False, clock=clock, **chosen) as memhold:
+            await paged_meanwhile(OpenHarness(memhold, clock), steps, limit=limit)
 
     with tempfile.TemporaryDirectory() as folder:
         models = Path(folder) / "models.toml"

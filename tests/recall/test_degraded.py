@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.answers import Query
-from holdfast.errors import ModelError
-from holdfast.open import AsyncHoldfast
-from holdfast.pipeline.embedding import Embedding
-from holdfast.pipeline.recall import Caches, Meaning, recall
-from holdfast.providers.local.builtin import BuiltinEmbedding
-from holdfast.testing.clock import FakeClock
+from memhold.answers import Query
+from memhold.errors import ModelError
+from memhold.open import AsyncMemhold
+from memhold.pipeline.embedding import Embedding
+from memhold.pipeline.recall import Caches, Meaning, recall
+from memhold.providers.local.builtin import BuiltinEmbedding
+from memhold.testing.clock import FakeClock
 
 TEXTS = ("I went to a concert in Lisbon.", "My sister has a dog called Rex.", "The car needs new tyres.")
 
@@ -49,18 +49,18 @@ class Letters:
 
 
 async def _filled(path: Path, embedding: object, clock: FakeClock) -> None:
-    async with AsyncHoldfast.open(str(path), worker=False, embedding=embedding, clock=clock) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open(str(path), worker=False, embedding=embedding, clock=clock) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": text} for text in TEXTS])
-        assert await holdfast.settle()
+        assert await memhold.settle()
 
 
 @pytest.mark.asyncio
 async def test_a_dead_embedder_is_named_and_words_answer(tmp_path: Path) -> None:
     clock, embedding = FakeClock(), Letters()
     await _filled(tmp_path / "m.db", embedding, clock)
-    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as holdfast:
-        scope = holdfast.scope(user="alice")
+    async with AsyncMemhold.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as memhold:
+        scope = memhold.scope(user="alice")
         whole = await scope.recall("sister's dog")
         assert whole.degraded == ()
         assert "meaning" in {reason.arm for reason in whole.hits[0].why}
@@ -77,10 +77,10 @@ async def test_an_embedder_that_hangs_costs_its_deadline_and_no_more(tmp_path: P
     clock, embedding = FakeClock(), Letters()
     await _filled(tmp_path / "m.db", embedding, clock)
     embedding.hangs = True
-    async with AsyncHoldfast.open(
+    async with AsyncMemhold.open(
         str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock, recall_timeout=0.05
-    ) as holdfast:
-        answer = await asyncio.wait_for(holdfast.scope(user="alice").recall("dog"), 5)
+    ) as memhold:
+        answer = await asyncio.wait_for(memhold.scope(user="alice").recall("dog"), 5)
     assert answer.degraded == ("meaning",)
     assert answer.hits[0].text == TEXTS[1]
 
@@ -93,8 +93,8 @@ async def test_damaged_vectors_are_named_and_words_answer(tmp_path: Path, damage
     connection = apsw.Connection(str(tmp_path / "m.db"))
     connection.execute(f"UPDATE vector_block SET vectors = {damage}")  # noqa: S608 - one of three constants
     connection.close()
-    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as holdfast:
-        answer = await holdfast.scope(user="alice").recall("dog")
+    async with AsyncMemhold.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as memhold:
+        answer = await memhold.scope(user="alice").recall("dog")
     assert answer.degraded == ("meaning",)
     assert answer.hits[0].text == TEXTS[1]
 
@@ -103,10 +103,10 @@ async def test_damaged_vectors_are_named_and_words_answer(tmp_path: Path, damage
 async def test_another_embedder_answers_without_meaning_and_indexes_nothing(tmp_path: Path) -> None:
     clock, other = FakeClock(), Letters("other")
     await _filled(tmp_path / "m.db", Letters(), clock)
-    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, embedding=other, clock=clock) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open(str(tmp_path / "m.db"), worker=False, embedding=other, clock=clock) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": "A new line about a dog."}])
-        await holdfast.settle()
+        await memhold.settle()
         answer = await scope.recall("dog")
         assert answer.degraded == ("meaning",)
         assert answer.hits[0].text == "A new line about a dog."
@@ -117,24 +117,24 @@ async def test_another_embedder_answers_without_meaning_and_indexes_nothing(tmp_
 @pytest.mark.asyncio
 async def test_lag_is_counted_and_degraded_after_a_minute() -> None:
     clock = FakeClock()
-    async with AsyncHoldfast.open("memory://", worker=False, embedding=Letters(), clock=clock) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open("memory://", worker=False, embedding=Letters(), clock=clock) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": text} for text in TEXTS])
         answer = await scope.recall("dog")
         assert (answer.lag, answer.degraded) == ({"meaning": 3}, ())
         clock.advance(61)
         assert (await scope.recall("dog")).degraded == ("meaning",)
-        await holdfast.settle()
+        await memhold.settle()
         answer = await scope.recall("dog")
         assert (answer.lag, answer.degraded) == ({}, ())
 
 
 @pytest.mark.asyncio
 async def test_without_an_embedding_meaning_is_not_configured() -> None:
-    async with AsyncHoldfast.open("memory://", worker=False, embedding="none") as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": TEXTS[1]}])
-        assert await holdfast.settle()
+        assert await memhold.settle()
         answer = await scope.recall("dog")
     assert (answer.not_configured, answer.degraded, answer.lag) == (("meaning",), (), {})
 
@@ -145,14 +145,14 @@ async def test_forgetting_takes_the_vector_from_the_file(tmp_path: Path) -> None
     path = tmp_path / "m.db"
     await _filled(path, "builtin", clock)
     table = BuiltinEmbedding()
-    async with AsyncHoldfast.open(str(path), worker=False, clock=clock) as holdfast:
-        scope = holdfast.scope(user="alice")
+    async with AsyncMemhold.open(str(path), worker=False, clock=clock) as memhold:
+        scope = memhold.scope(user="alice")
         held = apsw.Connection(str(path)).execute("SELECT vectors FROM vector_block").get
         size = table.dimension * 4
         gone, kept = held[size : 2 * size], held[:size]
         [hit, *_] = (await scope.recall("dog")).hits
         await scope.forget(hit.id)
-        assert await holdfast.settle()
+        assert await memhold.settle()
         files = await asyncio.to_thread(lambda: b"".join(file.read_bytes() for file in tmp_path.iterdir()))
         assert kept[:64] in files
         assert gone[:64] not in files
@@ -161,13 +161,13 @@ async def test_forgetting_takes_the_vector_from_the_file(tmp_path: Path) -> None
 @pytest.mark.asyncio
 async def test_messages_not_to_be_embedded_have_no_vector() -> None:
     embedding = Letters()
-    async with AsyncHoldfast.open("memory://", worker=False, embedding=embedding) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open("memory://", worker=False, embedding=embedding) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": "said quietly", "embed": False}])
-        assert await holdfast.settle()
+        assert await memhold.settle()
         assert embedding.calls == 0
         await scope.add([{"role": "user", "content": "said aloud"}])
-        assert await holdfast.settle()
+        assert await memhold.settle()
         answer = await scope.recall("said")
     arms = {hit.text: {reason.arm for reason in hit.why} for hit in answer.hits}
     assert "meaning" not in arms["said quietly"]
@@ -176,15 +176,15 @@ async def test_messages_not_to_be_embedded_have_no_vector() -> None:
 
 @pytest.mark.asyncio
 async def test_a_hidden_message_comes_back_with_its_meaning() -> None:
-    async with AsyncHoldfast.open("memory://", worker=False, embedding=Letters()) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open("memory://", worker=False, embedding=Letters()) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         receipt = await scope.add([{"role": "user", "content": text} for text in TEXTS])
         hidden = await scope.forget(receipt.ids[1], hard=False)
-        await holdfast.settle()
+        await memhold.settle()
         assert TEXTS[1] not in {hit.text for hit in (await scope.recall("sister dog")).hits}
         assert hidden.change_id is not None
         await scope.undo(hidden.change_id)
-        await holdfast.settle()
+        await memhold.settle()
         [hit, *_] = (await scope.recall("sister dog")).hits
     assert hit.text == TEXTS[1]
     assert "meaning" in {reason.arm for reason in hit.why}
@@ -196,8 +196,8 @@ async def test_another_embedding_is_built_beside_the_old_one_and_then_takes_its_
     await _filled(tmp_path / "m.db", Letters(), clock)
     other = Letters("other")
     async with (
-        AsyncHoldfast.open(path, worker=False, embedding=other, clock=clock) as new,
-        AsyncHoldfast.open(path, worker=False, embedding=Letters(), clock=clock) as old,
+        AsyncMemhold.open(path, worker=False, embedding=other, clock=clock) as new,
+        AsyncMemhold.open(path, worker=False, embedding=Letters(), clock=clock) as old,
     ):
         made = await new.admin.reembed()
         assert made is not None
@@ -219,21 +219,21 @@ async def test_reindex_mends_damaged_vectors(tmp_path: Path) -> None:
     connection = apsw.Connection(path)
     connection.execute("UPDATE vector_block SET vectors = zeroblob(7)")
     connection.close()
-    async with AsyncHoldfast.open(path, worker=False, embedding=Letters(), clock=clock) as holdfast:
-        assert (await holdfast.scope(user="alice").recall("dog")).degraded == ("meaning",)
-        await holdfast.admin.reindex()
-        assert await holdfast.settle()
-        assert (await holdfast.scope(user="alice").recall("dog")).degraded == ()
+    async with AsyncMemhold.open(path, worker=False, embedding=Letters(), clock=clock) as memhold:
+        assert (await memhold.scope(user="alice").recall("dog")).degraded == ("meaning",)
+        await memhold.admin.reindex()
+        assert await memhold.settle()
+        assert (await memhold.scope(user="alice").recall("dog")).degraded == ()
 
 
 @pytest.mark.asyncio
 async def test_one_text_that_the_embedding_does_not_take_keeps_the_others_waiting_for_nothing(tmp_path: Path) -> None:
     clock, embedding, path = FakeClock(), Letters(), str(tmp_path / "m.db")
     embedding.poison = "tyres"
-    async with AsyncHoldfast.open(path, worker=False, embedding=embedding, clock=clock) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open(path, worker=False, embedding=embedding, clock=clock) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": text} for text in TEXTS])
-        assert await holdfast.settle()
+        assert await memhold.settle()
         clock.advance(120)
         answer = await scope.recall("dog")
         assert (answer.lag, answer.degraded) == ({}, ())
@@ -242,8 +242,8 @@ async def test_one_text_that_the_embedding_does_not_take_keeps_the_others_waitin
         assert hit.text == TEXTS[2], "words find what has no vector"
         assert "meaning" not in {reason.arm for reason in hit.why}
         embedding.poison = ""
-        await holdfast.admin.reindex()
-        assert await holdfast.settle()
+        await memhold.admin.reindex()
+        assert await memhold.settle()
         [hit, *_] = (await scope.recall("car needs new")).hits
         assert "meaning" in {reason.arm for reason in hit.why}, "reindex tries it again"
 
@@ -251,16 +251,16 @@ async def test_one_text_that_the_embedding_does_not_take_keeps_the_others_waitin
 @pytest.mark.asyncio
 async def test_an_embedding_that_takes_nothing_sets_nothing_aside(tmp_path: Path) -> None:
     clock, embedding = FakeClock(), Letters()
-    async with AsyncHoldfast.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open(str(tmp_path / "m.db"), worker=False, embedding=embedding, clock=clock) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": TEXTS[0]}])
-        await holdfast.settle()
+        await memhold.settle()
         await scope.add([{"role": "user", "content": TEXTS[1]}])
         embedding.poison = " "
-        assert not await holdfast.settle()
+        assert not await memhold.settle()
         embedding.poison = ""
         clock.advance(3600)
-        assert await holdfast.settle()
+        assert await memhold.settle()
         [hit, *_] = (await scope.recall("sister dog")).hits
     assert "meaning" in {reason.arm for reason in hit.why}
 
@@ -268,15 +268,15 @@ async def test_an_embedding_that_takes_nothing_sets_nothing_aside(tmp_path: Path
 @pytest.mark.asyncio
 async def test_what_was_written_without_an_embedding_gets_its_vectors_once_there_is_one(tmp_path: Path) -> None:
     path = str(tmp_path / "m.db")
-    async with AsyncHoldfast.open(path, worker=False, embedding="none") as holdfast:
-        receipt = await holdfast.scope(user="alice").add([{"role": "user", "content": TEXTS[1]}])
+    async with AsyncMemhold.open(path, worker=False, embedding="none") as memhold:
+        receipt = await memhold.scope(user="alice").add([{"role": "user", "content": TEXTS[1]}])
         assert receipt.visibility.meaning is False
-        assert (await holdfast.scope(user="alice").remember("likes tea")).receipt.visibility.meaning is False
-        assert await holdfast.settle()
-    async with AsyncHoldfast.open(path, worker=False, embedding=Letters()) as holdfast:
-        scope = holdfast.scope(user="alice")
+        assert (await memhold.scope(user="alice").remember("likes tea")).receipt.visibility.meaning is False
+        assert await memhold.settle()
+    async with AsyncMemhold.open(path, worker=False, embedding=Letters()) as memhold:
+        scope = memhold.scope(user="alice")
         assert (await scope.remember("likes coffee")).receipt.visibility.meaning is None
-        assert await holdfast.settle()
+        assert await memhold.settle()
         answer = await scope.recall("sister dog")
         assert (answer.lag, answer.degraded) == ({}, ())
         assert "meaning" in {reason.arm for reason in answer.hits[0].why}
@@ -290,14 +290,14 @@ async def test_arms_that_there_was_no_time_for_are_named_and_the_others_answer(
     asked_for: int, missing: tuple[str, ...]
 ) -> None:
     embedding, turns = Letters(), iter([True] * asked_for)
-    async with AsyncHoldfast.open("memory://", worker=False, embedding=embedding) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open("memory://", worker=False, embedding=embedding) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": text} for text in TEXTS])
         await scope.remember(attribute="dog", value="Rex")
-        await holdfast.settle()
+        await memhold.settle()
         query = Query(text="Which dog was there yesterday?", explain=True)
         vector = Meaning(vector=await _centred(embedding, query.text), fingerprint="letters/centred-1")
-        answer = await holdfast._runtime.store.read(
+        answer = await memhold._runtime.store.read(
             scope.scope, lambda tx: recall(tx, query, Caches(), vector, lambda: next(turns, False))
         )
     assert answer.degraded == missing
@@ -311,10 +311,10 @@ async def test_arms_that_there_was_no_time_for_are_named_and_the_others_answer(
 
 @pytest.mark.asyncio
 async def test_no_time_at_all_is_still_an_answer_by_words() -> None:
-    async with AsyncHoldfast.open("memory://", worker=False, recall_timeout=1e-9) as holdfast:
-        scope = holdfast.scope(user="alice", session="s")
+    async with AsyncMemhold.open("memory://", worker=False, recall_timeout=1e-9) as memhold:
+        scope = memhold.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": text} for text in TEXTS])
-        await holdfast.settle()
+        await memhold.settle()
         answer = await scope.recall("dog")
     assert answer.degraded == ("meaning",)
     assert answer.hits[0].text == TEXTS[1]

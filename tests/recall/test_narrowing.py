@@ -10,25 +10,25 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from holdfast.answers import Query
-from holdfast.errors import InvalidInput
-from holdfast.open import AsyncHoldfast
-from holdfast.testing.clock import FakeClock
+from memhold.answers import Query
+from memhold.errors import InvalidInput
+from memhold.open import AsyncMemhold
+from memhold.testing.clock import FakeClock
 
 _RULES = '[models.rules]\nprotocol = "rules"\nmodel = "rules"\nlabel = "rules"\n'
 
 
 @pytest_asyncio.fixture
-async def learning(clock: FakeClock, tmp_path: Path) -> AsyncIterator[AsyncHoldfast]:
+async def learning(clock: FakeClock, tmp_path: Path) -> AsyncIterator[AsyncMemhold]:
     """An empty store that consolidates by rules, without a worker."""
     models = tmp_path / "models.toml"
     models.write_text(_RULES, encoding="utf-8")
     chosen = {"consolidation": "rules", "models": str(models)}
-    async with AsyncHoldfast.open("memory://", worker=False, clock=clock, **chosen) as opened:
+    async with AsyncMemhold.open("memory://", worker=False, clock=clock, **chosen) as opened:
         yield opened
 
 
-async def _learnt(learning: AsyncHoldfast, clock: FakeClock, *said: tuple[str, str]) -> None:
+async def _learnt(learning: AsyncMemhold, clock: FakeClock, *said: tuple[str, str]) -> None:
     for name, text in said:
         scope = learning.scope(user="alice", session=name)
         await scope.add([{"role": "user", "content": text, "name": name}])
@@ -38,7 +38,7 @@ async def _learnt(learning: AsyncHoldfast, clock: FakeClock, *said: tuple[str, s
 
 @pytest.mark.asyncio
 async def test_what_was_replaced_keeps_its_score_where_a_filter_leaves_out_the_replacement(
-    learning: AsyncHoldfast, clock: FakeClock
+    learning: AsyncMemhold, clock: FakeClock
 ) -> None:
     both = "My favorite tea is oolong. My favorite city is Lisbon."
     await _learnt(learning, clock, ("Ann", both), ("Ann", "tea with the dog"), ("Bob", "My favorite tea is mint."))
@@ -51,7 +51,7 @@ async def test_what_was_replaced_keeps_its_score_where_a_filter_leaves_out_the_r
 
 
 @pytest.mark.asyncio
-async def test_that_it_ranks_behind_makes_nobody_doubt_who_said_it(learning: AsyncHoldfast, clock: FakeClock) -> None:
+async def test_that_it_ranks_behind_makes_nobody_doubt_who_said_it(learning: AsyncMemhold, clock: FakeClock) -> None:
     both = "My favorite tea is oolong. My favorite city is Lisbon."
     await _learnt(learning, clock, ("Ann", both), ("Bob", "My favorite tea is mint."))
     await learning.settle()
@@ -64,18 +64,18 @@ async def test_that_it_ranks_behind_makes_nobody_doubt_who_said_it(learning: Asy
 @pytest.mark.parametrize(
     "narrow", [{"metadata": {"shelf": 9}}, {"topics": ("none",)}, {"states": ("merged",)}, {"session": "never"}]
 )
-async def test_where_a_filter_leaves_nothing_there_is_no_confidence(holdfast: AsyncHoldfast, narrow: Any) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_where_a_filter_leaves_nothing_there_is_no_confidence(memhold: AsyncMemhold, narrow: Any) -> None:
+    scope = memhold.scope(user="alice", session="s")
     await scope.add([{"role": "user", "content": "The red kettle is on the stove."}])
-    await holdfast.settle()
+    await memhold.settle()
     assert ((await scope.recall("Where is the red kettle?")).confidence or 0) > 0.5
     answer = await scope.recall("Where is the red kettle?", **narrow)
     assert (answer.hits, answer.total, answer.confidence) == ((), 0, 0.0)
 
 
 @pytest.mark.asyncio
-async def test_the_newer_statement_is_first_among_what_a_filter_leaves_of_many(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_the_newer_statement_is_first_among_what_a_filter_leaves_of_many(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     start = datetime(2025, 1, 1, tzinfo=UTC)
     said = [
         *("My dentist is called Mara.", "My dentist is called Otto now."),
@@ -87,7 +87,7 @@ async def test_the_newer_statement_is_first_among_what_a_filter_leaves_of_many(h
             for day, text in enumerate(said)
         ]
     )
-    await holdfast.settle()
+    await memhold.settle()
     answer = await scope.recall("What is my dentist called?", metadata={"mine": True}, explain=True)
     assert [hit.text[-12:] for hit in answer.hits] == ["ed Otto now.", "called Mara."]
     assert answer.hits[1].superseded_by == answer.hits[0].id
@@ -107,7 +107,7 @@ async def test_the_newer_statement_is_first_among_what_a_filter_leaves_of_many(h
         {"since": "2025-01-01"},
     ],
 )
-async def test_what_is_no_number_time_or_text_is_refused_by_name(holdfast: AsyncHoldfast, wrong: Any) -> None:
-    scope = holdfast.scope(user="alice")
+async def test_what_is_no_number_time_or_text_is_refused_by_name(memhold: AsyncMemhold, wrong: Any) -> None:
+    scope = memhold.scope(user="alice")
     with pytest.raises(InvalidInput):
         await scope.recall(Query(text="tea", **wrong))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.answers import Query, Recall
-from holdfast.open import AsyncHoldfast, Holdfast
-from holdfast.testing.clock import FakeClock
+from memhold.answers import Query, Recall
+from memhold.open import AsyncMemhold, Memhold
+from memhold.testing.clock import FakeClock
 
 EVERYTHING = 1000
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -19,21 +19,21 @@ QUESTION = "green tea with the dog in Lisbon"
 TEXTS = ("green tea", "the dog in Lisbon", "tea for the dog", "rain in Lisbon", "green", "a dog", "tea, green tea")
 
 
-async def _told(holdfast: AsyncHoldfast, count: int = 40) -> list[str]:
-    scope, ids = holdfast.scope(user="alice", session="s"), []
+async def _told(memhold: AsyncMemhold, count: int = 40) -> list[str]:
+    scope, ids = memhold.scope(user="alice", session="s"), []
     for number in range(count):
         text = f"{TEXTS[number % len(TEXTS)]} {number}"
         receipt = await scope.add([{"role": "user", "content": text, "event_time": START + timedelta(days=number)}])
         ids += receipt.ids
-    await holdfast.settle()
+    await memhold.settle()
     return ids
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("question", [QUESTION, ""])
-async def test_pages_visit_each_once_while_others_write_and_forget(holdfast: AsyncHoldfast, question: str) -> None:
-    ids = await _told(holdfast)
-    scope = holdfast.scope(user="alice", session="s")
+async def test_pages_visit_each_once_while_others_write_and_forget(memhold: AsyncMemhold, question: str) -> None:
+    ids = await _told(memhold)
+    scope = memhold.scope(user="alice", session="s")
     first = await scope.recall(question, limit=EVERYTHING)
     whole = [hit.id for hit in first.hits]
     seen: list[str] = []
@@ -48,7 +48,7 @@ async def test_pages_visit_each_once_while_others_write_and_forget(holdfast: Asy
             # One that a later page would have had: it must be on none, and none may be lost for it.
             gone = {whole[-1]}
             await scope.forget(whole[-1])
-        await holdfast.settle()
+        await memhold.settle()
         page = await scope.recall(question, limit=4, offset=page.next_offset, snapshot=snapshot)
     assert len(seen) == len(set(seen))
     assert set(seen) == set(whole) - gone
@@ -75,21 +75,21 @@ _FILTERS = st.fixed_dictionaries(
 def filled():
     """A store with messages, notes and facts of all sorts, one fact superseded."""
     clock = FakeClock()
-    with Holdfast.open("memory://", worker=False, clock=clock) as holdfast:
+    with Memhold.open("memory://", worker=False, clock=clock) as memhold:
         for name in ("s1", "s2"):
-            scope = holdfast.scope(user="alice", session=name)
+            scope = memhold.scope(user="alice", session=name)
             for day, text in enumerate(TEXTS):
                 role = ("user", "assistant")[day % 2]
                 at = START + timedelta(days=day)
                 message = {"role": role, "content": f"{text} {name}", "event_time": at}
                 scope.add([message | {"metadata": {"even": day % 2 == 0}}])
-        scope = holdfast.scope(user="alice")
+        scope = memhold.scope(user="alice")
         scope.remember("green tea is good", topics=["food"])
         scope.remember("a dog in Lisbon", topics=["travel", "food"], metadata={"even": True})
         for value in ("green tea", "mint tea"):
             scope.remember(attribute="favorite drink", value=value, topics=["food"])
             clock.advance(60)
-        holdfast.settle()
+        memhold.settle()
         yield scope
 
 
@@ -115,8 +115,8 @@ def test_each_further_filter_only_narrows_and_moves_no_score(filled, filters, mo
 
 
 @pytest.mark.asyncio
-async def test_the_same_text_many_times_is_one_hit_with_the_best_of_its_copies(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_the_same_text_many_times_is_one_hit_with_the_best_of_its_copies(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     for _ in range(3):
         await scope.add([{"role": "user", "content": "ok, green tea"}] * 50)
     await scope.add([{"role": "user", "content": "black coffee and green tea"}])

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.answers import Query
-from holdfast.open import AsyncHoldfast
-from holdfast.pipeline.fusion import ARMS, Arm, fuse, normalised
-from holdfast.pipeline.when import times
-from holdfast.testing.clock import FakeClock
+from memhold.answers import Query
+from memhold.open import AsyncMemhold
+from memhold.pipeline.fusion import ARMS, Arm, fuse, normalised
+from memhold.pipeline.when import times
+from memhold.testing.clock import FakeClock
 from tests.recall.changed_facts import CHANGES, FILLER
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 EVERYTHING = 1000
 
 
-async def _told(holdfast: AsyncHoldfast) -> None:
+async def _told(memhold: AsyncMemhold) -> None:
     for session, texts in (("s1", FILLER), ("s2", [text for pair in CHANGES for text in pair[:2]])):
-        scope = holdfast.scope(user="alice", session=session)
+        scope = memhold.scope(user="alice", session=session)
         roles = ("user", "assistant")
         await scope.add(
             [
@@ -30,14 +30,14 @@ async def _told(holdfast: AsyncHoldfast) -> None:
                 for at, text in enumerate(texts)
             ]
         )
-    await holdfast.scope(user="alice").remember(attribute="favorite food", value="sushi", topics=["food"])
-    await holdfast.settle()
+    await memhold.scope(user="alice").remember(attribute="favorite food", value="sushi", topics=["food"])
+    await memhold.settle()
 
 
 @pytest.mark.asyncio
-async def test_filters_only_narrow_and_change_no_score(holdfast: AsyncHoldfast) -> None:
-    await _told(holdfast)
-    scope = holdfast.scope(user="alice")
+async def test_filters_only_narrow_and_change_no_score(memhold: AsyncMemhold) -> None:
+    await _told(memhold)
+    scope = memhold.scope(user="alice")
     for question in ("What is my favourite colour?", "food", "Where do I live and work?"):
         whole = {hit.id: hit.score for hit in (await scope.recall(question, limit=EVERYTHING)).hits}
         for narrowed in (
@@ -57,9 +57,9 @@ async def test_filters_only_narrow_and_change_no_score(holdfast: AsyncHoldfast) 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("size", [1, 3, 7])
-async def test_pages_visit_each_once_while_others_write(holdfast: AsyncHoldfast, size: int, clock: FakeClock) -> None:
-    await _told(holdfast)
-    scope = holdfast.scope(user="alice", session="s9")
+async def test_pages_visit_each_once_while_others_write(memhold: AsyncMemhold, size: int, clock: FakeClock) -> None:
+    await _told(memhold)
+    scope = memhold.scope(user="alice", session="s9")
     question = "What is my doctor and my car called? I want to know where I live."
     first = await scope.recall(question, limit=EVERYTHING)
     seen: list[str] = []
@@ -72,22 +72,22 @@ async def test_pages_visit_each_once_while_others_write(holdfast: AsyncHoldfast,
         offset = page.next_offset
         clock.advance(3600)
         await scope.add([{"role": "user", "content": "My doctor drives the same car and I live there."}])
-        await holdfast.settle()
+        await memhold.settle()
     assert seen == [hit.id for hit in first.hits]
 
 
 @pytest.mark.asyncio
-async def test_the_same_question_has_the_same_answer(holdfast: AsyncHoldfast) -> None:
-    await _told(holdfast)
-    scope = holdfast.scope(user="alice")
+async def test_the_same_question_has_the_same_answer(memhold: AsyncMemhold) -> None:
+    await _told(memhold)
+    scope = memhold.scope(user="alice")
     first = await scope.recall("What car do I have?", explain=True)
     assert await scope.recall("What car do I have?", explain=True) == first
 
 
 @pytest.mark.asyncio
-async def test_a_fresh_write_is_found_before_it_has_a_vector(holdfast: AsyncHoldfast) -> None:
-    await _told(holdfast)
-    scope = holdfast.scope(user="alice", session="s3")
+async def test_a_fresh_write_is_found_before_it_has_a_vector(memhold: AsyncMemhold) -> None:
+    await _told(memhold)
+    scope = memhold.scope(user="alice", session="s3")
     receipt = await scope.add([{"role": "user", "content": "The zeppelin lands at noon."}])
     answer = await scope.recall("zeppelin")
     assert answer.hits[0].id == receipt.ids[0]
@@ -157,8 +157,8 @@ def test_words_that_only_look_like_times_are_none(question: str) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_named_time_prefers_and_does_not_filter(holdfast: AsyncHoldfast) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+async def test_a_named_time_prefers_and_does_not_filter(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
     for day, weekday in (("2025-03-03", "Monday"), ("2025-07-10", "Thursday")):
         await scope.add(
             [{"role": "user", "content": f"We went swimming on {weekday}.", "event_time": f"{day}T12:00:00Z"}]

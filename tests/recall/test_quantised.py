@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from holdfast.pipeline import vector_cache
-from holdfast.pipeline.sign_bits import estimated, signs
-from holdfast.pipeline.vector_cache import DecodedVectors, _Decoded
-from holdfast.vectors import VECTOR_DOCUMENTS, VectorBlock, written
+from memhold.pipeline import vector_cache
+from memhold.pipeline.sign_bits import estimated, signs
+from memhold.pipeline.vector_cache import DecodedVectors, _Decoded
+from memhold.vectors import VECTOR_DOCUMENTS, VectorBlock, written
 from tests.recall.changed_facts import CHANGES, FILLER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from holdfast.open import AsyncHoldfast
+    from memhold.open import AsyncMemhold
 
 SIZE, DIMENSION, TOP = 4000, 256, 10
 
@@ -96,12 +96,12 @@ def test_gaps_forgotten_documents_and_rows_that_words_put_first() -> None:
 
 @pytest.mark.asyncio
 async def test_recall_answers_the_same_questions_by_sign_bits(
-    holdfast: AsyncHoldfast, monkeypatch: pytest.MonkeyPatch
+    memhold: AsyncMemhold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scope = holdfast.scope(user="alice", session="s")
+    scope = memhold.scope(user="alice", session="s")
     texts = [*FILLER, *(text for pair in CHANGES for text in pair[:2])]
     await scope.add([{"role": "user", "content": text} for text in texts])
-    await holdfast.settle()
+    await memhold.settle()
     exact = [await scope.recall(question) for *_, question in CHANGES]
     signed = DecodedVectors.cosines
 

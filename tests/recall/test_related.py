@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.answers import Query
-from holdfast.open import AsyncHoldfast
-from holdfast.pipeline.recall import Caches, Meaning, recall, related
-from holdfast.scope import AsyncScope
-from holdfast.transaction import ReadTx
+from memhold.answers import Query
+from memhold.open import AsyncMemhold
+from memhold.pipeline.recall import Caches, Meaning, recall, related
+from memhold.scope import AsyncScope
+from memhold.transaction import ReadTx
 from tests.recall.changed_facts import CHANGES, FILLER
 
 START = datetime(2025, 6, 1, tzinfo=UTC)
@@ -31,11 +31,11 @@ async def _told(scope: AsyncScope) -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("agent", [None, "cook"])
-async def test_each_kind_is_as_its_own_recall_gives_it(holdfast: AsyncHoldfast, agent: str | None) -> None:
-    scope = holdfast.scope(user="alice", session="s", agent=agent)
+async def test_each_kind_is_as_its_own_recall_gives_it(memhold: AsyncMemhold, agent: str | None) -> None:
+    scope = memhold.scope(user="alice", session="s", agent=agent)
     await _told(scope)
-    await holdfast.scope(user="alice", session="s", agent="other").remember("Noted: the dog is another agent's.")
-    await holdfast.settle()
+    await memhold.scope(user="alice", session="s", agent="other").remember("Noted: the dog is another agent's.")
+    await memhold.settle()
     replaced = 0
     for question in ("", "!", *(one for _, _, one in CHANGES), "And where does she live? I forgot about my sister."):
         queries = (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.model import Scope
-from holdfast.packed import (
+from memhold.model import Scope
+from memhold.packed import (
     Block,
     CorruptIndex,
     DocumentKind,
@@ -21,15 +21,15 @@ from holdfast.packed import (
     set_active,
     term_key,
 )
-from holdfast.pipeline.analysis import analyse, analyse_query
-from holdfast.pipeline.index_cache import IndexCache
-from holdfast.pipeline.repeats import leading, repeats_of
-from holdfast.pipeline.turns import SCORING, Turns
-from holdfast.pipeline.words import best_first, score_words
-from holdfast.storage.inmemory.store import InMemoryStore
-from holdfast.system import TimeOrderedIds
-from holdfast.testing.clock import FakeClock
-from holdfast.unpacked import DecodedIndex, decode
+from memhold.pipeline.analysis import analyse, analyse_query
+from memhold.pipeline.index_cache import IndexCache
+from memhold.pipeline.repeats import leading, repeats_of
+from memhold.pipeline.turns import SCORING, Turns
+from memhold.pipeline.words import best_first, score_words
+from memhold.storage.inmemory.store import InMemoryStore
+from memhold.system import TimeOrderedIds
+from memhold.testing.clock import FakeClock
+from memhold.unpacked import DecodedIndex, decode
 
 TEXTS = ("tea", "green tea", "the dog walks", "the dog walks home", "rain", "", "tea tea", "a bridge in the rain")
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.5000001, 1.0, 3.5])

@@ -13,12 +13,12 @@ from typing import Any
 
 import httpx2
 
-from holdfast import AsyncHoldfast
-from holdfast.access import RIGHTS
-from holdfast.interfaces.serve_settings import ServeSettings
-from holdfast.interfaces.serving import Serving, _config, _Server, serving
-from holdfast.model import Scope
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold
+from memhold.access import RIGHTS
+from memhold.interfaces.serve_settings import ServeSettings
+from memhold.interfaces.serving import Serving, _config, _Server, serving
+from memhold.model import Scope
+from memhold.testing import FakeClock
 
 FAST = {"rate_per_second": 1e6, "rate_burst": 1_000_000}
 
@@ -28,21 +28,21 @@ class Live:
     """A server that runs, the store behind it, and the store's clock."""
 
     url: str
-    holdfast: AsyncHoldfast
+    memhold: AsyncMemhold
     clock: FakeClock
     made: Serving
-    clients: list[AsyncHoldfast] = field(default_factory=list)
+    clients: list[AsyncMemhold] = field(default_factory=list)
 
     async def token(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> str:
-        return (await self.holdfast.admin.tokens.create(rights=rights, **names)).secret
+        return (await self.memhold.admin.tokens.create(rights=rights, **names)).secret
 
     def client(self, token: str | None = None, **options: Any) -> httpx2.AsyncClient:
         """Plain HTTP, as somebody's own client would speak it."""
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         return httpx2.AsyncClient(base_url=self.url, headers=headers, trust_env=False, **options)
 
-    async def opened(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> AsyncHoldfast:
-        made = await AsyncHoldfast.open(self.url, token=await self.token(rights, **names))
+    async def opened(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> AsyncMemhold:
+        made = await AsyncMemhold.open(self.url, token=await self.token(rights, **names))
         self.clients.append(made)
         return made
 
@@ -56,10 +56,10 @@ async def live(
     given = {**FAST, **(settings or {})}
     tokens = given.pop("tokens", True)
     chosen = ServeSettings(**given)
-    async with AsyncHoldfast.open(location, clock=clock, **{"worker": False, **opened}) as holdfast:
+    async with AsyncMemhold.open(location, clock=clock, **{"worker": False, **opened}) as memhold:
         if tokens:
-            await holdfast.admin.tokens.create(label="so that the door is shut")
-        made = await serving(holdfast, chosen, local=Scope(user="local"), folder=Path("/nonexistent"))
+            await memhold.admin.tokens.create(label="so that the door is shut")
+        made = await serving(memhold, chosen, local=Scope(user="local"), folder=Path("/nonexistent"))
         sock = socket.socket()
         sock.bind(("127.0.0.1", 0))
         server = _Server(_config(made.app, chosen))
@@ -73,7 +73,7 @@ async def live(
         while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
             await asyncio.sleep(0)
         try:
-            running = Live(f"http://127.0.0.1:{sock.getsockname()[1]}", holdfast, clock, made)
+            running = Live(f"http://127.0.0.1:{sock.getsockname()[1]}", memhold, clock, made)
             yield running
         finally:
             for client in running.clients:
@@ -89,7 +89,7 @@ class RemoteHarness:
 
     def __init__(self, server: Live) -> None:
         self._server = server
-        self._clients: dict[Scope, asyncio.Task[AsyncHoldfast]] = {}
+        self._clients: dict[Scope, asyncio.Task[AsyncMemhold]] = {}
 
     def scope(self, *, session: str | None = None, **names: Any) -> Any:
         Scope(**names, session=session)
@@ -110,11 +110,11 @@ class RemoteHarness:
 class Later:
     """The verbs of a scope of a client that is being opened."""
 
-    def __init__(self, client: asyncio.Task[AsyncHoldfast], names: dict[str, Any]) -> None:
+    def __init__(self, client: asyncio.Task[AsyncMemhold], names: dict[str, Any]) -> None:
         self._client = client
         self._names = names
 
-    async def opened(self) -> AsyncHoldfast:
+    async def opened(self) -> AsyncMemhold:
         return await self._client
 
     def __getattr__(self, verb: str) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from holdfast.testing import ChaosServer, HashEmbedding
+from memhold.testing import ChaosServer, HashEmbedding
 from tests.rest.serving import Live, live
 
 
@@ -86,7 +86,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
         assert said.startswith(b"HTTP/1.1 408"), said
         slow.close()
         await answers(server)
-        assert (await server.holdfast.scope(user="alice").status()).messages == 0
+        assert (await server.memhold.scope(user="alice").status()).messages == 0
 
 
 async def test_readers_that_do_not_read_and_clients_that_vanish(server: Live) -> None:
@@ -129,9 +129,9 @@ async def test_no_log_line_holds_what_was_said(server: Live, caplog: Any) -> Non
         await http.get("/v1/memories/mem_canary", params={"q": "canary"})
         await http.get("/v1/canary")
         await http.post("/v1/messages", content=b'{"messages": "canary')
-    ours = [record for record in caplog.records if record.name.startswith(("holdfast", "uvicorn"))]
+    ours = [record for record in caplog.records if record.name.startswith(("memhold", "uvicorn"))]
     lines = [json.dumps({key: str(value) for key, value in vars(record).items()}) for record in ours]
-    assert len([record for record in ours if record.name == "holdfast.requests"]) >= 8
+    assert len([record for record in ours if record.name == "memhold.requests"]) >= 8
     assert not [line for line in lines if "canary" in line]
     assert told.memory.id not in "".join(lines)
 

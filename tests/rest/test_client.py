@@ -14,9 +14,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from holdfast import AsyncHoldfast, Holdfast
-from holdfast.admin import Admin
-from holdfast.errors import (
+from memhold import AsyncMemhold, Memhold
+from memhold.admin import Admin
+from memhold.errors import (
     InvalidInput,
     InvalidSetting,
     NotFound,
@@ -30,13 +30,13 @@ from holdfast.errors import (
     UnreadableImport,
     WrongLoop,
 )
-from holdfast.interfaces.problems import problem_of
-from holdfast.memory import OpenStore
-from holdfast.model import Scope
-from holdfast.remote.scope import RemoteScope
-from holdfast.remote.store import RemoteAdmin, RemoteStore
-from holdfast.remote.transport import MAX_RETRIES, Transport
-from holdfast.scope import AsyncScope
+from memhold.interfaces.problems import problem_of
+from memhold.memory import OpenStore
+from memhold.model import Scope
+from memhold.remote.scope import RemoteScope
+from memhold.remote.store import RemoteAdmin, RemoteStore
+from memhold.remote.transport import MAX_RETRIES, Transport
+from memhold.scope import AsyncScope
 from tests.rest.serving import Live
 
 RECEIPT = {"ids": ["msg_1"], "change_ids": ["chg_1"]}
@@ -166,7 +166,7 @@ async def test_what_stands_in_front_of_a_server_is_told_apart() -> None:
 
 async def test_nobody_is_there() -> None:
     with pytest.raises(ServerUnreachable) as caught:
-        await AsyncHoldfast.open("http://127.0.0.1:9", timeout=0.5)
+        await AsyncMemhold.open("http://127.0.0.1:9", timeout=0.5)
     assert not caught.value.sent
 
 
@@ -181,7 +181,7 @@ async def test_a_connection_is_lost_in_the_middle() -> None:
     async with there:
         port = there.sockets[0].getsockname()[1]
         with pytest.raises(ServerUnreachable, match="was lost before an answer came"):
-            await AsyncHoldfast.open(f"http://127.0.0.1:{port}", timeout=2.0)
+            await AsyncMemhold.open(f"http://127.0.0.1:{port}", timeout=2.0)
 
 
 @pytest.mark.parametrize("status", [404, 413, 429, 500, 503])
@@ -202,16 +202,16 @@ async def test_an_error_whose_words_are_lost_on_the_way_is_a_lost_connection(sta
 
 
 async def test_tokens_that_do_not_count(server: Live) -> None:
-    made = await server.holdfast.admin.tokens.create(user="alice")
-    async with AsyncHoldfast.open(server.url, token=made.secret) as hf:
-        alice = hf.scope(user="alice")
+    made = await server.memhold.admin.tokens.create(user="alice")
+    async with AsyncMemhold.open(server.url, token=made.secret) as mem:
+        alice = mem.scope(user="alice")
         await alice.remember("a note")
-        await server.holdfast.admin.tokens.revoke(made.token.id)
+        await server.memhold.admin.tokens.revoke(made.token.id)
         with pytest.raises(Unauthenticated):
             await alice.recall("note")
-    for token in (None, "hf_nonsense", made.secret):
+    for token in (None, "mh_nonsense", made.secret):
         with pytest.raises(Unauthenticated):
-            await AsyncHoldfast.open(server.url, token=token)
+            await AsyncMemhold.open(server.url, token=token)
 
 
 async def test_rights_are_the_tokens(server: Live) -> None:
@@ -237,16 +237,16 @@ async def test_settings_of_a_store_are_the_servers(server: Live) -> None:
         {"token": 5},
     ):
         with pytest.raises(InvalidSetting):
-            await AsyncHoldfast.open(server.url, **{"token": token, **wrong})
+            await AsyncMemhold.open(server.url, **{"token": token, **wrong})
     with pytest.raises((InvalidInput, ServerUnreachable)):
-        await AsyncHoldfast.open("http://", token=token)
+        await AsyncMemhold.open("http://", token=token)
 
 
 async def test_it_ends_like_a_store(server: Live) -> None:
-    hf = await server.opened(user="alice")
-    scope = hf.scope(user="alice")
-    await hf.close()
-    await hf.close()
+    mem = await server.opened(user="alice")
+    scope = mem.scope(user="alice")
+    await mem.close()
+    await mem.close()
     with pytest.raises(StoreClosed):
         await scope.recall("x")
     other = await server.opened(user="alice")
@@ -259,13 +259,13 @@ async def test_it_ends_like_a_store(server: Live) -> None:
 
 
 async def test_the_sync_face_speaks_it_too(server: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLDFAST_TOKEN", await server.token(user="alice"))
+    monkeypatch.setenv("MEMHOLD_TOKEN", await server.token(user="alice"))
 
     def use() -> Any:
-        with Holdfast.open(server.url) as hf:
-            alice = hf.scope(user="alice")
+        with Memhold.open(server.url) as mem:
+            alice = mem.scope(user="alice")
             told = alice.remember("Prefers window seats")
-            assert hf.settle() in {True, False}
+            assert mem.settle() in {True, False}
             return alice.get(told.memory.id) == told.memory
 
     assert await asyncio.to_thread(use)
@@ -281,7 +281,7 @@ async def test_files_cross_both_ways(server: Live, tmp_path: Path) -> None:
     assert done.counts == {"session": 1, "message": 2, "memory": 2, "change": 3}
     assert done.files == (str(tmp_path / "out.jsonl"),)
     assert (tmp_path / "out.jsonl").stat().st_mode & 0o777 == 0o600
-    local = await server.holdfast.scope(user="alice").export(tmp_path / "local.jsonl")
+    local = await server.memhold.scope(user="alice").export(tmp_path / "local.jsonl")
     assert await asyncio.to_thread(_lines, *done.files) == await asyncio.to_thread(_lines, *local.files)
 
     bob = (await server.opened(user="bob")).scope(user="bob")
@@ -311,7 +311,7 @@ async def test_an_import_that_cannot_be_read_names_the_callers_file(server: Live
         with pytest.raises(UnreadableImport) as caught:
             await alice.import_file(path)
         assert caught.value.path == str(path)
-        assert "holdfast-" not in str(caught.value)
+        assert "memhold-" not in str(caught.value)
     with pytest.raises(InvalidSetting):
         await alice.import_file(tmp_path / "bad.jsonl", format="nonsense")
     (tmp_path / "naive.jsonl").write_text('{"role": "user", "content": "tea", "timestamp": "2026-01-01T12:00:00"}\n')
@@ -322,17 +322,17 @@ async def test_an_import_that_cannot_be_read_names_the_callers_file(server: Live
 
 
 async def test_what_acts_on_every_namespace_does_not_cross(server: Live, tmp_path: Path) -> None:
-    hf = await server.opened(user="alice")
+    mem = await server.opened(user="alice")
     for verb in (
-        lambda: hf.admin.backup(tmp_path / "b"),
-        hf.admin.reembed,
-        hf.admin.model_usage,
-        lambda: hf.scope(user="alice").residue("text"),
+        lambda: mem.admin.backup(tmp_path / "b"),
+        mem.admin.reembed,
+        mem.admin.model_usage,
+        lambda: mem.scope(user="alice").residue("text"),
     ):
         with pytest.raises(InvalidInput, match="where the store is"):
             await verb()
     with pytest.raises(InvalidInput):
-        _ = hf.admin.tokens
+        _ = mem.admin.tokens
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces.serve_settings import ServeSettings
-from holdfast.settings import Settings
+from memhold.interfaces.serve_settings import ServeSettings
+from memhold.settings import Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 OPTIONS = {"DB", "NAMESPACE", "USER", "AGENT", "TOKEN"}
@@ -18,7 +18,7 @@ KNOWN = {field.name.upper() for group in (Settings, ServeSettings) for field in 
 
 @pytest.mark.parametrize("path", sorted(DEPLOY.iterdir()), ids=lambda path: path.name)
 def test_every_name_is_a_setting(path: Path) -> None:
-    named = set(re.findall(r"HOLDFAST_([A-Z_]+)(?=[=:]| )", path.read_text())) - {"NAME"}
+    named = set(re.findall(r"MEMHOLD_([A-Z_]+)(?=[=:]| )", path.read_text())) - {"NAME"}
     assert named
     assert named <= KNOWN
 
@@ -26,7 +26,7 @@ def test_every_name_is_a_setting(path: Path) -> None:
 def test_nobody_is_killed_while_it_stops() -> None:
     longest = ServeSettings().stop_seconds + Settings().drain_seconds + Settings().close_timeout
     waits = [re.search(r"stop_grace_period: (\d+)s", (DEPLOY / "compose.yaml").read_text())]
-    waits += [re.search(r"TimeoutStopSec=(\d+)", (DEPLOY / "holdfast.service").read_text())]
+    waits += [re.search(r"TimeoutStopSec=(\d+)", (DEPLOY / "memhold.service").read_text())]
     assert all(found is not None and int(found[1]) > longest for found in waits)
 
 

@@ -9,15 +9,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from holdfast import errors
-from holdfast.errors import Attempt, HoldfastError, InvalidInput, ModelError
-from holdfast.interfaces import problems
-from holdfast.interfaces.problems import problem_of
-from holdfast.remote import wire
-from holdfast.remote.wire import error_of, zone_name, zone_of
+from memhold import errors
+from memhold.errors import Attempt, InvalidInput, MemholdError, ModelError
+from memhold.interfaces import problems
+from memhold.interfaces.problems import problem_of
+from memhold.remote import wire
+from memhold.remote.wire import error_of, zone_name, zone_of
 
 CLASSES = sorted(
-    (one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, HoldfastError)),
+    (one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, MemholdError)),
     key=lambda one: one.__name__,
 )
 VALUES = {
@@ -32,10 +32,10 @@ VALUES = {
 
 
 @pytest.mark.parametrize("error", CLASSES, ids=lambda one: one.__name__)
-def test_each_class_crosses(error: type[HoldfastError]) -> None:
+def test_each_class_crosses(error: type[MemholdError]) -> None:
     made = error("what to do: ünïcode", **VALUES)
     problem = problem_of(made)
-    assert problem.type == f"urn:holdfast:problem:{error.__name__}"
+    assert problem.type == f"urn:memhold:problem:{error.__name__}"
     assert 400 <= problem.status < 600
     assert problem.title
     assert problem.headers["content-type"] == "application/problem+json"
@@ -70,16 +70,16 @@ def test_what_failed_inside_names_no_file() -> None:
 
 def test_a_newer_server_may_have_classes_that_this_client_has_not() -> None:
     body = {
-        "type": "urn:holdfast:problem:Attempt",
+        "type": "urn:memhold:problem:Attempt",
         "title": "t",
         "status": 418,
         "detail": "do this",
         "values": {"a": [1]},
     }
     found = error_of(body, 418)
-    assert type(found) is HoldfastError
+    assert type(found) is MemholdError
     assert (str(found), found.values) == ("do this", {"a": (1,)})
-    assert type(error_of({**body, "type": "urn:holdfast:problem:New"}, 503)) is errors.StoreError
+    assert type(error_of({**body, "type": "urn:memhold:problem:New"}, 503)) is errors.StoreError
     assert error_of({"type": "about:blank"}, 404) is None
     assert error_of(["no problem"], 404) is None
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.admin import Admin
-from holdfast.interfaces.front import READY_SECONDS, Front
-from holdfast.interfaces.metrics import Metrics
-from holdfast.interfaces.rest_changes import Streams
-from holdfast.settings import Settings
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import SystemClock
-from holdfast.testing.disk import FaultyDisk
-from holdfast.wiring import assemble
+from memhold.admin import Admin
+from memhold.interfaces.front import READY_SECONDS, Front
+from memhold.interfaces.metrics import Metrics
+from memhold.interfaces.rest_changes import Streams
+from memhold.settings import Settings
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import SystemClock
+from memhold.testing.disk import FaultyDisk
+from memhold.wiring import assemble
 from tests.identity.asgi import ask, echo
 
 
@@ -30,7 +30,7 @@ async def test_a_full_disk_is_not_ready_and_a_server_on_it_is_alive(tmp_path: Pa
     answer = await ask(front, "/readyz")
     assert (answer.status, answer.json["error"]) == (503, "StoreFull")
     assert b"secret-name" not in answer.body
-    assert b"holdfast_store_takes_writes 0.0" in (await ask(front, "/metrics")).body
+    assert b"memhold_store_takes_writes 0.0" in (await ask(front, "/metrics")).body
     assert (await ask(front, "/healthz")).status == 200
     disk.room = None
     now[0] += READY_SECONDS

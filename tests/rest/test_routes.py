@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import ScopeDenied
+from memhold.errors import ScopeDenied
 from tests.rest.serving import Live
 
 JSON = "application/json"
@@ -76,7 +76,7 @@ async def test_each_operation_needs_its_right(server: Live) -> None:
             async with server.client(token) as http:
                 answer = await http.request(method, filled(path, "mem_1"), json=body)
             assert answer.status_code == 403, (method, path, other, answer.text)
-            assert answer.json()["type"] == "urn:holdfast:problem:ScopeDenied"
+            assert answer.json()["type"] == "urn:memhold:problem:ScopeDenied"
             assert answer.json()["values"] == {"right": right}
 
 
@@ -84,7 +84,7 @@ async def test_nothing_is_served_without_a_token(server: Live) -> None:
     async with server.client() as http:
         for (method, path), (_, body) in OPERATIONS.items():
             answer = await http.request(method, filled(path, "mem_1"), json=body)
-            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="holdfast"')
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="memhold"')
         for path in ("/mcp", "/openapi.json", "/v1/nothing", "/docs", "/redoc", "/"):
             assert (await http.get(path)).status_code == 401, path
 
@@ -127,7 +127,7 @@ async def test_the_scope_is_the_tokens_and_nothing_else(server: Live) -> None:
     token = await server.token(user="bob")
     tries: list[dict[str, Any]] = [
         {"params": {"user": "alice"}}, {"params": {"namespace": "default", "user": "alice", "agent": "x"}},
-        {"headers": {"x-user": "alice", "x-holdfast-user": "alice", "x-forwarded-user": "alice"}},
+        {"headers": {"x-user": "alice", "x-memhold-user": "alice", "x-forwarded-user": "alice"}},
         {"headers": {"x-api-key": "alice"}, "cookies": {"user": "alice"}},
     ]  # fmt: skip
     for asked in tries:
@@ -143,8 +143,8 @@ async def test_the_scope_is_the_tokens_and_nothing_else(server: Live) -> None:
 
 
 async def test_a_client_may_only_ask_for_the_scope_of_its_token(server: Live) -> None:
-    async with await server.opened(user="alice", agent="helper") as hf:
-        hf.scope(user="alice", agent="helper", session="any")
+    async with await server.opened(user="alice", agent="helper") as mem:
+        mem.scope(user="alice", agent="helper", session="any")
         for names in (
             {"user": "alice"},
             {"user": "bob", "agent": "helper"},
@@ -152,7 +152,7 @@ async def test_a_client_may_only_ask_for_the_scope_of_its_token(server: Live) ->
             {"namespace": "n", "user": "alice", "agent": "helper"},
         ):
             with pytest.raises(ScopeDenied, match="bound to namespace 'default', user 'alice', agent 'helper'"):
-                hf.scope(**names)
+                mem.scope(**names)
 
 
 async def test_a_memory_is_changed_only_at_the_revision_that_was_read(server: Live) -> None:
@@ -168,7 +168,7 @@ async def test_a_memory_is_changed_only_at_the_revision_that_was_read(server: Li
             late = await http.post(f"{place}{path}", json=body, headers={"if-match": '"1"'})
             assert late.status_code == 412
             problem = late.json()
-            assert problem["type"] == "urn:holdfast:problem:RevisionConflict"
+            assert problem["type"] == "urn:memhold:problem:RevisionConflict"
             assert problem["values"] == {"expected": 1, "actual": 2}
         assert (await http.delete(place, headers={"if-match": '"1"'})).status_code == 412
         assert (await http.get(place)).headers["etag"] == '"2"'
@@ -190,7 +190,7 @@ async def test_a_key_makes_one_write_of_two(server: Live) -> None:
         assert again.json()["ids"] == first.json()["ids"]
         other = await http.post("/v1/messages", json={"messages": [{"role": "user", "content": "else"}]}, headers=key)
         assert other.status_code == 409
-        assert other.json()["type"] == "urn:holdfast:problem:IdempotencyConflict"
+        assert other.json()["type"] == "urn:memhold:problem:IdempotencyConflict"
         assert other.json()["values"] == {"key": "ключ-1"}
         assert len((await http.get("/v1/messages")).json()["items"]) == 1
         told = [
@@ -250,7 +250,7 @@ async def test_what_is_no_route_is_a_problem_too(server: Live) -> None:
             answer = await http.request(method, path)
             assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
         mixed = await http.get("/v1/memories/msg_0190")
-        assert (mixed.status_code, mixed.json()["type"]) == (422, "urn:holdfast:problem:WrongKind")
+        assert (mixed.status_code, mixed.json()["type"]) == (422, "urn:memhold:problem:WrongKind")
         assert (await http.get("/v1/status", headers={"x-request-id": "mine-1"})).headers["x-request-id"] == "mine-1"
         ids = {(await http.get("/v1/status")).headers["x-request-id"] for _ in range(3)}
         assert len(ids) == 3
@@ -312,8 +312,8 @@ async def test_metrics_and_health_name_nobody(server: Live) -> None:
         text = (await http.get("/metrics")).text
         assert "canary" not in text
         assert told.memory.id not in text
-        assert 'holdfast_http_requests_total{method="GET",route="/v1/memories/{memory_id}",status="200"} 1.0' in text
-        assert "holdfast_store_takes_writes 1.0" in text
+        assert 'memhold_http_requests_total{method="GET",route="/v1/memories/{memory_id}",status="200"} 1.0' in text
+        assert "memhold_store_takes_writes 1.0" in text
         assert "process_resident_memory_bytes" in text
         assert (await http.get("/healthz")).json() == {"status": "alive"}
         ready = await http.get("/readyz")

@@ -1,4 +1,4 @@
-"""`holdfast serve` as a process: it starts, stops, reloads, and refuses what is not safe."""
+"""`memhold serve` as a process: it starts, stops, reloads, and refuses what is not safe."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from holdfast import Holdfast
-from holdfast.errors import ServerUnreachable
+from memhold import Memhold
+from memhold.errors import ServerUnreachable
 from tests.interfaces.conftest import process
 
 TIMEOUT = 90
@@ -66,7 +66,7 @@ def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
     command = [
         sys.executable,
         "-m",
-        "holdfast",
+        "memhold",
         "serve",
         "--json",
         "--log-format",
@@ -78,7 +78,7 @@ def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
     ]
     child = subprocess.Popen(
         [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
-        env={**os.environ, "HOLDFAST_RATE_PER_SECOND": "100000", "HOLDFAST_RATE_BURST": "100000", **env},
+        env={**os.environ, "MEMHOLD_RATE_PER_SECOND": "100000", "MEMHOLD_RATE_BURST": "100000", **env},
     )  # fmt: skip
     try:
         yield Running(child)
@@ -92,8 +92,8 @@ def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
 
 def test_it_serves_one_local_user_and_stops_clean(tmp_path: Path) -> None:
     with running(tmp_path, "--user", "alice", "--namespace", "acme") as server:
-        with Holdfast.open(server.url) as hf:
-            told = hf.scope(namespace="acme", user="alice").remember("Likes tea")
+        with Memhold.open(server.url) as mem:
+            told = mem.scope(namespace="acme", user="alice").remember("Likes tea")
         http = httpx2.Client(base_url=server.url, trust_env=False)
         with http, http.stream("GET", "/v1/changes/stream") as stream:
             assert stream.status_code == 200
@@ -105,16 +105,16 @@ def test_it_serves_one_local_user_and_stops_clean(tmp_path: Path) -> None:
         assert time.monotonic() - begun < 20
         assert server.logged("stopped")
         with pytest.raises(ServerUnreachable):
-            Holdfast.open(server.url, timeout=0.3)
-        with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
-            assert hf.scope(namespace="acme", user="alice").get(told.memory.id) == told.memory
+            Memhold.open(server.url, timeout=0.3)
+        with Memhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
+            assert mem.scope(namespace="acme", user="alice").get(told.memory.id) == told.memory
 
 
 def test_a_stop_finishes_what_it_has_begun(tmp_path: Path) -> None:
     """Whatever was acknowledged is there; whatever was not says so."""
     acknowledged: list[str] = []
-    with running(tmp_path, "--user", "alice") as server, Holdfast.open(server.url, timeout=5.0) as hf:
-        alice = hf.scope(user="alice", session="s")
+    with running(tmp_path, "--user", "alice") as server, Memhold.open(server.url, timeout=5.0) as mem:
+        alice = mem.scope(user="alice", session="s")
 
         enough = threading.Event()
 
@@ -135,8 +135,8 @@ def test_a_stop_finishes_what_it_has_begun(tmp_path: Path) -> None:
         assert server.ended() == 0
         for thread in threads:
             thread.join(TIMEOUT)
-    with Holdfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
-        kept = {message.id for message in hf.scope(user="alice", session="s").messages(limit=10_000)}
+    with Memhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
+        kept = {message.id for message in mem.scope(user="alice", session="s").messages(limit=10_000)}
     assert set(acknowledged) <= kept
     assert len(acknowledged) == len(set(acknowledged))
 
@@ -148,12 +148,12 @@ def test_tokens_and_the_catalog_are_read_anew(tmp_path: Path) -> None:
     )
     database = ("--db", str(tmp_path / "memory.db"))
     assert process("token", "create", *database, "--user", "first", "--json").returncode == 0
-    with running(tmp_path, "--consolidation", "mine", HOLDFAST_MODELS=str(catalog)) as server:
+    with running(tmp_path, "--consolidation", "mine", MEMHOLD_MODELS=str(catalog)) as server:
         made = json.loads(
             process("token", "create", *database, "--user", "alice", "--can", "read,write,admin", "--json").stdout
         )
-        with Holdfast.open(server.url, token=_secret(made)) as hf:
-            alice = hf.scope(user="alice")
+        with Memhold.open(server.url, token=_secret(made)) as mem:
+            alice = mem.scope(user="alice")
             assert set(alice.status().models) == {"mine"}
             catalog.write_text(catalog.read_text().replace("models.mine", "models.other") + catalog.read_text())
             catalog.write_text(catalog.read_text().replace("[models.mine]", '[models.mine]\nfallback = "other"'))
@@ -207,15 +207,15 @@ def test_with_tokens_it_still_wants_tls_or_a_proxy(tmp_path: Path) -> None:
 
 def test_a_missing_extra_says_what_to_install(tmp_path: Path) -> None:
     for missing in ("fastapi", "uvicorn", "prometheus_client", "mcp"):
-        code = f"import sys; sys.modules[{missing!r}] = None; from holdfast.interfaces.cli import main; sys.exit(main(['serve', '--db', 'x.db']))"
+        code = f"import sys; sys.modules[{missing!r}] = None; from memhold.interfaces.cli import main; sys.exit(main(['serve', '--db', 'x.db']))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert done.returncode == 2
-        assert "pip install 'holdfast[server]'" in done.stderr
+        assert "pip install 'memhold[server]'" in done.stderr
     assert not (tmp_path / "x.db").exists()
 
 
 def test_nothing_else_loads_the_server(tmp_path: Path) -> None:
-    code = "import sys; from holdfast.interfaces.cli import main; main(['status', '--db', 'memory://']); print(*sys.modules)"
+    code = "import sys; from memhold.interfaces.cli import main; main(['status', '--db', 'memory://']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert not {"fastapi", "uvicorn", "mcp", "prometheus_client", "structlog", "opentelemetry", "httpx2"} & set(
         done.stdout.split()

@@ -104,10 +104,10 @@ async def test_streams_are_counted_and_end_with_the_server() -> None:
 async def test_a_stream_ends_with_its_token(server: Live) -> None:
     """Revoked or run out: nothing that happens afterwards is told."""
     server.made.streams.poll_seconds = 0.02
-    tokens = server.holdfast.admin.tokens
+    tokens = server.memhold.admin.tokens
     revoked = await tokens.create(user="alice")
     short = await tokens.create(user="alice", expires_in=timedelta(hours=1))
-    alice = server.holdfast.scope(user="alice")
+    alice = server.memhold.scope(user="alice")
     for made in (revoked, short):
         async with (
             asyncio.timeout(10),

@@ -14,19 +14,19 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import NotFound
-from holdfast.interfaces.logs import set_up_logs
-from holdfast.interfaces.telemetry import OPERATIONS, Traced
-from holdfast.scope import AsyncScope
+from memhold import AsyncMemhold
+from memhold.errors import NotFound
+from memhold.interfaces.logs import set_up_logs
+from memhold.interfaces.telemetry import OPERATIONS, Traced
+from memhold.scope import AsyncScope
 
 
 async def test_verbs_are_spans_by_the_conventions_and_say_nothing_of_anybody() -> None:
     kept = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(kept))
-    async with AsyncHoldfast.open("memory://", worker=False) as hf:
-        alice = Traced(hf, provider.get_tracer("holdfast")).scope(user="user-canary", session="s-canary")
+    async with AsyncMemhold.open("memory://", worker=False) as mem:
+        alice = Traced(mem, provider.get_tracer("memhold")).scope(user="user-canary", session="s-canary")
         told = await alice.remember("canary note")
         await alice.add([{"role": "user", "content": "canary said"}] * 2)
         await alice.recall("canary question")
@@ -44,7 +44,7 @@ async def test_verbs_are_spans_by_the_conventions_and_say_nothing_of_anybody() -
     counts = [span.attributes.get("gen_ai.memory.record.count") for span in spans]
     assert counts == [1, 2, 2, 1, None]
     assert spans[0].attributes["gen_ai.memory.record.id"] == told.memory.id
-    assert {span.attributes["gen_ai.provider.name"] for span in spans} == {"holdfast"}
+    assert {span.attributes["gen_ai.provider.name"] for span in spans} == {"memhold"}
     assert [span.attributes["gen_ai.operation.name"] for span in spans] == [span.name for span in spans]
     assert (spans[-1].attributes["error.type"], spans[-1].status.is_ok) == ("NotFound", False)
     assert "canary" not in "".join(span.to_json() for span in spans)
@@ -55,9 +55,9 @@ def test_each_operation_is_a_verb() -> None:
 
 
 def test_telemetry_that_cannot_work_says_so(tmp_path: Path) -> None:
-    serve = "from holdfast.interfaces.cli import main; import sys; sys.exit(main(['serve', '--db', 'x.db', '--port', '0', '--telemetry']))"
+    serve = "from memhold.interfaces.cli import main; import sys; sys.exit(main(['serve', '--db', 'x.db', '--port', '0', '--telemetry']))"
     gone = "import sys; sys.modules['opentelemetry.sdk'] = None; sys.modules['opentelemetry.sdk.trace'] = None; "
-    for code, said in ((gone + serve, "pip install 'holdfast[telemetry]'"), (serve, "opentelemetry-exporter-")):
+    for code, said in ((gone + serve, "pip install 'memhold[telemetry]'"), (serve, "opentelemetry-exporter-")):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
@@ -72,7 +72,7 @@ def test_logs_hold_the_shape_of_an_exception_and_not_its_words(form: str) -> Non
         try:
             int("canary")
         except ValueError:
-            logging.getLogger("holdfast.x").exception("something failed", extra={"request_id": "r1"})
+            logging.getLogger("memhold.x").exception("something failed", extra={"request_id": "r1"})
     finally:
         root.handlers[:] = before
         root.setLevel(level)
@@ -85,6 +85,6 @@ def test_logs_hold_the_shape_of_an_exception_and_not_its_words(form: str) -> Non
         assert (line["event"], line["level"], line["logger"], line["request_id"]) == (
             "something failed",
             "error",
-            "holdfast.x",
+            "memhold.x",
             "r1",
         )

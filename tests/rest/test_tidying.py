@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from holdfast.inference import ChatReply, ChatRequest
-from holdfast.interfaces import rest_compact
+from memhold.inference import ChatReply, ChatRequest
+from memhold.interfaces import rest_compact
 from tests.compaction.worlds import Judge, merged
 from tests.rest.serving import live
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from holdfast.testing import VerbSuite
+from memhold.testing import VerbSuite
 from tests.rest.serving import RemoteHarness, remote_harness
 
 

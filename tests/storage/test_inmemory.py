@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.storage.inmemory import InMemoryStore
-from holdfast.testing.store_suite import OpenStore, StoreSuite
+from memhold.storage.inmemory import InMemoryStore
+from memhold.testing.store_suite import OpenStore, StoreSuite
 
 
 class TestInMemoryStore(StoreSuite):

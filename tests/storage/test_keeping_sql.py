@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from holdfast.storage.sql import load
+from memhold.storage.sql import load
 
-STATEMENTS = load("holdfast.storage.sqlite", "keeping.sql")
+STATEMENTS = load("memhold.storage.sqlite", "keeping.sql")
 CONTENT = {"body", "text", "value", "attribute", "subject", "topics", "entities", "metadata", "detail", "receipt"}
 
 

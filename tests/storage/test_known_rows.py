@@ -9,13 +9,13 @@ import apsw
 import pytest
 import pytest_asyncio
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import StoreError
-from holdfast.model import Scope
-from holdfast.storage import gathered
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.system import SystemClock
-from holdfast.transaction import WriteTx
+from memhold import AsyncMemhold
+from memhold.errors import StoreError
+from memhold.model import Scope
+from memhold.storage import gathered
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.system import SystemClock
+from memhold.transaction import WriteTx
 
 ALICE = Scope(user="alice")
 
@@ -47,8 +47,8 @@ async def test_a_second_add_reads_no_row(tmp_path: Path) -> None:
 
     apsw.connection_hooks.append(hook)
     try:
-        async with AsyncHoldfast.open(str(tmp_path / "memory.db"), worker=False) as hf:
-            alice = hf.scope(user="alice", session="s")
+        async with AsyncMemhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
+            alice = mem.scope(user="alice", session="s")
             await alice.add(said("one"))
             ran.clear()
             await alice.add(said("two"))
@@ -64,8 +64,8 @@ async def test_a_second_add_reads_no_row(tmp_path: Path) -> None:
 
 async def test_two_that_take_turns_on_one_file_see_each_other(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
-    async with AsyncHoldfast.open(path, worker=False) as one, AsyncHoldfast.open(path, worker=False) as other:
-        scopes = [hf.scope(user="alice", session="s") for hf in (one, other)]
+    async with AsyncMemhold.open(path, worker=False) as one, AsyncMemhold.open(path, worker=False) as other:
+        scopes = [mem.scope(user="alice", session="s") for mem in (one, other)]
         for turn in range(12):
             await scopes[turn % 3 % 2].add([said(f"banana {turn}"), said("again")])
         messages = await scopes[0].messages()
@@ -117,8 +117,8 @@ async def test_what_upkeep_writes_is_read_again(store: SqliteStore) -> None:
 
 async def test_what_is_known_is_bounded(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathered, "_MOST_KNOWN", 4)
-    async with AsyncHoldfast.open(store.facts.location, worker=False) as hf:
-        writer = hf._runtime.store._writer  # type: ignore[attr-defined]
+    async with AsyncMemhold.open(store.facts.location, worker=False) as mem:
+        writer = mem._runtime.store._writer  # type: ignore[attr-defined]
         for number in range(20):
-            await hf.scope(user="alice", session=f"s{number}").add(said("hello"))
+            await mem.scope(user="alice", session=f"s{number}").add(said("hello"))
             assert len(writer._known.sessions) <= 6

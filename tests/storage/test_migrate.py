@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import Conflict, IdempotencyConflict, InvalidInput, NotAStore
-from holdfast.storage.copying import copy_store
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.copying import PostgresSide
-from holdfast.storage.sqlite.copying import SqliteScoped, SqliteSide
-from holdfast.testing import FakeClock, ScriptedChat
-from holdfast.wiring.migrate import migrate
+from memhold import AsyncMemhold
+from memhold.errors import Conflict, IdempotencyConflict, InvalidInput, NotAStore
+from memhold.storage.copying import copy_store
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.copying import PostgresSide
+from memhold.storage.sqlite.copying import SqliteScoped, SqliteSide
+from memhold.testing import FakeClock, ScriptedChat
+from memhold.wiring.migrate import migrate
 from tests.postgres_server import Databases
 
 
 async def filled(location: str, clock: FakeClock) -> None:
     settings = {"clock": clock, "worker": False, "consolidation": ScriptedChat(name="m"), "consolidate_messages": 4}
-    async with AsyncHoldfast.open(location, **settings) as hf:
+    async with AsyncMemhold.open(location, **settings) as mem:
         for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", None)):
-            scope = hf.scope(namespace=namespace, user=user, agent="planner", session="s1")
+            scope = mem.scope(namespace=namespace, user=user, agent="planner", session="s1")
             for turn in range(6):
                 clock.advance(60)
                 batch = [{"role": "user", "content": f"{turn} I live in Oslo \x00 Grüße 漢字"}]
@@ -34,15 +34,15 @@ async def filled(location: str, clock: FakeClock) -> None:
             await scope.forget((await scope.remember("gone for good")).memory.id)
             await scope.forget((await scope.remember("hidden")).memory.id, hard=False)
             await scope.end_session()
-        assert await hf.settle()
+        assert await mem.settle()
 
 
 async def seen(location: str, clock: FakeClock) -> list[object]:
     """What every verb says of every scope."""
     said: list[object] = []
-    async with AsyncHoldfast.open(location, clock=clock, worker=False) as hf:
+    async with AsyncMemhold.open(location, clock=clock, worker=False) as mem:
         for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", None)):
-            scope = hf.scope(namespace=namespace, user=user)
+            scope = mem.scope(namespace=namespace, user=user)
             listed = (await scope.list(states=None, limit=1000)).items
             said += [listed, [await scope.history(memory.id) for memory in listed]]
             said += [await scope.summaries(), replace(await scope.status(), store="")]
@@ -76,8 +76,8 @@ async def test_keys_and_forgetting_move_along(tmp_path: Path, database: str) -> 
     path = str(tmp_path / "a.db")
     await filled(path, clock)
     await migrate(path, database)
-    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
-        alice = hf.scope(namespace="acme", user="alice", agent="planner", session="s1")
+    async with AsyncMemhold.open(database, clock=clock, worker=False) as mem:
+        alice = mem.scope(namespace="acme", user="alice", agent="planner", session="s1")
         same = [{"role": "user", "content": "3 I live in Oslo \x00 Grüße 漢字"}]
         assert (await alice.add(same, idempotency_key="k3")).replayed
         with pytest.raises(IdempotencyConflict):
@@ -133,7 +133,7 @@ async def test_a_scope_is_copied_whole_or_not_at_all(tmp_path: Path, database: s
     clock = FakeClock()
     path = str(tmp_path / "a.db")
     await filled(path, clock)
-    async with AsyncHoldfast.open(database, clock=clock, worker=False):
+    async with AsyncMemhold.open(database, clock=clock, worker=False):
         pass
     with (
         closing(TornSide(path, busy_timeout=1)) as source,
@@ -141,9 +141,9 @@ async def test_a_scope_is_copied_whole_or_not_at_all(tmp_path: Path, database: s
         pytest.raises(Interrupted),
     ):
         copy_store(source, target)
-    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
-        assert len(await hf.scope(namespace="acme", user="alice", session="s1").messages()) == 6
-        assert await hf.scope(namespace="acme", user="bob", session="s1").messages() == ()
+    async with AsyncMemhold.open(database, clock=clock, worker=False) as mem:
+        assert len(await mem.scope(namespace="acme", user="alice", session="s1").messages()) == 6
+        assert await mem.scope(namespace="acme", user="bob", session="s1").messages() == ()
     assert (await migrate(path, database)).copied == 2
 
 
@@ -152,13 +152,13 @@ async def test_what_came_meanwhile_is_copied_by_a_further_run(tmp_path: Path, da
     path = str(tmp_path / "a.db")
     await filled(path, clock)
     await migrate(path, database)
-    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
-        await hf.scope(namespace="acme", user="bob").remember("came later")
-        await hf.scope(namespace="new", user="carol").remember("somebody new")
+    async with AsyncMemhold.open(path, clock=clock, worker=False) as mem:
+        await mem.scope(namespace="acme", user="bob").remember("came later")
+        await mem.scope(namespace="new", user="carol").remember("somebody new")
     done = await migrate(path, database)
     assert (done.scopes, done.copied) == (4, 2)
-    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
-        found = await hf.scope(namespace="acme", user="bob").recall("later")
+    async with AsyncMemhold.open(database, clock=clock, worker=False) as mem:
+        found = await mem.scope(namespace="acme", user="bob").recall("later")
         assert [hit.text for hit in found.hits if hit.kind == "note"][:1] == ["came later"]
 
 
@@ -167,12 +167,12 @@ async def test_a_target_that_was_written_to_is_not_overwritten(tmp_path: Path, d
     path = str(tmp_path / "a.db")
     await filled(path, clock)
     await migrate(path, database)
-    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
-        newer = (await hf.scope(namespace="acme", user="alice").remember("newer")).memory
+    async with AsyncMemhold.open(database, clock=clock, worker=False) as mem:
+        newer = (await mem.scope(namespace="acme", user="alice").remember("newer")).memory
     with pytest.raises(Conflict, match="written to"):
         await migrate(path, database)
-    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
-        assert await hf.scope(namespace="acme", user="alice").get(newer.id) == newer
+    async with AsyncMemhold.open(database, clock=clock, worker=False) as mem:
+        assert await mem.scope(namespace="acme", user="alice").get(newer.id) == newer
 
 
 @pytest.mark.parametrize(("namespace", "user"), [("new", "carol"), ("acme", "bob")])
@@ -184,14 +184,14 @@ async def test_where_anybody_wrote_to_the_target_nothing_of_it_is_changed(
     path = str(tmp_path / "a.db")
     await filled(path, clock)
     await migrate(path, database)
-    async with AsyncHoldfast.open(path, clock=clock, worker=False) as hf:
-        await hf.scope(namespace="acme", user="alice").remember("at the source")
-    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
-        await hf.scope(namespace=namespace, user=user).remember("at the target")
+    async with AsyncMemhold.open(path, clock=clock, worker=False) as mem:
+        await mem.scope(namespace="acme", user="alice").remember("at the source")
+    async with AsyncMemhold.open(database, clock=clock, worker=False) as mem:
+        await mem.scope(namespace=namespace, user=user).remember("at the target")
     with pytest.raises(Conflict, match="written to"):
         await migrate(path, database)
-    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
-        listed = await hf.scope(namespace="acme", user="alice").list(limit=1000)
+    async with AsyncMemhold.open(database, clock=clock, worker=False) as mem:
+        listed = await mem.scope(namespace="acme", user="alice").list(limit=1000)
     assert "at the source" not in {memory.text for memory in listed.items}
 
 
@@ -199,8 +199,8 @@ async def test_another_store_is_not_overwritten(tmp_path: Path, databases: Datab
     clock = FakeClock()
     first, second = str(tmp_path / "a.db"), databases.take()
     await filled(first, clock)
-    async with AsyncHoldfast.open(second, clock=clock, worker=False) as hf:
-        await hf.scope(user="alice").remember("mine")
+    async with AsyncMemhold.open(second, clock=clock, worker=False) as mem:
+        await mem.scope(user="alice").remember("mine")
     with pytest.raises(Conflict, match="another store"):
         await migrate(first, second)
     databases.give_back(second)
@@ -221,23 +221,23 @@ async def test_what_cannot_be_moved_is_said(tmp_path: Path, database: str) -> No
 
 async def test_tokens_move_and_who_was_revoked_stays_out(tmp_path: Path, database: str) -> None:
     path = str(tmp_path / "a.db")
-    async with AsyncHoldfast.open(path, worker=False) as hf:
-        await hf.scope(namespace="acme", user="alice").remember("Likes tea")
-        made = [await hf.admin.tokens.create(namespace="acme", user="alice", label=name) for name in ("a", "b", "c")]
-        await hf.admin.tokens.revoke(made[0].token.id)
+    async with AsyncMemhold.open(path, worker=False) as mem:
+        await mem.scope(namespace="acme", user="alice").remember("Likes tea")
+        made = [await mem.admin.tokens.create(namespace="acme", user="alice", label=name) for name in ("a", "b", "c")]
+        await mem.admin.tokens.revoke(made[0].token.id)
     assert (await migrate(path, database)).tokens == 3
-    async with AsyncHoldfast.open(database, worker=False) as hf:
-        assert [one.revoked_at is None for one in await hf.admin.tokens.list()] == [False, True, True]
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        assert [one.revoked_at is None for one in await mem.admin.tokens.list()] == [False, True, True]
         # The secret that a client holds opens the same door: the digest is keyed with the store's own secret.
-        found = [await hf.admin.tokens.check(one.secret) for one in made]
+        found = [await mem.admin.tokens.check(one.secret) for one in made]
         assert [one and (one.namespace, one.user) for one in found] == [None, ("acme", "alice"), ("acme", "alice")]
-        await hf.admin.tokens.revoke(made[1].token.id)
-        own = await hf.admin.tokens.create(namespace="acme", user="bob")
-    async with AsyncHoldfast.open(path, worker=False) as hf:
-        await hf.admin.tokens.revoke(made[2].token.id)
+        await mem.admin.tokens.revoke(made[1].token.id)
+        own = await mem.admin.tokens.create(namespace="acme", user="bob")
+    async with AsyncMemhold.open(path, worker=False) as mem:
+        await mem.admin.tokens.revoke(made[2].token.id)
     await migrate(path, database)
-    async with AsyncHoldfast.open(database, worker=False) as hf:
-        held = {one.id: one.revoked_at for one in await hf.admin.tokens.list()}
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        held = {one.id: one.revoked_at for one in await mem.admin.tokens.list()}
         assert {name for name, revoked in held.items() if revoked is None} == {own.token.id}
         assert len(held) == 4
 
@@ -252,7 +252,7 @@ async def test_a_database_with_more_columns_is_moved_by_their_names(
     if newer == "source":
         await migrate(path, database)
     else:
-        async with AsyncHoldfast.open(database, clock=clock, worker=False):
+        async with AsyncMemhold.open(database, clock=clock, worker=False):
             pass
     for table, first in (("model_usage", "day"), ("generation", "number")):
         databases.server.sql(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.storage.postgres.connection import connect, parsed
-from holdfast.storage.postgres.keeper import PostgresKeeper
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.system import SystemClock
+from memhold.storage.postgres.connection import connect, parsed
+from memhold.storage.postgres.keeper import PostgresKeeper
+from memhold.storage.postgres.store import PostgresStore
+from memhold.system import SystemClock
 from tests.postgres_server import Databases, Server
 
 
@@ -27,12 +27,12 @@ def own() -> Iterator[Databases]:
 @pytest.mark.parametrize(
     ("how", "standbys", "used", "said", "warned"),
     [
-        ("off", "", "on", "Holdfast's own sessions use 'on'", False),
+        ("off", "", "on", "Memhold's own sessions use 'on'", False),
         ("local", "", "local", "", False),
         ("on", "", "on", "", False),
         ("remote_apply", "", "remote_apply", "", False),
         # Ours are raised to 'on', which waits for the standby.
-        ("off", "away", "on", "Holdfast's own sessions use 'on'", False),
+        ("off", "away", "on", "Memhold's own sessions use 'on'", False),
         ("local", "away", "local", "a failover can lose writes", True),
         ("on", "away", "on", "", False),
         ("remote_write", "away", "remote_write", "", False),
@@ -50,7 +50,7 @@ async def test_what_a_commit_waits_for_is_said(
         own.server.sql("SELECT pg_reload_conf()")
         while own.server.sql("SHOW synchronous_standby_names") != [(standbys,)]:
             pass
-        with caplog.at_level(logging.WARNING, "holdfast.storage"):
+        with caplog.at_level(logging.WARNING, "memhold.storage"):
             # Opening a store that is there commits nothing, so it waits for no standby.
             await (await PostgresStore.open(place, clock=SystemClock())).close()
         assert ("loses writes" in caplog.text) is warned

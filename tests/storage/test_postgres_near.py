@@ -11,19 +11,19 @@ import numpy as np
 import psycopg
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.errors import StoreUnreachable
-from holdfast.model import Scope
-from holdfast.pipeline import near_vectors, recall
-from holdfast.scope import AsyncScope
-from holdfast.storage.postgres import doctor, reading
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.reading import QUERIES
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.store_suite_rows import EPOCH
-from holdfast.vectors import Generation, VectorBlock, written
-from holdfast.wiring.migrate import migrate
+from memhold import AsyncMemhold
+from memhold.errors import StoreUnreachable
+from memhold.model import Scope
+from memhold.pipeline import near_vectors, recall
+from memhold.scope import AsyncScope
+from memhold.storage.postgres import doctor, reading
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.reading import QUERIES
+from memhold.storage.postgres.store import PostgresStore
+from memhold.testing.clock import FakeClock
+from memhold.testing.store_suite_rows import EPOCH
+from memhold.vectors import Generation, VectorBlock, written
+from memhold.wiring.migrate import migrate
 from tests.postgres_server import Databases, Server
 from tests.recall.changed_facts import CHANGES, FILLER
 from tests.storage.test_postgres_rows import _forgetful
@@ -151,7 +151,7 @@ async def test_every_change_of_a_vector_changes_its_row_in_the_same_transaction(
         assert await asked(store, ALICE, again) is None
         with psycopg.connect(database) as connection:
             connection.execute(
-                "SELECT set_config('holdfast.namespace', 'acme', true), set_config('holdfast.user_id', 'alice', true)"
+                "SELECT set_config('memhold.namespace', 'acme', true), set_config('memhold.user_id', 'alice', true)"
             )
             assert connection.execute("SELECT count(*) FROM near_vector").fetchone() == (0,)
     finally:
@@ -199,7 +199,7 @@ async def test_a_filter_loses_nothing_where_another_scope_holds_nearly_all(datab
         assert set(found.cosines) == set(best(rows, query))
         with psycopg.connect(database) as connection:
             connection.execute(
-                "SELECT set_config('holdfast.namespace', 'acme', true), set_config('holdfast.user_id', 'alice', true)"
+                "SELECT set_config('memhold.namespace', 'acme', true), set_config('memhold.user_id', 'alice', true)"
             )
             assert connection.execute("SELECT DISTINCT user_id FROM near_vector").fetchall() == [("alice",)]
     finally:
@@ -426,12 +426,12 @@ async def test_an_index_that_somebody_took_away_is_not_asked_for(
 ) -> None:
     """Without it each question would sort every row of the table, and run into `read_timeout` in the largest scopes."""
     settings = {"clock": FakeClock(), "worker": False, "postgres_hnsw_from": 128}
-    async with AsyncHoldfast.open(database, **settings, postgres_partitions=partitions) as hf:
-        scope = hf.scope(user="alice", session="s")
+    async with AsyncMemhold.open(database, **settings, postgres_partitions=partitions) as mem:
+        scope = mem.scope(user="alice", session="s")
         await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(140)])
-        assert await hf.settle()
+        assert await mem.settle()
         before = await scope.recall("message 7 about rivers")
-        assert [one for one in await hf.admin.doctor() if one.check == "nearest"] == []
+        assert [one for one in await mem.admin.doctor() if one.check == "nearest"] == []
         # The eleventh generation is not the first: what begins alike serves another.
         name = _indexes(database)[0]
         if how == "dropped":
@@ -439,7 +439,7 @@ async def test_an_index_that_somebody_took_away_is_not_asked_for(
         else:
             sql = f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{name}'::regclass"  # noqa: S608
         databases.server.sql(sql, _name(database))
-        [note] = [one for one in await hf.admin.doctor() if one.check == "nearest"]
+        [note] = [one for one in await mem.admin.doctor() if one.check == "nearest"]
         assert (note.severity, "dropped" in note.what) == ("note", True)
         store = await opened(database, 128)
         try:
@@ -452,8 +452,8 @@ async def test_an_index_that_somebody_took_away_is_not_asked_for(
         assert after.hits[0].id == before.hits[0].id
         assert after.degraded == ()
         await scope.add([{"role": "user", "content": "one more about rivers"}])
-        assert await hf.settle()
-        assert [one for one in await hf.admin.doctor() if one.check == "nearest"] == []
+        assert await mem.settle()
+        assert [one for one in await mem.admin.doctor() if one.check == "nearest"] == []
 
 
 async def test_where_pgvector_goes_away_nobody_asks_for_it(database: str, databases: Databases) -> None:
@@ -512,14 +512,14 @@ async def test_without_pgvector_everything_is_answered_and_doctor_tells(
         databases.server.sql("CREATE SCHEMA apart; CREATE EXTENSION vector SCHEMA apart", _name(plain))
     monkeypatch.setattr(doctor, "LARGE", 4)
     try:
-        async with AsyncHoldfast.open(plain, clock=FakeClock(), worker=False, postgres_hnsw_from=4) as hf:
-            scope = hf.scope(user="alice", session="s")
+        async with AsyncMemhold.open(plain, clock=FakeClock(), worker=False, postgres_hnsw_from=4) as mem:
+            scope = mem.scope(user="alice", session="s")
             await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(8)])
-            assert await hf.settle()
+            assert await mem.settle()
             found = await scope.recall("rivers")
             assert found.degraded == ()
             assert len(found.hits) == 8
-            [note] = [finding for finding in await hf.admin.doctor() if finding.check == "nearest"]
+            [note] = [finding for finding in await mem.admin.doctor() if finding.check == "nearest"]
             assert note.severity == "note"
             assert ("not created" if fault == "missing" else "search_path") in note.what
     finally:
@@ -537,12 +537,12 @@ async def test_recall_finds_the_same_by_the_index(
     answers = []
     for place in (str(tmp_path / "exact.db"), database):
         clock = FakeClock()
-        async with AsyncHoldfast.open(place, clock=clock, worker=False, postgres_hnsw_from=128) as hf:
-            scope = hf.scope(user="alice", session="s")
+        async with AsyncMemhold.open(place, clock=clock, worker=False, postgres_hnsw_from=128) as mem:
+            scope = mem.scope(user="alice", session="s")
             for start in range(0, len(texts), 20):
                 clock.advance(60)
                 await scope.add([{"role": "user", "content": text} for text in texts[start : start + 20]])
-            assert await hf.settle()
+            assert await mem.settle()
             answers.append([await scope.recall(question) for *_, question in CHANGES])
             if place == database:
                 await _follows_a_forget(scope, answers[-1][0].hits[0].id)
@@ -565,21 +565,21 @@ async def test_a_store_with_an_index_moves_to_a_file_and_back(
 ) -> None:
     file, other = str(tmp_path / "a.db"), databases.take()
     databases.server.sql("CREATE EXTENSION vector", _name(other))
-    monkeypatch.setenv("HOLDFAST_POSTGRES_HNSW_FROM", "128")
+    monkeypatch.setenv("MEMHOLD_POSTGRES_HNSW_FROM", "128")
     settings = {"clock": FakeClock(), "worker": False, "postgres_hnsw_from": 128}
     try:
-        async with AsyncHoldfast.open(database, **settings) as hf:
-            scope = hf.scope(user="alice", session="s")
+        async with AsyncMemhold.open(database, **settings) as mem:
+            scope = mem.scope(user="alice", session="s")
             await scope.add([{"role": "user", "content": f"message {number} about rivers"} for number in range(200)])
-            assert await hf.settle()
+            assert await mem.settle()
         assert _indexes(database)
         for source, target in ((database, file), (file, other)):
             moved = await migrate(source, target)
             assert moved.behind == 0
         assert _indexes(other) == []
-        async with AsyncHoldfast.open(other, **settings) as hf:
-            assert await hf.settle()
-            assert len((await hf.scope(user="alice").recall("message 7 about rivers")).hits) > 1
+        async with AsyncMemhold.open(other, **settings) as mem:
+            assert await mem.settle()
+            assert len((await mem.scope(user="alice").recall("message 7 about rivers")).hits) > 1
         assert _indexes(other)
     finally:
         databases.give_back(other)

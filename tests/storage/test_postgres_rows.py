@@ -9,9 +9,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.storage.postgres import reading
-from holdfast.storage.postgres.reading import QUERIES
+from memhold import AsyncMemhold
+from memhold.storage.postgres import reading
+from memhold.storage.postgres.reading import QUERIES
 from tests.postgres_server import Databases
 from tests.storage.test_sql_scope import SCOPED
 
@@ -20,16 +20,16 @@ CONTENT = sorted(SCOPED)
 
 
 async def _planted(database: str) -> None:
-    async with AsyncHoldfast.open(database, worker=False) as hf:
+    async with AsyncMemhold.open(database, worker=False) as mem:
         for namespace, user in (("acme", "alice"), ("acme", "bob"), ("other", "alice"), ("other", None)):
-            scope = hf.scope(namespace=namespace, user=user, agent="planner", session="s")
+            scope = mem.scope(namespace=namespace, user=user, agent="planner", session="s")
             receipt = await scope.add(
                 [{"role": "user", "content": f"canary of {namespace} {user}"}], idempotency_key="k"
             )
             await scope.remember(attribute="pet", value=f"canary of {namespace} {user}")
             await scope.forget((await scope.remember("gone")).memory.id)
             assert receipt.ids
-        await hf.settle()
+        await mem.settle()
 
 
 def _counts(connection, tables=CONTENT) -> dict[str, int]:
@@ -69,8 +69,8 @@ def _reads(statement: bytes) -> bool:
 
 async def _told(url: str) -> str:
     """What the verbs that read say to one user."""
-    async with AsyncHoldfast.open(url, worker=False) as hf:
-        alice = hf.scope(namespace="acme", user="alice", agent="planner", session="s")
+    async with AsyncMemhold.open(url, worker=False) as mem:
+        alice = mem.scope(namespace="acme", user="alice", agent="planner", session="s")
         said = [
             await alice.messages(),
             await alice.list(states=None),
@@ -95,8 +95,8 @@ async def test_verbs_whose_statements_forgot_their_scope_tell_nothing_of_others(
     assert "of other" not in told
     # A role that the wall does not bind is told of everybody: it is the wall that held, and nothing else.
     name = database.partition("@/")[2].partition("?")[0]
-    async with AsyncHoldfast.open(databases.server.url(name, "postgres"), worker=False) as hf:
-        alice = hf.scope(namespace="acme", user="alice", agent="planner", session="s")
+    async with AsyncMemhold.open(databases.server.url(name, "postgres"), worker=False) as mem:
+        alice = mem.scope(namespace="acme", user="alice", agent="planner", session="s")
         assert "canary of acme bob" in repr(await alice.messages())
 
 
@@ -139,7 +139,7 @@ async def test_a_look_at_a_long_queue_reads_no_more_of_it_than_may_be_claimed(
     database: str, databases: Databases, name: str, kinds: str
 ) -> None:
     """The wall of upkeep looks to the planner as if it let nothing through; a look must not read all to sort it."""
-    async with AsyncHoldfast.open(database, worker=False):
+    async with AsyncMemhold.open(database, worker=False):
         pass
     databases.server.sql(
         "INSERT INTO due (namespace, user_id, kind, ref, due_at)"
@@ -159,7 +159,7 @@ async def test_a_look_at_a_long_queue_reads_no_more_of_it_than_may_be_claimed(
 
 
 async def test_every_table_with_a_scope_has_the_wall(database: str) -> None:
-    async with AsyncHoldfast.open(database, worker=False):
+    async with AsyncMemhold.open(database, worker=False):
         pass
     with psycopg.connect(database) as connection:
         found = connection.execute(
@@ -173,13 +173,13 @@ async def test_every_table_with_a_scope_has_the_wall(database: str) -> None:
 
 async def test_doctor_says_where_the_wall_is_not_binding(database: str, databases: Databases) -> None:
     await _planted(database)
-    async with AsyncHoldfast.open(database, worker=False) as hf:
-        checks = {finding.check for finding in await hf.admin.doctor()}
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        checks = {finding.check for finding in await mem.admin.doctor()}
         assert checks == {"durability", "autovacuum"}, "the server of the tests has fsync and autovacuum off"
     name = database.partition("@/")[2].partition("?")[0]
-    async with AsyncHoldfast.open(databases.server.url(name, "postgres"), worker=False) as hf:
-        assert {"role", "durability", "autovacuum"} == {finding.check for finding in await hf.admin.doctor()}
+    async with AsyncMemhold.open(databases.server.url(name, "postgres"), worker=False) as mem:
+        assert {"role", "durability", "autovacuum"} == {finding.check for finding in await mem.admin.doctor()}
     databases.server.sql("ALTER TABLE memory NO FORCE ROW LEVEL SECURITY", name)
-    async with AsyncHoldfast.open(database, worker=False) as hf:
-        wrong = [finding for finding in await hf.admin.doctor() if finding.check == "role"]
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        wrong = [finding for finding in await mem.admin.doctor() if finding.check == "role"]
         assert [finding.severity for finding in wrong] == ["wrong"]

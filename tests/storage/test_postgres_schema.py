@@ -9,11 +9,11 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from holdfast import AsyncHoldfast, Holdfast
-from holdfast.errors import InvalidInput, InvalidSetting, NewerStore, NotAStore, StoreUnreachable
-from holdfast.storage.postgres.connection import connect, parsed
-from holdfast.storage.postgres.schema import create_or_migrate, migrations
-from holdfast.testing import FakeClock
+from memhold import AsyncMemhold, Memhold
+from memhold.errors import InvalidInput, InvalidSetting, NewerStore, NotAStore, StoreUnreachable
+from memhold.storage.postgres.connection import connect, parsed
+from memhold.storage.postgres.schema import create_or_migrate, migrations
+from memhold.testing import FakeClock
 from tests.storage.test_migrate import filled, seen
 
 NOW = 0
@@ -36,20 +36,20 @@ def test_the_database_of_another_program_is_left_alone(database: str) -> None:
     with psycopg.connect(database) as connection:
         connection.execute("CREATE TABLE message (text TEXT)")
     with pytest.raises(NotAStore, match="another program"):
-        Holdfast.open(database)
+        Memhold.open(database)
     assert _tables(database) == {"message"}
 
 
 async def test_many_who_open_an_empty_database_make_one_store(database: str) -> None:
     async def opened(number: int) -> bytes:
-        async with AsyncHoldfast.open(database, worker=False) as hf:
-            await hf.scope(user="alice").remember(f"note {number}")
-            return hf._runtime.store.facts.secret
+        async with AsyncMemhold.open(database, worker=False) as mem:
+            await mem.scope(user="alice").remember(f"note {number}")
+            return mem._runtime.store.facts.secret
 
     secrets = await asyncio.gather(*(opened(number) for number in range(6)))
     assert len(set(secrets)) == 1
-    async with AsyncHoldfast.open(database, worker=False) as hf:
-        assert len((await hf.scope(user="alice").list()).items) == 6
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        assert len((await mem.scope(user="alice").list()).items) == 6
     assert _ledger(database) == [(1, "pre")]
 
 
@@ -71,14 +71,14 @@ def test_the_last_release_works_on_the_schema_of_the_next(database: str) -> None
         facts = create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=1))
     assert facts.schema == 2
     assert _ledger(database) == [(1, "pre"), (2, "pre")], "what the last release needs is not taken away yet"
-    with Holdfast.open(database, worker=False) as hf:
-        hf.scope(user="alice").remember("works")
+    with Memhold.open(database, worker=False) as mem:
+        mem.scope(user="alice").remember("works")
     after = (*_steps(serves=1), replace(_steps(serves=1)[1], number=3, name="more", sql="SELECT 1", serves=2))
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW, known=after)
     assert _ledger(database) == [(1, "pre"), (2, "pre"), (2, "post"), (3, "pre")]
     with pytest.raises(NewerStore) as caught:
-        Holdfast.open(database)
+        Memhold.open(database)
     assert (caught.value.found, caught.value.supported) == (3, 1)
 
 
@@ -95,11 +95,11 @@ async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(d
     clock = FakeClock()
     await filled(database, clock)
     await seen(database, clock)
-    async with AsyncHoldfast.open(database, clock=clock, worker=False) as hf:
-        assert {finding.check for finding in await hf.admin.doctor()} == {"durability", "autovacuum"}
-        assert (await hf.admin.tokens.create(namespace="acme", user="alice")).secret
-        assert len(await hf.admin.usage()) == 2
-        await hf.admin.model_usage()
+    async with AsyncMemhold.open(database, clock=clock, worker=False) as mem:
+        assert {finding.check for finding in await mem.admin.doctor()} == {"durability", "autovacuum"}
+        assert (await mem.admin.tokens.create(namespace="acme", user="alice")).secret
+        assert len(await mem.admin.usage()) == 2
+        await mem.admin.model_usage()
 
 
 def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
@@ -108,7 +108,7 @@ def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
         create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=2))
     before = _tables(database)
     with pytest.raises(NewerStore, match="schema 2"):
-        Holdfast.open(database)
+        Memhold.open(database)
     assert _tables(database) == before
 
 
@@ -124,22 +124,22 @@ def test_a_step_that_fails_leaves_nothing(database: str) -> None:
 
 
 async def test_tables_in_parts_hold_the_same(database: str) -> None:
-    async with AsyncHoldfast.open(database, worker=False, postgres_partitions=4) as hf:
+    async with AsyncMemhold.open(database, worker=False, postgres_partitions=4) as mem:
         for tenant in range(8):
-            scope = hf.scope(namespace=f"tenant {tenant}", user="alice", session="s")
+            scope = mem.scope(namespace=f"tenant {tenant}", user="alice", session="s")
             await scope.add([{"role": "user", "content": f"the blue house of {tenant}"}])
             await scope.remember(attribute="city", value=f"Oslo {tenant}")
-        await hf.settle()
+        await mem.settle()
         for tenant in range(8):
-            scope = hf.scope(namespace=f"tenant {tenant}", user="alice")
+            scope = mem.scope(namespace=f"tenant {tenant}", user="alice")
             found = await scope.recall("blue house")
             assert [hit.text for hit in found.hits if hit.kind == "message"] == [f"the blue house of {tenant}"]
     with psycopg.connect(database) as connection:
         parts = connection.execute("SELECT count(*) FROM pg_inherits WHERE inhparent = 'message'::regclass").fetchone()
         assert parts == (4,)
         assert connection.execute("SELECT count(*) FROM message_0").fetchone() == (0,), "no part shows rows by itself"
-    async with AsyncHoldfast.open(database, worker=False) as hf:
-        assert (await hf.scope(namespace="tenant 3", user="alice").status()).messages == 1
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        assert (await mem.scope(namespace="tenant 3", user="alice").status()).messages == 1
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ async def test_tables_in_parts_hold_the_same(database: str) -> None:
 )
 def test_a_location_that_cannot_be_read_is_not_repeated(location: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        Holdfast.open(location)
+        Memhold.open(location)
     seen = f"{caught.value} {caught.value.values} {caught.value.__cause__}"
     assert "geheim" not in seen
 
@@ -160,12 +160,12 @@ def test_a_location_that_cannot_be_read_is_not_repeated(location: str) -> None:
 def test_a_password_is_shown_nowhere(database: str, caplog: pytest.LogCaptureFixture) -> None:
     import traceback
 
-    secret = database.replace("holdfast@", "holdfast:geheim@") + "&sslpassword=geheim"
-    with Holdfast.open(secret, worker=False) as hf:
-        assert "geheim" not in repr(hf.admin.doctor())
+    secret = database.replace("memhold@", "memhold:geheim@") + "&sslpassword=geheim"
+    with Memhold.open(secret, worker=False) as mem:
+        assert "geheim" not in repr(mem.admin.doctor())
     away = "postgresql://alice:geheim@127.0.0.1:1/x"
     with pytest.raises(StoreUnreachable) as caught:
-        Holdfast.open(away)
+        Memhold.open(away)
     assert "geheim" not in "".join(traceback.format_exception(caught.value)) + str(caught.value.values)
     assert "127.0.0.1:1" in str(caught.value)
     assert "geheim" not in repr(parsed(away)) + caplog.text
@@ -173,6 +173,6 @@ def test_a_password_is_shown_nowhere(database: str, caplog: pytest.LogCaptureFix
 
 def test_settings_have_bounds(database: str) -> None:
     with pytest.raises(InvalidInput, match="partitions"):
-        Holdfast.open(database, postgres_partitions=5000)
+        Memhold.open(database, postgres_partitions=5000)
     with pytest.raises(InvalidSetting):
-        Holdfast.open(database, postgres_partitions=-1)
+        Memhold.open(database, postgres_partitions=-1)

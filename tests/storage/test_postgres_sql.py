@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from holdfast.storage.postgres.reading import QUERIES, driver_text
-from holdfast.storage.sql import load
+from memhold.storage.postgres.reading import QUERIES, driver_text
+from memhold.storage.sql import load
 
-SQLITE = load("holdfast.storage.sqlite")
-POSTGRES = load("holdfast.storage.postgres")
+SQLITE = load("memhold.storage.sqlite")
+POSTGRES = load("memhold.storage.postgres")
 
 ONLY_POSTGRES = {
     "lock_namespace": "SQLite's one lock is the file's",

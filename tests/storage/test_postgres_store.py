@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager, closing
 import psycopg
 import pytest
 
-from holdfast import AsyncHoldfast
-from holdfast.answers import Due
-from holdfast.errors import (
+from memhold import AsyncMemhold
+from memhold.answers import Due
+from memhold.errors import (
     InvalidInput,
     OutcomeUnknown,
     ReadTimeout,
@@ -24,22 +24,22 @@ from holdfast.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
-from holdfast.model import Scope
-from holdfast.ports import Priority
-from holdfast.storage.postgres import upkeep
-from holdfast.storage.postgres.connection import connect, parsed, translated
-from holdfast.storage.postgres.connection import is_lost as connection_is_lost
-from holdfast.storage.postgres.schema import create_or_migrate
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.storage.postgres.transaction import (
+from memhold.model import Scope
+from memhold.ports import Priority
+from memhold.storage.postgres import upkeep
+from memhold.storage.postgres.connection import connect, parsed, translated
+from memhold.storage.postgres.connection import is_lost as connection_is_lost
+from memhold.storage.postgres.schema import create_or_migrate
+from memhold.storage.postgres.store import PostgresStore
+from memhold.storage.postgres.transaction import (
     MARK_BYTES,
     MARKS_BYTES,
     UnansweredError,
     WriteTransaction,
     committed,
 )
-from holdfast.testing import FakeClock
-from holdfast.transaction import ReadTx
+from memhold.testing import FakeClock
+from memhold.transaction import ReadTx
 from tests.postgres_server import Databases
 
 ALICE = Scope(namespace="acme", user="alice")
@@ -133,7 +133,7 @@ async def test_what_nothing_tells_any_more_is_said_and_not_tried_again(database:
     def and_much_is_written(connection: psycopg.Connection) -> None:
         fault(connection)
         with psycopg.connect(database) as other:
-            other.execute("SELECT set_config('holdfast.namespace', 'acme', true)")
+            other.execute("SELECT set_config('memhold.namespace', 'acme', true)")
             other.execute("UPDATE namespace SET marks = %s", (bytes(MARKS_BYTES),))
 
     before = await PostgresStore.open(parsed(database), clock=FakeClock())
@@ -152,7 +152,7 @@ async def test_the_marks_of_a_namespace_stay_few(database: str) -> None:
         await store.write(ALICE, lambda tx: tx.take_numbers(1))
     await store.close()
     with psycopg.connect(database) as connection:
-        connection.execute("SELECT set_config('holdfast.namespace', 'acme', true)")
+        connection.execute("SELECT set_config('memhold.namespace', 'acme', true)")
         assert connection.execute("SELECT octet_length(marks) FROM namespace").fetchone() == (MARKS_BYTES,)
 
 
@@ -162,7 +162,7 @@ async def test_a_connection_that_is_lost_inside_a_unit_costs_nothing(database: s
 
     def cut() -> None:
         databases.server.sql(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'holdfast' AND state LIKE 'idle%'"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'memhold' AND state LIKE 'idle%'"
         )
 
     def work(tx) -> int:
@@ -269,7 +269,7 @@ async def test_a_lock_that_somebody_holds_for_too_long_is_said(database: str) ->
     store = await PostgresStore.open(parsed(database), clock=FakeClock(), busy_timeout=0.2)
     await store.write(ALICE, lambda tx: tx.take_numbers(1))
     with psycopg.connect(database) as other:
-        other.execute("SELECT set_config('holdfast.namespace', 'acme', true)")
+        other.execute("SELECT set_config('memhold.namespace', 'acme', true)")
         other.execute("SELECT 1 FROM namespace FOR UPDATE")
         with pytest.raises(StoreBusy):
             await store.write(ALICE, lambda tx: tx.take_numbers(1))
@@ -321,8 +321,8 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 
 async def test_what_a_reader_still_sees_is_not_called_erased(database: str) -> None:
-    async with AsyncHoldfast.open(database, worker=False, clock=FakeClock()) as hf:
-        alice = hf.scope(user="alice")
+    async with AsyncMemhold.open(database, worker=False, clock=FakeClock()) as mem:
+        alice = mem.scope(user="alice")
         await alice.add([{"role": "user", "content": "the canary sings"}])
         told = await alice.remember("gone")
         with psycopg.connect(database) as reader:
@@ -330,30 +330,30 @@ async def test_what_a_reader_still_sees_is_not_called_erased(database: str) -> N
             reader.execute("SELECT 1 FROM message")
             report = await alice.forget(told.memory.id, wait=0)
             assert (report.erased, report.waiting_for) == (False, "reader")
-        assert await hf.settle()
+        assert await mem.settle()
         assert (await alice.forget((await alice.remember("gone too")).memory.id)).erased
 
 
 async def test_keeping_files_is_refused_with_what_to_do_instead(database: str, tmp_path) -> None:
-    async with AsyncHoldfast.open(database, worker=False) as hf:
+    async with AsyncMemhold.open(database, worker=False) as mem:
         with pytest.raises(InvalidInput, match="pg_dump"):
-            await hf.admin.backup(tmp_path / "b")
+            await mem.admin.backup(tmp_path / "b")
         with pytest.raises(InvalidInput, match="write-ahead log"):
-            await hf.scope(user="alice").residue("canary")
+            await mem.scope(user="alice").residue("canary")
     with pytest.raises(InvalidInput, match="pg_restore"):
-        await AsyncHoldfast.restore(tmp_path, database)
+        await AsyncMemhold.restore(tmp_path, database)
 
 
 def test_a_missing_driver_is_said(database: str) -> None:
     code = (
         "import sys; sys.modules['psycopg'] = None\n"
-        "from holdfast import Holdfast\n"
-        "try: Holdfast.open(sys.argv[1])\n"
+        "from memhold import Memhold\n"
+        "try: Memhold.open(sys.argv[1])\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
     done = subprocess.run([sys.executable, "-c", code, database], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("InvalidInput")
-    assert "holdfast[postgres]" in done.stdout
+    assert "memhold[postgres]" in done.stdout
 
 
 def test_settings_of_a_connection(database: str) -> None:
@@ -365,7 +365,7 @@ def test_settings_of_a_connection(database: str) -> None:
         "synchronous_commit": "on",
         "lock_timeout": "4s",
         "idle_in_transaction_session_timeout": "2s",
-        "application_name": "holdfast",
+        "application_name": "memhold",
     }
 
 

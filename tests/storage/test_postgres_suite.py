@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest_asyncio
 
-from holdfast.storage.postgres.connection import parsed
-from holdfast.storage.postgres.store import PostgresStore
-from holdfast.testing.store_suite import StoreSuite
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.store import PostgresStore
+from memhold.testing.store_suite import StoreSuite
 
 
 class TestPostgresStore(StoreSuite):

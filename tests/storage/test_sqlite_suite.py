@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest_asyncio
 
-from holdfast.storage.sqlite.store import SqliteStore
-from holdfast.testing.store_suite import StoreSuite
+from memhold.storage.sqlite.store import SqliteStore
+from memhold.testing.store_suite import StoreSuite
 
 
 class TestSqliteStore(StoreSuite):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.chaos import FAULTS
+from memhold.testing.chaos import FAULTS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "chaos.md").read_text(encoding="utf-8")
 

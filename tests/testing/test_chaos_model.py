@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from holdfast.testing.chaos.filling import fill, understand
-from holdfast.testing.chaos.machine import Machine, ask
-from holdfast.testing.chaos.reading import facts, lines, same_concept
-from holdfast.testing.chaos.vectors import hash_vector
+from memhold.testing.chaos.filling import fill, understand
+from memhold.testing.chaos.machine import Machine, ask
+from memhold.testing.chaos.reading import facts, lines, same_concept
+from memhold.testing.chaos.vectors import hash_vector
 
 
 def said(text):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.testing import check_anthropic, check_openai
-from holdfast.testing.chaos import openai_violations
+from memhold.testing import check_anthropic, check_openai
+from memhold.testing.chaos import openai_violations
 
 
 def call(*ids):

@@ -8,9 +8,9 @@ import json
 import httpx2
 import pytest
 
-from holdfast.errors import InvalidInput
-from holdfast.testing import ChaosServer, FakeClock
-from holdfast.testing.chaos import (
+from memhold.errors import InvalidInput
+from memhold.testing import ChaosServer, FakeClock
+from memhold.testing.chaos import (
     FAULTS,
     OK,
     Character,

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import holdfast.testing
-from holdfast.errors import NaiveTime
-from holdfast.testing import FakeClock, SeededIds
+import memhold.testing
+from memhold.errors import NaiveTime
+from memhold.testing import FakeClock, SeededIds
 
 
 def test_the_clock_stands_still_until_it_is_moved():
@@ -98,17 +98,17 @@ def test_ids_are_the_same_in_every_run_and_sort():
 
 
 def test_everything_that_ships_can_be_had_by_name():
-    assert holdfast.testing.__all__ == sorted(holdfast.testing.__all__)
-    for name in holdfast.testing.__all__:
-        assert getattr(holdfast.testing, name).__name__ == name
-        assert name in dir(holdfast.testing)
+    assert memhold.testing.__all__ == sorted(memhold.testing.__all__)
+    for name in memhold.testing.__all__:
+        assert getattr(memhold.testing, name).__name__ == name
+        assert name in dir(memhold.testing)
     with pytest.raises(AttributeError, match="Nothing"):
-        _ = holdfast.testing.Nothing
+        _ = memhold.testing.Nothing
 
 
 def test_importing_the_package_loads_no_test_library():
     code = (
-        "import sys, holdfast.testing; holdfast.testing.FakeClock; "
+        "import sys, memhold.testing; memhold.testing.FakeClock; "
         "print(sorted({'pytest', 'hypothesis', 'numpy', 'apsw'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

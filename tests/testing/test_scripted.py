@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdfast.errors import InvalidInput, ModelError
-from holdfast.inference import ChatReply, ChatRequest, ChatTurn, Tool
-from holdfast.testing import HashEmbedding, ScriptedChat, ScriptedEmbedding
+from memhold.errors import InvalidInput, ModelError
+from memhold.inference import ChatReply, ChatRequest, ChatTurn, Tool
+from memhold.testing import HashEmbedding, ScriptedChat, ScriptedEmbedding
 
 TOOL = Tool(
     name="save_memory",

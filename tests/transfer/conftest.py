@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.transfer.importing import import_file
+from memhold.transfer.importing import import_file
 from tests.transfer.samples import NOW, Ledger
 
 

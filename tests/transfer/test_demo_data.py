@@ -4,10 +4,10 @@ import json
 import re
 from importlib.resources import files
 
-from holdfast.pipeline.ingest import parse_messages
+from memhold.pipeline.ingest import parse_messages
 from tests.transfer.samples import NOW
 
-DATA = files("holdfast") / "data"
+DATA = files("memhold") / "data"
 LINES = [json.loads(line) for line in (DATA / "demo_conversation.jsonl").read_text("utf-8").splitlines()]
 QUESTIONS = json.loads((DATA / "demo_questions.json").read_text("utf-8"))
 

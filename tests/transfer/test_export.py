@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.errors import UnreadableImport
-from holdfast.model import Author, Change, Effect, Memory, Message, Scope, Session
-from holdfast.transfer.export import Header, Revisions, read_export, verify_export, write_export
+from memhold.errors import UnreadableImport
+from memhold.model import Author, Change, Effect, Memory, Message, Scope, Session
+from memhold.transfer.export import Header, Revisions, read_export, verify_export, write_export
 
 AT = datetime(2025, 3, 1, 12, 0, 0, 5, tzinfo=UTC)
 
@@ -60,14 +60,14 @@ CHANGES = [
 def export(path, **more):
     values = {"sessions": SESSIONS, "messages": MESSAGES, "memories": MEMORIES, "changes": CHANGES} | more
     with path.open("wb") as out:
-        return write_export(out, scope=Scope(user="ann"), exported_at=AT, holdfast="1.0", **values)
+        return write_export(out, scope=Scope(user="ann"), exported_at=AT, memhold="1.0", **values)
 
 
 def test_an_export_reads_back_equal(tmp_path):
     path = tmp_path / "x.jsonl"
     assert export(path) == {"session": 1, "message": 3, "memory": 2, "change": 1}
     header, *values = read_export(path)
-    assert header == Header(version=1, namespace="default", user="ann", exported_at=AT, holdfast="1.0")
+    assert header == Header(version=1, namespace="default", user="ann", exported_at=AT, memhold="1.0")
     assert values == [*SESSIONS, *MESSAGES, *(Revisions(revisions=m) for m in MEMORIES), *CHANGES]
     assert verify_export(path) == header
     for line in path.read_bytes().splitlines():
@@ -78,7 +78,7 @@ def test_the_same_values_give_the_same_bytes():
     outs = []
     for _ in range(2):
         out = io.BytesIO()
-        write_export(out, scope=Scope(), exported_at=AT, holdfast="1", messages=iter(MESSAGES))
+        write_export(out, scope=Scope(), exported_at=AT, memhold="1", messages=iter(MESSAGES))
         outs.append(out.getvalue())
     assert outs[0] == outs[1]
 
@@ -87,7 +87,7 @@ async def test_export_then_import_brings_messages_and_memories(tmp_path, ledger,
     path = tmp_path / "x.jsonl"
     export(path)
     report = await bring(ledger, path)
-    assert (report.format, report.read, report.added, report.ignored) == ("holdfast", 5, 5, 1)
+    assert (report.format, report.read, report.added, report.ignored) == ("memhold", 5, 5, 1)
     assert list(ledger.sessions) == ["work"]
     own = {"event_time", "metadata", "embed"}
     assert [{k: v for k, v in m.items() if k not in own} for m in ledger.all] == [m.body for m in MESSAGES]
@@ -108,7 +108,7 @@ async def test_an_export_is_refused_at_any_cut(tmp_path, ledger, bring):
             verify_export(path)
         assert caught.value.line == whole[:cut].count(b"\n") + 1
         with pytest.raises(UnreadableImport):
-            await bring(ledger, path, format_name="holdfast", on_error="skip")
+            await bring(ledger, path, format_name="memhold", on_error="skip")
     assert ledger.batches == 0
     assert ledger.memories == []
 
@@ -121,7 +121,7 @@ async def test_an_export_is_refused_when_a_byte_has_changed(tmp_path, ledger, br
     data[offset % (len(data) - 1)] ^= 1
     path.write_bytes(data)
     with pytest.raises(UnreadableImport):
-        await bring(ledger, path, format_name="holdfast")
+        await bring(ledger, path, format_name="memhold")
     assert ledger.batches == 0
 
 
@@ -163,5 +163,5 @@ def test_writing_is_streamed():
             seen.append(out.getvalue().count(b"\n"))
             yield message(i, {"role": "user", "content": "x"})
 
-    write_export(out, scope=Scope(), exported_at=AT, holdfast="1", messages=messages())
+    write_export(out, scope=Scope(), exported_at=AT, memhold="1", messages=messages())
     assert seen == [1, 2, 3]

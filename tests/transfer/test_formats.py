@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from holdfast.errors import InvalidSetting, UnreadableImport
-from holdfast.model import Scope
-from holdfast.transfer.datasets import locomo_time, realmem_time
-from holdfast.transfer.export import write_export
-from holdfast.transfer.formats import READERS, detect
+from memhold.errors import InvalidSetting, UnreadableImport
+from memhold.model import Scope
+from memhold.transfer.datasets import locomo_time, realmem_time
+from memhold.transfer.export import write_export
+from memhold.transfer.formats import READERS, detect
 from tests.transfer.samples import LOCOMO, REALMEM, conversation, said, transcript_line
 
 SEOUL = timezone(timedelta(hours=9))
@@ -17,7 +17,7 @@ SEOUL = timezone(timedelta(hours=9))
 
 def own_export(path):
     with path.open("wb") as out:
-        write_export(out, scope=Scope(), exported_at=datetime(2025, 1, 1, tzinfo=UTC), holdfast="1")
+        write_export(out, scope=Scope(), exported_at=datetime(2025, 1, 1, tzinfo=UTC), memhold="1")
     return path
 
 
@@ -64,8 +64,8 @@ async def test_encodings_are_told_by_their_first_bytes(put, ledger, bring, encod
     assert detect(path) == "anthropic-json"
 
 
-def test_holdfasts_own_export_is_told(tmp_path):
-    assert detect(own_export(tmp_path / "x")) == "holdfast"
+def test_memholds_own_export_is_told(tmp_path):
+    assert detect(own_export(tmp_path / "x")) == "memhold"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ async def test_a_folder_a_missing_file_and_an_unknown_format_are_refused(tmp_pat
 
 
 async def test_an_empty_file_of_a_named_format_brings_nothing(put, ledger, bring):
-    for name in READERS.keys() - {"holdfast"}:
+    for name in READERS.keys() - {"memhold"}:
         report = await bring(ledger, put(b"", name=name), format_name=name)
         assert (report.read, report.added) == (0, 0)
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.errors import UnreadableImport
-from holdfast.transfer import source as source_module
-from holdfast.transfer.formats import read_batches
-from holdfast.transfer.source import Source
+from memhold.errors import UnreadableImport
+from memhold.transfer import source as source_module
+from memhold.transfer.formats import read_batches
+from memhold.transfer.source import Source
 from tests.transfer.samples import LOCOMO, NOW, REALMEM, Killed, Ledger, conversation, said, transcript_line
 
 # ------------------------------------------------------------------------------------------ damage
@@ -223,7 +223,7 @@ async def test_an_interrupted_import_goes_on(put, bring, name):
     st.lists(st.sampled_from(["ok", "yes", "no"]), min_size=1, max_size=300), st.lists(st.integers(0, 300), max_size=4)
 )
 async def test_a_growing_file_ends_as_if_read_at_once(tmp_path_factory, texts, sizes):
-    from holdfast.transfer.importing import import_file
+    from memhold.transfer.importing import import_file
 
     path = tmp_path_factory.mktemp("grow") / "chat.jsonl"
     growing, whole = Ledger(), Ledger()

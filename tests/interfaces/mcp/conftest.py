@@ -18,10 +18,10 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from holdfast.interfaces.mcp_http import mcp_app
-from holdfast.interfaces.principal import PRINCIPAL, Principal, Right
-from holdfast.memory import OpenStore
-from holdfast.model import Scope
+from memhold.interfaces.mcp_http import mcp_app
+from memhold.interfaces.principal import PRINCIPAL, Principal, Right
+from memhold.memory import OpenStore
+from memhold.model import Scope
 
 MODES = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """The newest revision and the one before, by what the client calls them."""
@@ -48,7 +48,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 def started(folder: Path, *options: str, **more: str) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable,
-        args=["-m", "holdfast", "mcp", *options],
+        args=["-m", "memhold", "mcp", *options],
         env=environment(folder, **more),
         cwd=folder,
     )
@@ -62,10 +62,10 @@ async def over_stdio(folder: Path, *options: str, mode: str = "2026-07-28", **mo
 
 
 @asynccontextmanager
-async def served(holdfast: OpenStore, *principals: Principal, **options: Any) -> AsyncIterator[str]:
+async def served(memhold: OpenStore, *principals: Principal, **options: Any) -> AsyncIterator[str]:
     """The URL of an MCP server on loopback; a bearer token is the name of a principal's token."""
     known = {principal.token: principal for principal in principals}
-    app = mcp_app(holdfast, **options)
+    app = mcp_app(memhold, **options)
 
     async def guard(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         token = dict(scope["headers"]).get(b"authorization", b"").decode().removeprefix("Bearer ")

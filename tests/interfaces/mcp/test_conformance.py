@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces.mcp_tools import TOOLS
-from holdfast.open import AsyncHoldfast
+from memhold.interfaces.mcp_tools import TOOLS
+from memhold.open import AsyncMemhold
 from tests.documents import ROOT
 from tests.interfaces.mcp.conftest import ALICE, MODES, environment, served
 
@@ -122,8 +122,8 @@ async def test_the_conformance_suite_finds_nothing_but_missing_fixtures(
     out = tmp_path / "out"
     hosts, origins = ["127.0.0.1:*", "localhost:*"], ["http://127.0.0.1:*", "http://localhost:*"]
     async with (
-        AsyncHoldfast.open("memory://", worker=False) as holdfast,
-        served(holdfast, ALICE, allowed_hosts=hosts, allowed_origins=origins) as url,
+        AsyncMemhold.open("memory://", worker=False) as memhold,
+        served(memhold, ALICE, allowed_hosts=hosts, allowed_origins=origins) as url,
     ):
         arguments = ("server", "--url", url, "--requirements", revision, "-o", str(out))
         _, said, err = await node("conformance/dist/index.js", *arguments, folder=tmp_path)
@@ -141,19 +141,19 @@ async def test_the_conformance_suite_finds_nothing_but_missing_fixtures(
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 async def test_the_inspector_is_content_in_its_strict_mode(transport: str, node: Node, tmp_path: Path) -> None:
-    from holdfast.interfaces.mcp_install import launcher, snippet
+    from memhold.interfaces.mcp_install import launcher, snippet
 
     config = tmp_path / "mcp.json"
     command = [*launcher(), "mcp", "--db", str(tmp_path / "memory.db"), "--user", "alice"]
     entry = json.loads(snippet("claude-desktop", command))
-    entry["mcpServers"]["holdfast"] |= {"type": "stdio", "env": environment(tmp_path)}
+    entry["mcpServers"]["memhold"] |= {"type": "stdio", "env": environment(tmp_path)}
     config.write_text(json.dumps(entry))
     inspector = "inspector/clients/launcher/build/index.js"
-    async with AsyncHoldfast.open("memory://", worker=False) as holdfast, served(holdfast, ALICE) as url:
+    async with AsyncMemhold.open("memory://", worker=False) as memhold, served(memhold, ALICE) as url:
         where = (
             ("--transport", "http", "--server-url", url)
             if transport == "http"
-            else ("--config", str(config), "--server", "holdfast")
+            else ("--config", str(config), "--server", "memhold")
         )
 
         async def asked(*arguments: str) -> dict:
@@ -167,5 +167,5 @@ async def test_the_inspector_is_content_in_its_strict_mode(transport: str, node:
         saved = await asked("--method", "tools/call", "--tool-name", "add_message", "--tool-arg", "text=boiler")
         assert saved["structuredContent"]["visibility"]["meaning"] is False
         assert saved.get("isError") in (None, False)
-        read = await asked("--method", "resources/read", "--uri", "holdfast://profile")
+        read = await asked("--method", "resources/read", "--uri", "memhold://profile")
         assert read["contents"][0]["text"].startswith("Nothing is known")

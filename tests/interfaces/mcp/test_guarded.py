@@ -1,4 +1,4 @@
-"""MCP behind the real guard: real tokens, the official client, the server as `holdfast serve` puts it together."""
+"""MCP behind the real guard: real tokens, the official client, the server as `memhold serve` puts it together."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from holdfast.interfaces.mcp_tools import TOOLS
-from holdfast.interfaces.principal import Principal
-from holdfast.model import Scope
+from memhold.interfaces.mcp_tools import TOOLS
+from memhold.interfaces.principal import Principal
+from memhold.model import Scope
 from tests.interfaces.mcp.conftest import MODES, call, over_http, refused
 from tests.rest.serving import live
 
@@ -47,7 +47,7 @@ async def test_two_clients_with_two_tokens_at_once() -> None:
                 for tool in ("memory_history", "forget"):
                     assert "no" in await refused(client, tool, id=await ids[other])
                 assert (await call(client, "memory_status"))["messages"] == 12
-                seen.append((await client.read_resource("holdfast://profile")).contents[0].text)
+                seen.append((await client.read_resource("memhold://profile")).contents[0].text)
             text = json.dumps(seen)
             # The question names both, and stands in no answer.
             assert own in text
@@ -57,20 +57,20 @@ async def test_two_clients_with_two_tokens_at_once() -> None:
         async with asyncio.timeout(60):
             await asyncio.gather(*(lives(*one) for one in zip(tokens, reversed(tokens), MODES, strict=True)))
         for user, own in (("alice", "heliotrope"), ("bob", "obsidian")):
-            (fact,) = (await server.holdfast.scope(user=user).list(("fact",))).items
+            (fact,) = (await server.memhold.scope(user=user).list(("fact",))).items
             assert fact.value == own
 
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_token_that_is_revoked_in_the_middle_is_refused_at_the_next_call(mode: str) -> None:
     async with live() as server:
-        made = await server.holdfast.admin.tokens.create(user="alice")
+        made = await server.memhold.admin.tokens.create(user="alice")
         async with over_http(f"{server.url}/mcp", bearing(made.secret), mode=mode) as client, asyncio.timeout(30):
             await call(client, "add_message", text="before")
-            await server.holdfast.admin.tokens.revoke(made.token.id)
+            await server.memhold.admin.tokens.revoke(made.token.id)
             with pytest.raises(Exception, match=r"(?i)401|unauthori|status|error"):
                 await client.call_tool("add_message", {"text": "after"})
-        assert (await server.holdfast.scope(user="alice").status()).messages == 1
+        assert (await server.memhold.scope(user="alice").status()).messages == 1
 
 
 async def test_a_token_that_may_only_read_is_offered_no_tool_that_writes() -> None:
@@ -84,5 +84,5 @@ async def test_a_token_that_may_only_read_is_offered_no_tool_that_writes() -> No
                     result = await client.call_tool(spec.name, {})
                     assert result.is_error, spec.name
         async with httpx2.AsyncClient() as http:
-            answer = await http.post(f"{server.url}/mcp", json={}, headers={"authorization": "Bearer hf_wrong"})
+            answer = await http.post(f"{server.url}/mcp", json={}, headers={"authorization": "Bearer mh_wrong"})
             assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (401, "Bearer")

@@ -10,9 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from holdfast.errors import StoreBusy
-from holdfast.interfaces.mcp_tools import TOOLS
-from holdfast.open import AsyncHoldfast
+from memhold.errors import StoreBusy
+from memhold.interfaces.mcp_tools import TOOLS
+from memhold.open import AsyncMemhold
 from tests.interfaces.mcp.conftest import (
     ALICE,
     BOB,
@@ -45,8 +45,8 @@ def body(method: str, number: int = 1, **params: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_session_over_http(mode: str, tmp_path: Path) -> None:
     async with (
-        AsyncHoldfast.open(tmp_path / "memory.db") as holdfast,
-        served(holdfast, ALICE) as url,
+        AsyncMemhold.open(tmp_path / "memory.db") as memhold,
+        served(memhold, ALICE) as url,
         over_http(url, ALICE, mode=mode) as client,
     ):
         assert client.protocol_version == mode
@@ -55,9 +55,9 @@ async def test_a_session_over_http(mode: str, tmp_path: Path) -> None:
         assert (await call(client, "recall", query="Lisbon"))["hits"][0]["id"] == saved["ids"][0]
         assert "limit" in await refused(client, "recall", limit=1000)
         assert {str(one.uri) for one in (await client.list_resources()).resources} == {
-            "holdfast://profile", "holdfast://history",
+            "memhold://profile", "memhold://history",
         }  # fmt: skip
-        assert "I moved" in (await client.read_resource(f"holdfast://items/{saved['ids'][0]}")).contents[0].text
+        assert "I moved" in (await client.read_resource(f"memhold://items/{saved['ids'][0]}")).contents[0].text
 
 
 async def test_two_clients_at_once_see_only_their_own(tmp_path: Path) -> None:
@@ -87,13 +87,13 @@ async def test_two_clients_at_once_see_only_their_own(tmp_path: Path) -> None:
                 ]  # fmt: skip
                 assert not any(one.is_error for one in results), [text_of(one) for one in results]
                 seen += [(text_of(one), one.structured_content) for one in results]
-                seen.append((await client.read_resource("holdfast://profile")).contents[0].text)
-                seen.append((await client.read_resource("holdfast://history")).contents[0].text)
+                seen.append((await client.read_resource("memhold://profile")).contents[0].text)
+                seen.append((await client.read_resource("memhold://history")).contents[0].text)
         return json.dumps(seen)
 
     async with (
-        AsyncHoldfast.open(tmp_path / "memory.db") as holdfast,
-        served(holdfast, *clients.values()) as url,
+        AsyncMemhold.open(tmp_path / "memory.db") as memhold,
+        served(memhold, *clients.values()) as url,
     ):
         modes = ("2026-07-28", "2025-11-25", "2026-07-28")
         lived = await asyncio.gather(*(lives(url, canary, mode) for canary, mode in zip(clients, modes, strict=True)))
@@ -106,8 +106,8 @@ async def test_two_clients_at_once_see_only_their_own(tmp_path: Path) -> None:
 
 async def test_many_calls_at_once_are_each_answered_for_their_own(tmp_path: Path) -> None:
     async with (
-        AsyncHoldfast.open(tmp_path / "memory.db") as holdfast,
-        served(holdfast, ALICE, BOB) as url,
+        AsyncMemhold.open(tmp_path / "memory.db") as memhold,
+        served(memhold, ALICE, BOB) as url,
         over_http(url, ALICE) as alice,
         over_http(url, BOB, mode="2025-11-25") as bob,
     ):
@@ -128,8 +128,8 @@ async def test_many_calls_at_once_are_each_answered_for_their_own(tmp_path: Path
 async def test_a_session_id_gives_nobody_anything(tmp_path: Path) -> None:
     """No session is kept: an id that a client names is neither needed nor of any use."""
     async with (
-        AsyncHoldfast.open(tmp_path / "memory.db", worker=False) as holdfast,
-        served(holdfast, ALICE, BOB) as url,
+        AsyncMemhold.open(tmp_path / "memory.db", worker=False) as memhold,
+        served(memhold, ALICE, BOB) as url,
         httpx2.AsyncClient() as http,
     ):
         shake = {
@@ -156,8 +156,8 @@ async def test_a_call_whose_client_went_away_leaves_the_server_well(tmp_path: Pa
             raise StoreBusy("gone")
 
     async with (
-        AsyncHoldfast.open(tmp_path / "m.db", worker=False, embedding=Slow(), recall_timeout=60.0) as holdfast,
-        served(holdfast, ALICE, BOB) as url,
+        AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding=Slow(), recall_timeout=60.0) as memhold,
+        served(memhold, ALICE, BOB) as url,
         over_http(url, BOB) as bob,
     ):
         async with over_http(url, ALICE) as alice:
@@ -174,8 +174,8 @@ async def test_a_call_whose_client_went_away_leaves_the_server_well(tmp_path: Pa
 
 async def test_a_reader_is_refused_over_http_too(tmp_path: Path) -> None:
     async with (
-        AsyncHoldfast.open(tmp_path / "m.db", worker=False) as holdfast,
-        served(holdfast, READER) as url,
+        AsyncMemhold.open(tmp_path / "m.db", worker=False) as memhold,
+        served(memhold, READER) as url,
         over_http(url, READER) as client,
     ):
         assert "right to write" in await refused(client, "add_message", text="x")
@@ -199,8 +199,8 @@ async def test_a_reader_is_refused_over_http_too(tmp_path: Path) -> None:
 )
 async def test_what_is_no_request_is_refused(content: bytes, headers: dict[str, str], status: int) -> None:
     async with (
-        AsyncHoldfast.open("memory://", worker=False) as holdfast,
-        served(holdfast, ALICE) as url,
+        AsyncMemhold.open("memory://", worker=False) as memhold,
+        served(memhold, ALICE) as url,
         httpx2.AsyncClient() as http,
     ):
         answer = await http.post(url, content=content, headers={**MODERN, **headers})
@@ -210,8 +210,8 @@ async def test_what_is_no_request_is_refused(content: bytes, headers: dict[str, 
 
 async def test_half_a_character_in_a_request_is_refused_or_kept_and_never_breaks_the_answer() -> None:
     async with (
-        AsyncHoldfast.open("memory://", worker=False) as holdfast,
-        served(holdfast, ALICE) as url,
+        AsyncMemhold.open("memory://", worker=False) as memhold,
+        served(memhold, ALICE) as url,
         httpx2.AsyncClient() as http,
     ):
         for tool, arguments in (
@@ -228,7 +228,7 @@ async def test_half_a_character_in_a_request_is_refused_or_kept_and_never_breaks
 
 
 async def test_blanks_around_a_header_do_not_count() -> None:
-    async with AsyncHoldfast.open("memory://", worker=False) as holdfast, served(holdfast, ALICE) as url:
+    async with AsyncMemhold.open("memory://", worker=False) as memhold, served(memhold, ALICE) as url:
         host, _, port = url.removeprefix("http://").removesuffix("/mcp").partition(":")
         content = json.dumps(body("tools/call", name="memory_status", arguments={})).encode()
         lines = [
@@ -247,8 +247,8 @@ async def test_blanks_around_a_header_do_not_count() -> None:
 async def test_a_foreign_host_or_origin_is_refused_where_hosts_are_named() -> None:
     hosts = ["127.0.0.1:*"]
     async with (
-        AsyncHoldfast.open("memory://", worker=False) as holdfast,
-        served(holdfast, ALICE, allowed_hosts=hosts) as url,
+        AsyncMemhold.open("memory://", worker=False) as memhold,
+        served(memhold, ALICE, allowed_hosts=hosts) as url,
         httpx2.AsyncClient() as http,
     ):
         statuses = [

@@ -1,4 +1,4 @@
-"""`holdfast mcp install`: one entry more in a client's file, and everything else as it was."""
+"""`memhold mcp install`: one entry more in a client's file, and everything else as it was."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import InvalidInput
-from holdfast.interfaces.mcp_install import CLIENTS, Place, install, snippet
+from memhold.errors import InvalidInput
+from memhold.interfaces.mcp_install import CLIENTS, Place, install, snippet
 from tests.interfaces.conftest import process
 
-COMMAND = ["/opt/holdfast", "mcp", "--db", "/home/a b/memory.db", "--user", 'Zoë "Z" O\\Neil']
+COMMAND = ["/opt/memhold", "mcp", "--db", "/home/a b/memory.db", "--user", 'Zoë "Z" O\\Neil']
 JSON = [name for name, client in CLIENTS.items() if not client.toml]
 
 
@@ -67,7 +67,7 @@ def test_a_new_file_holds_the_entry_and_is_private(client: str, tmp_path: Path) 
     text = done.path.read_text()
     assert text == snippet(client, COMMAND)
     held = tomllib.loads(text) if CLIENTS[client].toml else json.loads(text)
-    entry = held[CLIENTS[client].keys[0]]["holdfast"]
+    entry = held[CLIENTS[client].keys[0]]["memhold"]
     started = entry["command"] if isinstance(entry["command"], list) else [entry["command"], *entry["args"]]
     assert started == COMMAND
     assert (done.changed, done.backup) == (True, None)
@@ -84,7 +84,7 @@ def test_everything_else_in_a_json_file_stays(client: str, tmp_path: Path) -> No
     before = {
         "z": 1,
         "théme": "dark ☾",
-        key: {"other": {"command": "x"}, "holdfast": {"command": "old"}},
+        key: {"other": {"command": "x"}, "memhold": {"command": "old"}},
         "a": [1.5, None],
     }
     path.write_text(json.dumps(before, indent=4, ensure_ascii=False), encoding="utf-8")
@@ -92,22 +92,22 @@ def test_everything_else_in_a_json_file_stays(client: str, tmp_path: Path) -> No
     done = install(client, COMMAND, place(tmp_path))
     after = json.loads(path.read_text(encoding="utf-8"))
     assert list(after) == list(before)
-    assert after[key].pop("holdfast") != before[key].pop("holdfast")
+    assert after[key].pop("memhold") != before[key].pop("memhold")
     assert after == before
     assert "☾" in path.read_text(encoding="utf-8")
     assert '\n    "z"' in path.read_text(encoding="utf-8")
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert done.backup is not None
-    assert json.loads(done.backup.read_text(encoding="utf-8"))[key]["holdfast"] == {"command": "old"}
+    assert json.loads(done.backup.read_text(encoding="utf-8"))[key]["memhold"] == {"command": "old"}
 
 
 TOMLS = {
     "empty": "",
     "comments": '# mine\nmodel = "o9" # best\n\n[mcp_servers.other]\ncommand = "x" # keep\n',
-    "old entry": '[mcp_servers.holdfast]\ncommand = "old"\nargs = ["[x]"]\n\n[mcp_servers.holdfast.env]\nA = "1"\n\n[tui]\nb = 2\n',
-    "quoted": '[mcp_servers."holdfast"]\ncommand = "old"\n[[profiles]]\nname = "p"\n',
+    "old entry": '[mcp_servers.memhold]\ncommand = "old"\nargs = ["[x]"]\n\n[mcp_servers.memhold.env]\nA = "1"\n\n[tui]\nb = 2\n',
+    "quoted": '[mcp_servers."memhold"]\ncommand = "old"\n[[profiles]]\nname = "p"\n',
     "no newline": 'model = "o9"',
-    "brackets in text": 'notice = """\n[mcp_servers.holdfast]\nis a table\n"""\n',
+    "brackets in text": 'notice = """\n[mcp_servers.memhold]\nis a table\n"""\n',
 }
 
 
@@ -124,7 +124,7 @@ def test_everything_else_in_a_toml_file_stays(before: str, tmp_path: Path) -> No
         assert path.read_text() == before
         return
     after, wanted = tomllib.loads(path.read_text()), tomllib.loads(before)
-    wanted.setdefault("mcp_servers", {})["holdfast"] = {"command": COMMAND[0], "args": COMMAND[1:]}
+    wanted.setdefault("mcp_servers", {})["memhold"] = {"command": COMMAND[0], "args": COMMAND[1:]}
     assert after == wanted
     assert all(line in path.read_text() for line in before.splitlines() if "#" in line)
 
@@ -136,7 +136,7 @@ REFUSED = {
     ("cursor", '{"mcpServers": []}'): "no object",
     ("codex", "a = = b"): "not TOML",
     ("codex", "mcp_servers = 3"): "no table",
-    ("codex", 'mcp_servers = { holdfast = { command = "x" } }'): "cannot be replaced",
+    ("codex", 'mcp_servers = { memhold = { command = "x" } }'): "cannot be replaced",
 }
 
 
@@ -162,7 +162,7 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     link.symlink_to(real)
     install("cursor", COMMAND, place(tmp_path))
     assert link.is_symlink()
-    assert "holdfast" in real.read_text()
+    assert "memhold" in real.read_text()
 
 
 def test_a_write_that_fails_leaves_the_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_a_write_that_fails_leaves_the_file_whole(tmp_path: Path, monkeypatch: p
     with pytest.raises(OSError, match="No space"):
         install("cursor", COMMAND, place(tmp_path))
     assert path.read_text() == '{"a": 1}'
-    assert {one.name for one in path.parent.iterdir()} <= {"mcp.json", "mcp.json.before-holdfast"}
+    assert {one.name for one in path.parent.iterdir()} <= {"mcp.json", "mcp.json.before-memhold"}
 
 
 # ------------------------------------------------------------------------------------------------ the command
@@ -188,7 +188,7 @@ def test_the_command_prints_and_writes(tmp_path: Path) -> None:
     options = ("--user", "alice", "--namespace", "acme", "--db", "memory.db")
     printed = process("mcp", "install", "cursor", "--print", *options, env=home, cwd=tmp_path)
     assert printed.returncode == 0, printed.stderr
-    entry = json.loads(printed.stdout)["mcpServers"]["holdfast"]
+    entry = json.loads(printed.stdout)["mcpServers"]["memhold"]
     db = str(tmp_path / "memory.db")
     assert entry["args"][-7:] == ["mcp", "--db", db, "--namespace", "acme", "--user", "alice"]
     assert Path(entry["command"]).is_absolute()
@@ -196,7 +196,7 @@ def test_the_command_prints_and_writes(tmp_path: Path) -> None:
     written = process("mcp", "install", "cursor", *options, "--json", env=home, cwd=tmp_path)
     told = json.loads(written.stdout)
     assert told == {"path": str(tmp_path / ".cursor" / "mcp.json"), "changed": True, "backup": None}
-    assert json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["holdfast"] == entry
+    assert json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["memhold"] == entry
     again = process("mcp", "install", "cursor", *options, env=home, cwd=tmp_path)
     assert "has it already" in again.stdout
     assert not (tmp_path / "memory.db").exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.chaos import ChaosServer
+from memhold.testing.chaos import ChaosServer
 from tests.interfaces.mcp.conftest import call, over_stdio
 
 CATALOG = """
@@ -26,9 +26,9 @@ base_url = "{url}/v1"
 """
 TURNS = 25
 MODEL_WORK = {
-    "HOLDFAST_CONSOLIDATION": "chaos-chat",
-    "HOLDFAST_EMBEDDING": "chaos-embed",
-    "HOLDFAST_MODELS": "models.toml",
+    "MEMHOLD_CONSOLIDATION": "chaos-chat",
+    "MEMHOLD_EMBEDDING": "chaos-embed",
+    "MEMHOLD_MODELS": "models.toml",
 }
 CANARY = "heliotrope"
 
@@ -36,7 +36,7 @@ CANARY = "heliotrope"
 def prepared(folder: Path, server: ChaosServer) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     (folder / "models.toml").write_text(CATALOG.format(url=server.url))
-    return {**MODEL_WORK, "HOLDFAST_CONSOLIDATE_MESSAGES": "10", "HOLDFAST_CONSOLIDATE_KEEP_MESSAGES": "2"}
+    return {**MODEL_WORK, "MEMHOLD_CONSOLIDATE_MESSAGES": "10", "MEMHOLD_CONSOLIDATE_KEEP_MESSAGES": "2"}
 
 
 def embedded(server: ChaosServer) -> list[str]:
@@ -88,7 +88,7 @@ async def test_no_embedding_is_ever_asked_for_an_added_message(end: str, tmp_pat
     last = asyncio.Event()
     async with ChaosServer() as server:
         server.watch(lambda one: last.set() if "obsidian" in str(one.body) else None)
-        settings = {**prepared(tmp_path, server), "HOLDFAST_CONSOLIDATION": ""}
+        settings = {**prepared(tmp_path, server), "MEMHOLD_CONSOLIDATION": ""}
         async with over_stdio(tmp_path, "--db", "memory.db", **settings) as client:
             for turn in range(5):
                 await call(client, "add_message", text=f"{CANARY} line {turn}", session="s")

@@ -1,4 +1,4 @@
-"""`holdfast mcp` as a client starts it: a process on standard input and output."""
+"""`memhold mcp` as a client starts it: a process on standard input and output."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast
-from holdfast.interfaces.cli_frame import default_db
+from memhold import Memhold
+from memhold.interfaces.cli_frame import default_db
 from tests.interfaces.mcp.conftest import (
     HANDSHAKE,
     INITIALIZED,
@@ -30,7 +30,7 @@ from tests.interfaces.mcp.conftest import (
     text_of,
 )
 
-SERVE = [sys.executable, "-m", "holdfast", "mcp"]
+SERVE = [sys.executable, "-m", "memhold", "mcp"]
 
 
 def spoken(
@@ -52,7 +52,7 @@ async def test_a_session_with_nothing_configured(mode: str, tmp_path: Path) -> N
     async with over_stdio(tmp_path, mode=mode) as client:
         assert client.protocol_version == mode
         assert client.server_info is not None
-        assert client.server_info.name == "holdfast"
+        assert client.server_info.name == "memhold"
         assert len((await client.list_tools()).tools) == 10
         saved = await call(client, "add_memory", prompt="I moved to Lisbon.", response="Nice!")
         found = await call(client, "recall", query="Lisbon")
@@ -72,7 +72,7 @@ async def test_whose_memory_it_is_comes_from_the_command_line(tmp_path: Path) ->
         await call(client, "add_message", text="alice was here")
     async with over_stdio(tmp_path, "--db", db, "--namespace", "acme", "--user", "bob") as client:
         assert (await call(client, "recall", query="alice"))["total"] == 0
-    async with over_stdio(tmp_path, "--db", db, HOLDFAST_NAMESPACE="acme", HOLDFAST_USER="alice") as client:
+    async with over_stdio(tmp_path, "--db", db, MEMHOLD_NAMESPACE="acme", MEMHOLD_USER="alice") as client:
         assert (await call(client, "recall", query="alice"))["hits"][0]["session"] == "s1"
     async with over_stdio(tmp_path, "--db", db, "--namespace", "acme", "--user", "alice", "--read-only") as client:
         assert "right to write" in await refused(client, "add_message", text="x")
@@ -118,8 +118,8 @@ def test_everything_that_was_asked_before_the_input_ends_is_answered(tmp_path: P
     found = answers(done)
     assert set(found) == {1, *range(10, 30)}
     assert not any(found[n]["result"]["isError"] for n in range(10, 30))
-    with Holdfast.open(tmp_path / "memory.db", worker=False) as hf:
-        assert {message.text for message in hf.scope().messages()} == {f"line {n}" for n in range(10, 30)}
+    with Memhold.open(tmp_path / "memory.db", worker=False) as mem:
+        assert {message.text for message in mem.scope().messages()} == {f"line {n}" for n in range(10, 30)}
 
 
 def test_standard_output_carries_the_protocol_and_nothing_else(tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_a_signal_ends_it_in_order(tmp_path: Path, number: int) -> None:
         assert process.wait(20) == 0
     # Closed in order: the log was taken into the file and is gone.
     assert not (tmp_path / "memory.db-wal").exists()
-    with Holdfast.open(tmp_path / "memory.db", worker=False) as hf:
-        assert [message.text for message in hf.scope().messages()] == ["kept"]
+    with Memhold.open(tmp_path / "memory.db", worker=False) as mem:
+        assert [message.text for message in mem.scope().messages()] == ["kept"]
 
 
 def test_the_first_answer_takes_under_a_second_of_work(tmp_path: Path) -> None:
@@ -203,20 +203,20 @@ def test_the_first_answer_takes_under_a_second_of_work(tmp_path: Path) -> None:
 def test_a_missing_extra_names_the_command_that_installs_it(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = None\n"
-        "from holdfast.interfaces.cli import main; sys.exit(main(['mcp']))"
+        "from memhold.interfaces.cli import main; sys.exit(main(['mcp']))"
     )
     env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=30
     )
     assert done.returncode == 1
-    assert "pip install 'holdfast[server]'" in done.stderr
+    assert "pip install 'memhold[server]'" in done.stderr
     assert done.stdout == ""
 
 
 def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) -> None:
     code = (
-        "import sys; from holdfast.interfaces import mcp_light\n"
+        "import sys; from memhold.interfaces import mcp_light\n"
         "mcp_light._bare = lambda name: sys.modules.__setitem__(name, None)\n"
         "mcp_light.load_sdk(); import mcp; print(mcp.Client.__name__)"
     )
@@ -229,7 +229,7 @@ def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) ->
 
 def test_the_process_loads_no_client_and_no_web_framework(tmp_path: Path) -> None:
     code = (
-        "import sys; from holdfast.interfaces.mcp_light import load_sdk; load_sdk()\n"
+        "import sys; from memhold.interfaces.mcp_light import load_sdk; load_sdk()\n"
         "print(*[name for name in sys.argv[1:] if name in sys.modules])"
     )
     heavy = [
@@ -239,7 +239,7 @@ def test_the_process_loads_no_client_and_no_web_framework(tmp_path: Path) -> Non
         "mcp.server.mcpserver",
         "apsw",
         "numpy",
-        "holdfast.open",
+        "memhold.open",
         "rich",
     ]
     env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
@@ -248,4 +248,4 @@ def test_the_process_loads_no_client_and_no_web_framework(tmp_path: Path) -> Non
 
 
 def test_the_parameters_of_these_tests_start_this_tree(tmp_path: Path) -> None:
-    assert started(tmp_path).args[:3] == ["-m", "holdfast", "mcp"]
+    assert started(tmp_path).args[:3] == ["-m", "memhold", "mcp"]

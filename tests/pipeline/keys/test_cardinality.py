@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.pipeline.keys import cardinality, decide, nothing, wording
+from memhold.pipeline.keys import cardinality, decide, nothing, wording
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import UnreadableImport
-from holdfast.interfaces.cli_keys import judged
-from holdfast.pipeline.keys import LANGUAGES, canonical, compare, lowest_safe_threshold, measure, pair_of, pairs_from
-from holdfast.providers.local.builtin import BuiltinEmbedding
+from memhold.errors import UnreadableImport
+from memhold.interfaces.cli_keys import judged
+from memhold.pipeline.keys import LANGUAGES, canonical, compare, lowest_safe_threshold, measure, pair_of, pairs_from
+from memhold.providers.local.builtin import BuiltinEmbedding
 
 PAIRS = pairs_from((Path(__file__).parent / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
 

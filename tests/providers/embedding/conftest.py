@@ -17,7 +17,7 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 @pytest.fixture(scope="session")
 def minilm():
     """The directory of all-MiniLM-L6-v2; the 83 MB are kept in the user's cache between runs."""
-    home = Path.home() / ".cache" / "holdfast-tests" / "all-MiniLM-L6-v2"
+    home = Path.home() / ".cache" / "memhold-tests" / "all-MiniLM-L6-v2"
     weights = home / "model.safetensors"
     if not (weights.is_file() and sha256(weights.read_bytes()).hexdigest() == SHA256):
         home.mkdir(parents=True, exist_ok=True)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.errors import InvalidInput
-from holdfast.pipeline.apart import bisect
-from holdfast.ports import Priority
-from holdfast.providers.embedding.batching import Limits, Misfit, gather, in_order, plan, unit_rows
-from holdfast.providers.embedding.gate import PriorityGate
+from memhold.errors import InvalidInput
+from memhold.pipeline.apart import bisect
+from memhold.ports import Priority
+from memhold.providers.embedding.batching import Limits, Misfit, gather, in_order, plan, unit_rows
+from memhold.providers.embedding.gate import PriorityGate
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).filter(str.strip)
 

@@ -11,10 +11,10 @@ import sys
 import numpy as np
 import pytest
 
-from holdfast.errors import InvalidInput
-from holdfast.providers.embedding.bert import erf, read_safetensors
-from holdfast.providers.embedding.directory import DirectoryEmbedding
-from holdfast.providers.embedding.wordpiece import read_wordpiece
+from memhold.errors import InvalidInput
+from memhold.providers.embedding.bert import erf, read_safetensors
+from memhold.providers.embedding.directory import DirectoryEmbedding
+from memhold.providers.embedding.wordpiece import read_wordpiece
 
 VOCABULARY = [
     "[PAD]",

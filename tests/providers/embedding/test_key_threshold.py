@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from holdfast.interfaces.cli_keys import judged
-from holdfast.pipeline.keys import pairs_from, threshold_of
-from holdfast.providers.embedding.directory import DirectoryEmbedding
+from memhold.interfaces.cli_keys import judged
+from memhold.pipeline.keys import pairs_from, threshold_of
+from memhold.providers.embedding.directory import DirectoryEmbedding
 
 PAIRS = Path(__file__).parents[2] / "pipeline" / "keys" / "pairs.jsonl"
 

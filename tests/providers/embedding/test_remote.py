@@ -9,16 +9,16 @@ import httpx2
 import numpy as np
 import pytest
 
-from holdfast.errors import InvalidInput, ModelError
-from holdfast.pipeline.apart import embed_apart
-from holdfast.providers import body
-from holdfast.providers.embedding.batching import Limits
-from holdfast.providers.embedding.gate import PriorityGate
-from holdfast.providers.embedding.ollama import OllamaEmbedding, embed_url
-from holdfast.providers.embedding.openai import OpenAIEmbedding, embeddings_url
-from holdfast.system import SystemClock
-from holdfast.testing import ChaosServer, HashEmbedding
-from holdfast.testing.chaos import Character, answer, rows
+from memhold.errors import InvalidInput, ModelError
+from memhold.pipeline.apart import embed_apart
+from memhold.providers import body
+from memhold.providers.embedding.batching import Limits
+from memhold.providers.embedding.gate import PriorityGate
+from memhold.providers.embedding.ollama import OllamaEmbedding, embed_url
+from memhold.providers.embedding.openai import OpenAIEmbedding, embeddings_url
+from memhold.system import SystemClock
+from memhold.testing import ChaosServer, HashEmbedding
+from memhold.testing.chaos import Character, answer, rows
 
 
 def openai(**more):
@@ -183,7 +183,7 @@ async def test_half_a_surrogate_pair_does_not_fail_the_batch(connect):
 
 
 async def test_the_diagnostic_line_has_shape_only(connect, server, caplog, capsys, monkeypatch):
-    monkeypatch.delenv("HOLDFAST_DEBUG_CONTENT", raising=False)
+    monkeypatch.delenv("MEMHOLD_DEBUG_CONTENT", raising=False)
     server.always("html-502")
     texts = ["mail me at jo@example.org about the merger", "x" * 10]
     with caplog.at_level(logging.WARNING), pytest.raises(ModelError):
@@ -191,7 +191,7 @@ async def test_the_diagnostic_line_has_shape_only(connect, server, caplog, capsy
     (line,) = [one.getMessage() for one in caplog.records if "call failed" in one.getMessage()]
     assert line.endswith("status 502, class retry, 2 inputs, types str, lengths 10 to 42, median 42")
     assert "merger" not in caplog.text + capsys.readouterr().err
-    monkeypatch.setenv("HOLDFAST_DEBUG_CONTENT", "1")
+    monkeypatch.setenv("MEMHOLD_DEBUG_CONTENT", "1")
     with pytest.raises(ModelError):
         await connect().embed(texts, purpose="document")
     shown = capsys.readouterr().err

@@ -10,11 +10,11 @@ from collections import Counter
 import cloudpickle
 import pytest
 
-from holdfast.errors import InvalidInput, ModelError
-from holdfast.providers.embedding.openai import OpenAIEmbedding
-from holdfast.system import SystemClock
-from holdfast.testing import ChaosServer, FakeClock
-from holdfast.testing.chaos import OK, Machine, answer
+from memhold.errors import InvalidInput, ModelError
+from memhold.providers.embedding.openai import OpenAIEmbedding
+from memhold.system import SystemClock
+from memhold.testing import ChaosServer, FakeClock
+from memhold.testing.chaos import OK, Machine, answer
 
 UNLOADED = '{"error":"Model was unloaded while the request was still in queue.."}'
 CANCELED = '{"error":"Failed to load model \\"e\\". Error: Operation canceled."}'
@@ -126,7 +126,7 @@ async def test_the_delay_is_constant(server, model):
 async def test_the_log_line_and_the_counter(server, model, caplog):
     server.script([answer(400, UNLOADED), answer(400, UNLOADED), OK])
     unloads = Counter()
-    with caplog.at_level(logging.WARNING, logger="holdfast.providers.embedding"):
+    with caplog.at_level(logging.WARNING, logger="memhold.providers.embedding"):
         await model(unloads=unloads).embed(["secret words"], purpose="document")
     host = server.url.removeprefix("http://")
     said = [one.getMessage() for one in caplog.records if LINE in one.getMessage()]

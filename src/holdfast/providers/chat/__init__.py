@@ -1,7 +1,0 @@
-"""Chat models over HTTP, one module a protocol; `chat_model` makes the one that a catalog entry asks for."""
-
-from __future__ import annotations
-
-from holdfast.providers.chat.making import KeySource, chat_model
-
-__all__ = ["KeySource", "chat_model"]

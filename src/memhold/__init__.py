@@ -1,0 +1,60 @@
+"""Memhold: durable memory for AI agents.
+
+    from memhold import Memhold
+
+    with Memhold.open("memory.db") as mem:
+        alice = mem.scope(user="alice", session="s1")
+        alice.add([{"role": "user", "content": "I moved to Lisbon."}])
+        alice.recall("where did she move").hits[0].text
+
+Nothing heavy is imported until it is used (PEP 562).
+"""
+
+from importlib import import_module
+
+_EXPORTS = {
+    "memhold._version": ("__version__",),
+    "memhold.open": ("AsyncMemhold", "Memhold"),
+    "memhold.model": ("Change", "Memory", "Message", "Scope"),
+    "memhold.pipeline.context.answer": ("Context",),
+    "memhold.pipeline.tool_pairs": ("cut_window", "repair_window"),
+    "memhold.pipeline.window": ("Window",),
+    "memhold.answers": ("Erasure", "Hit", "Page", "Query", "Recall", "Receipt", "Remembered", "Status"),
+}
+_HOME = {name: module for module, names in _EXPORTS.items() for name in names}
+
+__all__ = [
+    "AsyncMemhold",
+    "Change",
+    "Context",
+    "Erasure",
+    "Hit",
+    "Memhold",
+    "Memory",
+    "Message",
+    "Page",
+    "Query",
+    "Recall",
+    "Receipt",
+    "Remembered",
+    "Scope",
+    "Status",
+    "Window",
+    "__version__",
+    "cut_window",
+    "errors",
+    "repair_window",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "errors":
+        return import_module("memhold.errors")
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'memhold' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

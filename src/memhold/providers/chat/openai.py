@@ -1,0 +1,211 @@
+"""OpenAI's chat completions, as spoken by OpenAI, Groq, OpenRouter, LM Studio, vLLM, llama.cpp and many others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from memhold.errors import ModelError
+from memhold.inference import ChatReply, ChatRequest, ToolCall, Usage
+from memhold.ports import Clock
+from memhold.providers.chat.making import KeySource
+from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
+from memhold.providers.chat.wire import Wire, unforced
+from memhold.providers.classify import Verdict
+from memhold.providers.entry import Entry, endpoint, host_of, key_header, looks_embedding
+
+__all__ = ["OpenAIChat"]
+
+Finish = Literal["stop", "tool", "length", "refusal", "other"]
+_FINISH: Mapping[str, Finish] = {
+    "stop": "stop",
+    "eos": "stop",
+    "tool_calls": "tool",
+    "function_call": "tool",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+}
+
+
+class OpenAIChat:
+    """A `ChatModel` over chat completions. One request a call.
+
+    But for a link that does not take a forced tool choice: it is asked once more without forcing, and not forced again.
+    """
+
+    def __init__(self, entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> None:
+        self.entry = entry
+        self._wire = Wire(entry, keys=keys, clock=clock)
+        self._forces = True
+        self._served: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the catalog entry."""
+        return self.entry.name
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._wire.close()
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        """One answer, collected from its stream.
+
+        Raises:
+            ModelError: the call failed; a partial answer is discarded.
+        """
+        try:
+            return await self._ask(request, forced=self._forces)
+        except ModelError as error:
+            if error.rule == "model":
+                self._served = None  # a server that was asked for its model may serve another one by now
+            if request.tool is None or not self._forces or not unforced(error):
+                raise
+            self._forces = False
+        return await self._ask(request, forced=False)
+
+    async def _ask(self, request: ChatRequest, *, forced: bool) -> ChatReply:
+        headers = self._headers()
+        url = endpoint(self.entry.base_url or "", "/chat/completions")
+        body = self._body(request, await self._model(headers), forced=forced)
+        collected = _Collected()
+        async for event in self._wire.events(url, headers, body):
+            collected.take(event.value, whole=event.whole)
+            if collected.broken is not None:
+                self._wire.refuse({"error": collected.broken})
+        if not collected.seen:
+            self._wire.fail(Verdict(cls="resample", reason="the answer holds no choice", rule="no-choice"))
+        if collected.finish is None and not collected.whole:
+            self._wire.cut()
+        return collected.reply(self.entry.name)
+
+    def _headers(self) -> dict[str, str]:
+        return key_header(self.entry.base_url, self._wire.key())
+
+    async def _model(self, headers: Mapping[str, str]) -> str:
+        """The model's name; for `auto` the first that the server lists and that is not for embeddings."""
+        if self.entry.model != "auto":
+            return self.entry.model
+        if self._served is None:
+            listed = await self._wire.get(endpoint(self.entry.base_url or "", "/models"), headers)
+            names = [item.get("id") for item in items(listed.get("data"))]
+            chat = [name for name in names if isinstance(name, str) and not looks_embedding(name)]
+            if not chat:
+                reason = "the server lists no chat model; load one"
+                self._wire.fail(Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model"))
+            self._served = chat[0]
+        return self._served
+
+    def _body(self, request: ChatRequest, model: str, *, forced: bool) -> dict[str, Any]:
+        messages = [{"role": "system", "content": request.system}] if request.system else []
+        messages += [{"role": turn.role, "content": turn.text} for turn in request.turns]
+        options = dict(self.entry.options)
+        # OpenAI deprecated `max_tokens`, and its reasoning models refuse it; most others know nothing else.
+        default = "max_completion_tokens" if host_of(self.entry.base_url) == "api.openai.com" else "max_tokens"
+        body: dict[str, Any] = {"model": model, "messages": messages}
+        body[options.pop("max_tokens_field", default)] = request.max_tokens
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.tool is not None:
+            tool = request.tool
+            function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+            body["tools"] = [{"type": "function", "function": function}]
+            if forced:
+                body["tool_choice"] = {"type": "function", "function": {"name": tool.name}}
+        if self.entry.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        return body | options
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    parts: list[str] = field(default_factory=list)
+    value: Any = None
+
+
+@dataclass(slots=True)
+class _Collected:
+    """An answer as it comes in, chunk by chunk or whole."""
+
+    text: list[str] = field(default_factory=list)
+    calls: dict[int, _Call] = field(default_factory=dict)
+    finish: Finish | None = None
+    usage: Usage = field(default_factory=Usage)
+    refused: bool = False
+    seen: bool = False
+    whole: bool = False
+    broken: object = None
+
+    def take(self, value: Mapping[str, Any], *, whole: bool) -> None:
+        self.whole = whole
+        self.usage = _usage(value) or self.usage
+        choices = value.get("choices")
+        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+            return
+        choice = choices[0]
+        self.seen = True
+        if choice.get("error") or choice.get("finish_reason") == "error":
+            self.broken = choice.get("error") or "the provider broke off"
+        message = table(choice.get("message" if whole else "delta"))
+        self._say(message.get("content"))
+        self.refused = self.refused or bool(message.get("refusal"))
+        for position, call in enumerate(items(message.get("tool_calls"))):
+            self._call(call, position)
+        if reason := choice.get("finish_reason"):
+            self.finish = _FINISH.get(str(reason).lower(), "other")
+
+    def _say(self, content: object) -> None:
+        if isinstance(content, str):
+            self.text.append(content)
+        elif isinstance(content, list):  # Mistral: parts, of which those of type `thinking` are not the answer
+            parts = [part.get("text") for part in items(content) if part.get("type") == "text"]
+            self.text += [text for text in parts if isinstance(text, str)]
+
+    def _call(self, call: Mapping[str, Any], position: int) -> None:
+        index = call.get("index")
+        place = index if isinstance(index, int) else position
+        function = table(call.get("function"))
+        known = self.calls.setdefault(place, _Call())
+        if known.name and function.get("name") and str(call.get("id") or known.id) != known.id:
+            # Another call under the index of the last: Gemini's OpenAI endpoint has sent every call as number 0.
+            known = self.calls[max(self.calls) + 1] = _Call()
+        known.id = known.id or str(call.get("id") or "")
+        known.name = known.name or str(function.get("name") or "")
+        sent = function.get("arguments")
+        if isinstance(sent, str):
+            known.parts.append(sent)
+        elif sent is not None:
+            known.value = sent
+
+    def reply(self, model: str) -> ChatReply:
+        calls = tuple(
+            ToolCall(
+                id=call.id or f"call_{index}",
+                name=call.name,
+                arguments=call.value
+                if call.value is not None and not call.parts
+                else arguments_of("".join(call.parts)),
+            )
+            for index, call in sorted(self.calls.items())
+        )
+        finish: Finish = self.finish or "other"
+        if calls and finish in {"stop", "other"}:
+            finish = "tool"
+        text = without_reasoning("".join(self.text))
+        reply = ChatReply(model=model, text=text, tool_calls=calls, finish=finish, usage=self.usage)
+        return replace(reply, finish="refusal") if self.refused else reply
+
+
+def _usage(value: Mapping[str, Any]) -> Usage | None:
+    """The counts, wherever they are: Groq puts a stream's under `x_groq`."""
+    counts = table(value.get("usage")) or table(table(value.get("x_groq")).get("usage"))
+    if not counts:
+        return None
+    taken = [counts.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    whole = [count if isinstance(count, int) and count >= 0 else None for count in taken]
+    return Usage(input_tokens=whole[0], output_tokens=whole[1])

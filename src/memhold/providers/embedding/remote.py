@@ -1,0 +1,364 @@
+"""What every embedding model behind HTTP shares: batches, order, checks, the pinned dimension, errors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+import httpx2
+
+from memhold.errors import Attempt, InvalidInput, ModelError
+from memhold.inference import Usage
+from memhold.ports import Clock, Priority
+from memhold.providers.body import Endless, beginning, whole
+from memhold.providers.classify import Verdict, classify, is_unload
+from memhold.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
+from memhold.providers.embedding.gate import PriorityGate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Dialect", "Purpose", "Record", "RemoteEmbedding", "UnloadRetry", "is_loopback"]
+
+_log = logging.getLogger("memhold.providers.embedding")
+_LEAST_CHARS = 200
+_SAMPLE = 200
+_SECRET = re.compile(r"[\w.+-]+@[\w.-]+|\b(?=\w*\d)[\w-]{8,}|\d{3,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How one API is spoken.
+
+    The URL, the headers (asked for at each call: a key may change), the payload for some texts, the items (`index`,
+    `embedding`) of an answer, and the field of it that counts tokens.
+    """
+
+    url: str
+    headers: Callable[[], Mapping[str, str]]
+    payload: Callable[[Sequence[str]], Mapping[str, Any]]
+    items: Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
+    tokens: Callable[[Mapping[str, Any]], object]
+
+
+Purpose = Literal["document", "query"]
+Record = Callable[[Purpose, Attempt, Usage], None]
+"""Called once for each request that was made, answered or failed, with the tokens that it took."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnloadRetry:
+    """How often, and after which constant pause on a clock, a request that found its model unloaded is sent again."""
+
+    clock: Clock
+    count: int = 3
+    delay_ms: int = 500
+
+    def __post_init__(self) -> None:
+        if self.count < 0 or self.delay_ms < 0:
+            raise InvalidInput("unload_retry_count and unload_retry_delay_ms are 0 or more")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a base URL names this machine."""
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or host.startswith("127.")
+
+
+class _Refused(Exception):
+    """An answer that is no success: the verdict, and its body where it may be passed on."""
+
+    def __init__(self, verdict: Verdict, body: str | None) -> None:
+        super().__init__(verdict.reason)
+        self.verdict = verdict
+        self.body = body
+
+
+class _TooLong(Exception):
+    """One piece, sent alone, was too long for the server."""
+
+    def __init__(self, error: ModelError, length: int) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.length = length
+
+
+class _Failed(Exception):
+    """One request that failed: its verdict, status, and the body for the one error that is passed on verbatim."""
+
+    def __init__(
+        self, verdict: Verdict, *, status: int | None, body: str | None, cause: str | None, seconds: float
+    ) -> None:
+        super().__init__(verdict.reason)
+        self.verdict = verdict
+        self.status = status
+        self.body = body
+        self.cause = cause
+        self.seconds = seconds
+
+
+class RemoteEmbedding:
+    """An embedding model behind HTTP; it is an `EmbeddingModel`.
+
+    Vectors come back in the order of the texts, as unit vectors of one dimension: it is learnt from the first answer
+    (or given) and pinned; an answer with another one is an error that rests the model. A text over the limit is split
+    or cut on purpose and counted in `overlong`. Calls for queries go before calls for documents. Nothing
+    is retried here, but for an unloaded model where `unload` says so. For one event loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        fingerprint: str,
+        dialect: Dialect,
+        limits: Limits,
+        unload: UnloadRetry | None = None,
+        timeout: float = 30.0,
+        dimension: int | None = None,
+        prefixes: Mapping[str, str] | None = None,
+        gate: PriorityGate | None = None,
+        client: httpx2.AsyncClient | None = None,
+        unloads: Counter[tuple[str, str]] | None = None,
+        debug_content: bool | None = None,
+        record: Record | None = None,
+    ) -> None:
+        self._name = name
+        self._fingerprint = fingerprint
+        self._dialect = dialect
+        self._limits = limits
+        self._unload = unload
+        self._timeout = timeout
+        self._dimension = dimension
+        self._prefixes = dict(prefixes or {})
+        self._gate = gate or PriorityGate(1 if is_loopback(dialect.url) else 4)
+        self._client = client
+        self._owns_client = client is None
+        self._debug_content = debug_content
+        self._record = record
+        self.unloads: Counter[tuple[str, str]] = unloads if unloads is not None else Counter()
+        self.overlong = 0
+
+    @property
+    def name(self) -> str:
+        """The model's name at its provider."""
+        return self._name
+
+    @property
+    def host(self) -> str:
+        """The host and port that are called."""
+        return urlsplit(self._dialect.url).netloc
+
+    @property
+    def fingerprint(self) -> str:
+        """Which generation its vectors belong to; the host is no part of it."""
+        return self._fingerprint
+
+    @property
+    def max_chars(self) -> int:
+        """The longest text that is sent in one piece, as far as is known: "too long" lowers it."""
+        return self._limits.max_chars
+
+    @property
+    def dimension(self) -> int | None:
+        """The length of its vectors; None until the first answer taught it."""
+        return self._dimension
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> NDArray[np.float32]:
+        """Unit vectors, shape (len(texts), dimension), row i for text i.
+
+        Where the server says that a request is too long, its batch is halved; a piece too long by itself is split
+        again at half its length, down to 200 characters, and this smaller limit is kept for later calls.
+
+        Raises:
+            InvalidInput: an input is None, empty or blank; nothing was sent.
+            ModelError: the call failed; nothing of the batch was embedded.
+        """
+        prefix = self._prefixes.get(purpose, "")
+        while True:
+            try:
+                return await self._embed(texts, prefix, purpose)
+            except _TooLong as long:
+                smaller = min(self._limits.max_chars, long.length) // 2
+                if smaller < _LEAST_CHARS:
+                    raise long.error from None
+                self._limits = replace(self._limits, max_chars=smaller)
+                _log.warning(
+                    "embedding-provider input too long, limit lowered to %d characters (%s)", smaller, self._name
+                )
+
+    async def _embed(self, texts: Sequence[str], prefix: str, purpose: Purpose) -> NDArray[np.float32]:
+        import numpy as np
+
+        made = plan(texts, self._limits)
+        if made.overlong:
+            self.overlong += made.overlong
+            _log.warning(
+                "embedding-provider input over %d characters: %s (%d of %d texts, %d since the start, model %s)",
+                self._limits.max_chars, self._limits.overlong, made.overlong, len(texts), self.overlong, self._name,
+            )  # fmt: skip
+        if not made.batches:
+            return np.zeros((0, self._dimension or 0), dtype=np.float32)
+        priority = Priority.INTERACTIVE if purpose == "query" else Priority.WORKER
+        rows: list[NDArray[np.float32]] = []
+        for batch in made.batches:
+            async with self._gate(priority):
+                rows.append(await self._halving([prefix + piece.text for piece in batch], purpose))
+        pieces: list[Piece] = [piece for batch in made.batches for piece in batch]
+        return gather(pieces, np.concatenate(rows), len(texts))
+
+    async def _halving(self, texts: Sequence[str], purpose: Purpose) -> NDArray[np.float32]:
+        """One batch, in halves where the whole is too much for the server: some count the sum, not each text."""
+        import numpy as np
+
+        try:
+            return await self._batch(texts, purpose)
+        except ModelError as error:
+            if error.cls != "shorten":
+                raise
+            if len(texts) == 1:
+                raise _TooLong(error, len(texts[0])) from error
+        middle = len(texts) // 2
+        halves = texts[:middle], texts[middle:]
+        return np.concatenate([await self._halving(half, purpose) for half in halves])
+
+    async def _batch(self, texts: Sequence[str], purpose: Purpose) -> NDArray[np.float32]:
+        """One batch, sent again while its model is found unloaded; the first failure is the one that is raised."""
+        attempts: list[Attempt] = []
+        first: _Failed | None = None
+        retries = self._unload.count if self._unload is not None else 0
+        for number in range(1, retries + 2):
+            try:
+                return await self._once(texts, purpose, number)
+            except _Failed as failed:
+                attempts.append(self._attempt(failed, number))
+                if self._record is not None:
+                    self._record(purpose, attempts[-1], Usage())
+                unloaded = failed.status is not None and is_unload(failed.body)
+                first = first if first is not None and unloaded else failed
+                if not unloaded or self._unload is None or number > retries:
+                    break
+                self.unloads[self._name, self.host] += 1
+                _log.warning(
+                    "embedding-provider model-unload detected, retrying (attempt %d of %d, model %s, host %s)",
+                    number, retries, self._name, self.host,
+                )  # fmt: skip
+                await self._unload.clock.sleep(self._unload.delay_ms / 1000)
+        assert first is not None  # noqa: S101 - the loop runs at least once and returns or fails
+        self._diagnose(texts, first)
+        raise self._error(first, tuple(attempts))
+
+    async def _once(self, texts: Sequence[str], purpose: Purpose, number: int) -> NDArray[np.float32]:
+        started = asyncio.get_running_loop().time()
+        status: int | None = None
+        headers = dict(self._dialect.headers())
+        payload = self._dialect.payload(texts)
+        try:
+            async with (
+                asyncio.timeout(self._timeout),
+                self._http().stream("POST", self._dialect.url, json=payload, headers=headers) as response,
+            ):
+                status = response.status_code
+                body = await self._body(response)
+            rows = self._vectors(body, len(texts))
+        except Endless:
+            endless = Verdict(cls="resample", code="endless", reason="the answer does not end", rule="endless")
+            seconds = asyncio.get_running_loop().time() - started
+            raise _Failed(endless, status=status, body=None, cause=None, seconds=seconds) from None
+        except _Refused as refused:
+            seconds = asyncio.get_running_loop().time() - started
+            raise _Failed(refused.verdict, status=status, body=refused.body, cause=None, seconds=seconds) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError) as error:
+            seconds = asyncio.get_running_loop().time() - started
+            verdict = classify("embedding", None, None, None, error)
+            raise _Failed(verdict, status=status, body=None, cause=type(error).__name__, seconds=seconds) from None
+        if self._record is not None:
+            seconds = asyncio.get_running_loop().time() - started
+            counted = self._dialect.tokens(body)
+            usage = Usage(input_tokens=counted if isinstance(counted, int) and counted >= 0 else None)
+            self._record(purpose, Attempt(model=self._name, cls=None, seconds=seconds, number=number), usage)
+        return rows
+
+    async def _body(self, response: httpx2.Response) -> Mapping[str, Any]:
+        status, headers = response.status_code, dict(response.headers)
+        if status != httpx2.codes.OK:
+            text = await beginning(response)
+            raise _Refused(classify("embedding", status, headers, text), text)
+        text = await whole(response)
+        try:
+            body = json.loads(text)
+        except (ValueError, RecursionError):
+            raise _Refused(classify("embedding", status, headers, text), None) from None
+        if not isinstance(body, dict) or body.get("error"):
+            raise _Refused(classify("embedding", status, headers, text), text if is_unload(text) else None)
+        return body
+
+    def _vectors(self, body: Mapping[str, Any], count: int) -> NDArray[np.float32]:
+        try:
+            items = self._dialect.items(body)
+            rows = unit_rows(in_order(items, count), None)
+        except Misfit as misfit:
+            raise _Refused(
+                Verdict(cls="resample", code="bad_vectors", reason=str(misfit), rule="vectors"), None
+            ) from None
+        self._pin(rows.shape[1])
+        return rows
+
+    def _pin(self, dimension: int) -> None:
+        if self._dimension is None:
+            self._dimension = dimension
+        elif dimension != self._dimension:
+            why = f"its vectors have {dimension} numbers where {self._dimension} are pinned: another model answers"
+            raise _Refused(Verdict(cls="park", code="dimension_changed", reason=why, rule="dimension"), None)
+
+    def _attempt(self, failed: _Failed, number: int) -> Attempt:
+        verdict = failed.verdict
+        return Attempt(
+            model=self._name, cls=verdict.cls, status=failed.status, code=verdict.code, reason=verdict.reason,
+            seconds=failed.seconds, number=number, retry_after=verdict.delay,
+        )  # fmt: skip
+
+    def _error(self, failed: _Failed, attempts: tuple[Attempt, ...]) -> ModelError:
+        verdict = failed.verdict
+        where = f"HTTP {failed.status}" if failed.status is not None else failed.cause or "no answer"
+        values: dict[str, Any] = {"body": failed.body} if is_unload(failed.body) else {}
+        return ModelError(
+            f"embedding model {self._name!r} at {self.host}: {verdict.reason or 'the call failed'} ({where})",
+            model=self._name, cls=verdict.cls, status=failed.status, code=verdict.code, retry_after=verdict.delay,
+            rule=verdict.rule, reason=verdict.reason, slow=verdict.slow, refused=verdict.refused, cause=failed.cause,
+            attempts=attempts, **values,
+        )  # fmt: skip
+
+    def _diagnose(self, texts: Sequence[str], failed: _Failed) -> None:
+        lengths = sorted(len(text) for text in texts)
+        _log.warning(
+            "embedding-provider call failed: status %s, class %s, %d inputs, types %s, lengths %d to %d, median %d",
+            failed.status, failed.verdict.cls, len(texts), ",".join(sorted({type(text).__name__ for text in texts})),
+            lengths[0], lengths[-1], lengths[len(lengths) // 2],
+        )  # fmt: skip
+        show = os.environ.get("MEMHOLD_DEBUG_CONTENT") == "1" if self._debug_content is None else self._debug_content
+        if show:
+            sample = _SECRET.sub("***", max(texts, key=len))[:_SAMPLE]
+            sys.stderr.write(f"memhold: embedding input sample (MEMHOLD_DEBUG_CONTENT): {sample!r}\n")
+
+    def _http(self) -> httpx2.AsyncClient:
+        if self._client is None:
+            # a proxy from the environment is not for this machine's own servers
+            self._client = httpx2.AsyncClient(timeout=self._timeout, trust_env=not is_loopback(self._dialect.url))
+        return self._client
+
+    async def close(self) -> None:
+        """Close the connections that it opened itself. Idempotent."""
+        client, self._client = self._client, None if self._owns_client else self._client
+        if self._owns_client and client is not None:
+            await client.aclose()

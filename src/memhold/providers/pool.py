@@ -1,0 +1,104 @@
+"""The chat models of a catalog, each made once and dressed: breaker, host limit, deadline. Chains share them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+
+from memhold.inference import ChatModel
+from memhold.ports import Clock
+from memhold.providers.breaker import Breaker, BreakerState, Rest
+from memhold.providers.catalog import Catalog
+from memhold.providers.chain import Chain, Link, Observe
+from memhold.providers.chat import KeySource, chat_model
+from memhold.providers.entry import Entry
+from memhold.providers.wrappers import Backoff, HostGates, Limited, Timed
+
+__all__ = ["ChainSettings", "ChatPool"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainSettings:
+    """How patient chains are. `deadline` is a whole chain's, in seconds; each call has its entry's own."""
+
+    backoff: Backoff = field(default_factory=Backoff)
+    rest: Rest = field(default_factory=Rest)
+    deadline: float = 600.0
+
+
+class ChatPool:
+    """Makes chains from a catalog. A model in two chains is one model: its breaker and its host's limit are shared.
+
+    `own` makes the models of protocols that are not called over a network, by protocol (`rules`). For one event loop.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        *,
+        keys: KeySource,
+        clock: Clock,
+        dice: Random,
+        settings: ChainSettings | None = None,
+        gates: HostGates | None = None,
+        observe: Observe | None = None,
+        own: Mapping[str, Callable[[Entry], ChatModel]] | None = None,
+    ) -> None:
+        self._catalog = catalog
+        self._keys = keys
+        self._clock = clock
+        self._dice = dice
+        self._settings = settings or ChainSettings()
+        self.gates = gates or HostGates()
+        self._observe = observe
+        self._own = dict(own or {})
+        self._bare: dict[str, ChatModel] = {}
+        self._dressed: dict[str, Breaker] = {}
+
+    def model(self, name: str) -> Breaker:
+        """The dressed model of an entry, made at the first call.
+
+        Raises:
+            InvalidSetting: the entry is no chat model.
+        """
+        if name not in self._dressed:
+            entry = self._catalog.models[name]
+            make = self._own.get(entry.protocol)
+            bare = make(entry) if make is not None else chat_model(entry, keys=self._keys, clock=self._clock)
+            self._bare[name] = bare
+            timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
+            limited = Limited(timed, gate=self.gates.of(entry))
+            key = partial(self._keys, entry.api_key_env) if entry.api_key_env else None
+            self._dressed[name] = Breaker(limited, clock=self._clock, rest=self._settings.rest, key=key)
+        return self._dressed[name]
+
+    def chain(self, start: str) -> Chain:
+        """The chain of that name (`consolidation`), or the one that begins with that model.
+
+        Raises:
+            InvalidSetting: there is none, or a link of it is no chat model.
+        """
+        links = [
+            Link(model=self.model(entry.name), window=entry.context_window) for entry in self._catalog.chain(start)
+        ]
+        return Chain(
+            links,
+            clock=self._clock,
+            dice=self._dice,
+            name=start,
+            backoff=self._settings.backoff,
+            deadline=self._settings.deadline,
+            observe=self._observe,
+        )
+
+    def states(self) -> dict[str, BreakerState]:
+        """Which of the models made so far rest, and why."""
+        return {name: breaker.state for name, breaker in self._dressed.items()}
+
+    async def close(self) -> None:
+        """Let go of every connection. Idempotent."""
+        closers = [close() for model in self._bare.values() if (close := getattr(model, "close", None)) is not None]
+        await asyncio.gather(*closers)

@@ -1,0 +1,336 @@
+"""The write half of a transaction over the rows of one scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memhold import packed
+from memhold.answers import Due
+from memhold.errors import RevisionConflict, StoreError
+from memhold.model import Change, Evidence, Memory, Message, Session, Suspicion, from_micros, micros
+from memhold.packed import Block, Entry
+from memhold.storage.inmemory.reading import InMemoryReadTx
+from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Sealed, seal
+from memhold.transaction import Replay, Tombstone
+from memhold.vectors import Generation, VectorBlock, block_of, dropped
+
+__all__ = ["InMemoryWriteTx"]
+
+
+class InMemoryWriteTx(InMemoryReadTx):
+    """A `WriteTx` over shelves; the store keeps or undoes all that it did."""
+
+    made_due = False
+
+    def take_session_number(self) -> int:
+        """The next session number of the scope, from 1."""
+        return self._take("session", 1) + 1
+
+    def take_numbers(self, count: int) -> int:
+        """Take `count` document numbers of the scope; returns the first."""
+        return self._take("document", count)
+
+    def put_session(self, session: Session) -> None:
+        """Insert or replace a session."""
+        for moment in (session.created_at, session.last_at, *_given(session.ended_at)):
+            micros(moment)
+        other = self.find_session(session.id)
+        if other is not None and other.name != session.name:
+            raise StoreError(f"the session id {session.id} is taken by another session of the scope")
+        self._rows.sessions.put(session.name, session)
+
+    def add_messages(self, messages: Sequence[Message]) -> None:
+        """Append to the journal."""
+        rows = self._rows
+        for message in messages:
+            micros(message.event_time), micros(message.recorded_at)
+            if message.session not in rows.sessions:
+                raise StoreError(f"message {message.id} names a session that is not there")
+            place = (message.session, message.seq)
+            if message.id in rows.messages or place in rows.journal or message.number in rows.numbers:
+                raise StoreError(f"message {message.id}: its id, seq or number is taken")
+            rows.messages.put(message.id, seal(message))
+            rows.journal.put(place, message.id)
+            rows.numbers.put(message.number, message.id)
+
+    def rewrite_message(self, message: Message) -> None:
+        """Replace the body, text and quotes of the message of that id."""
+        sealed = self._rows.messages.get(message.id)
+        if sealed is not None:
+            changed = replace(sealed.open(), body=message.body, text=message.text, quotes=message.quotes)
+            self._rows.messages.put(message.id, seal(changed))
+
+    def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
+        """Insert a memory, or write its next revision.
+
+        Raises:
+            RevisionConflict: the stored revision is not `memory.rev - 1`.
+        """
+        rows = self._rows
+        for moment in (memory.event_time, memory.valid_from, memory.created_at, memory.recorded_at):
+            micros(moment)
+        kept = rows.memories.get(memory.id)
+        actual = 0 if kept is None else kept.current.rev
+        if actual != memory.rev - 1:
+            raise RevisionConflict(
+                f"memory {memory.id} is at revision {actual}, not {memory.rev - 1}; read it again",
+                expected=memory.rev - 1,
+                actual=actual,
+            )
+        new = seal(replace(memory, unrecorded_at=None))
+        if kept is None:
+            if memory.number in rows.numbers:
+                raise StoreError(f"memory {memory.id}: its number is taken")
+            rows.numbers.put(memory.number, memory.id)
+            rows.memories.put(memory.id, Revisions((new,), digest))
+            return
+        ended = replace(kept.sealed[-1].row, unrecorded_at=memory.recorded_at)
+        older = (*kept.sealed[:-1], Sealed(ended, kept.sealed[-1].texts))
+        rows.memories.put(memory.id, Revisions((*older, new), kept.digest if digest is None else digest))
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        """Note what speaks of a memory; the same thing again is noted once."""
+        held = self._rows.evidence.get(evidence.memory_id) or ()
+        same = (evidence.turn, evidence.at, evidence.operation)
+        places = [place for place, one in enumerate(held) if (one.turn, one.at, one.operation) == same]
+        noted = (*held[: places[0]], evidence, *held[places[0] + 1 :]) if places else (*held, evidence)
+        self._rows.evidence.put(evidence.memory_id, noted)
+
+    def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
+        """Set the count and the end of life of the current revision, in place."""
+        kept = self._rows.memories.get(memory_id)
+        if kept is not None:
+            newest = kept.sealed[-1]
+            row = replace(newest.row, evidence=evidence, expires_at=expires_at)
+            self._rows.memories.put(memory_id, Revisions((*kept.sealed[:-1], Sealed(row, newest.texts)), kept.digest))
+
+    def put_suspicion(self, suspicion: Suspicion) -> None:
+        """Insert or replace a suspicion."""
+        self._rows.suspicions.put(suspicion.id, suspicion)
+
+    def put_key_vectors(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep vectors of keys; those of other generations go."""
+        held = self._rows.key_vectors
+        for digest, (made_by, _) in list(held.items()):
+            if made_by != fingerprint:
+                held.drop(digest)
+        for digest, vector in vectors.items():
+            held.put(digest, (fingerprint, vector))
+
+    def put_progress(self, name: str, seq: int) -> None:
+        """Note how far the upkeep of that name has read the scope's changes."""
+        self._rows.progress.put(name, seq)
+
+    def add_change(self, change: Change) -> Change:
+        """Append to the audit trail; returns the change with the next `seq` of its namespace."""
+        if change.id in self._rows.changes:
+            raise StoreError(f"the change id {change.id} is taken")
+        micros(change.at)
+        seq = (self._all.change_seqs.get(self._scope.namespace) or 0) + 1
+        self._all.change_seqs.put(self._scope.namespace, seq)
+        effects = tuple(replace(effect, before=None, after=None) for effect in change.effects)
+        sealed = seal(replace(change, seq=seq, effects=effects))
+        self._rows.changes.put(change.id, sealed)
+        return sealed.open()
+
+    def mark_undone(self, change_id: str, by: str | None) -> None:
+        """Note which change undid a change (None: it stands again)."""
+        sealed = self._rows.changes.get(change_id)
+        if sealed is not None:
+            self._rows.changes.put(change_id, Sealed(replace(sealed.row, undone_by=by), sealed.texts))
+
+    def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
+        """Keep an idempotency key with its fingerprint and receipt."""
+        self._rows.keys.put((verb, key_digest), replay)
+
+    def drop_expired_keys(self) -> datetime | None:
+        """Remove the idempotency keys that have expired; returns when the next one does."""
+        times = {key: kept.expires_at for key, kept in self._rows.keys.items() if kept.expires_at is not None}
+        for key, moment in times.items():
+            if micros(moment) <= self._now:
+                self._rows.keys.drop(key)
+        return min((moment for moment in times.values() if micros(moment) > self._now), default=None)
+
+    def agent_number(self, agent: str | None) -> int:
+        """The number that stands for an agent in the words index, taken now if it has none; 0 for no agent."""
+        if agent is None:
+            return 0
+        number = self._rows.agents.get(agent)
+        if number is None:
+            number = len(self._rows.agents) + 1
+            self._rows.agents.put(agent, number)
+        return number
+
+    def index(self, entries: Sequence[Entry]) -> None:
+        """Append documents to the words index."""
+        blocks = self.blocks()
+        tail = blocks[-1] if blocks else None
+        for entry in entries:
+            tail = packed.append(tail, entry)
+            self._rows.blocks.put(tail.first, tail)
+            self._rows.index_rev += 1
+
+    def unindex(self, numbers: Sequence[int]) -> None:
+        """Take documents out of the words index and out of every generation of vectors."""
+        firsts = sorted({block_of(number) for number in numbers})
+        for generation in self.generations():
+            held = self.vector_blocks(generation.number, firsts)
+            self.put_vectors(generation.number, [dropped(block, numbers) for block in held])
+        for number in numbers:
+            if (block := self._block_of(number)) is not None:
+                self._rows.blocks.put(block.first, packed.remove(block, number))
+                self._rows.index_rev += 1
+
+    def flag(self, numbers: Mapping[int, bool]) -> None:
+        """Set whether each document is current (active) in its record."""
+        for number, active in numbers.items():
+            if (block := self._block_of(number)) is not None:
+                self._rows.blocks.put(block.first, packed.set_active(block, number, active=active))
+                self._rows.index_rev += 1
+
+    def put_generation(self, generation: Generation) -> None:
+        """Insert a generation of vectors, or change its state."""
+        micros(generation.made_at)
+        others = [held for held in self.generations() if held.number != generation.number]
+        if generation.state != "retired" and any(held.state == generation.state for held in others):
+            raise StoreError(f"another generation of vectors is {generation.state} already; run the work again")
+        held = self._all.generations.get(generation.number)
+        self._all.generations.put(
+            generation.number, generation if held is None else replace(held, state=generation.state)
+        )
+
+    def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
+        """Insert or replace blocks of the scope's vectors."""
+        if not blocks:
+            return
+        self._rows.vector_rev += 1
+        for block in blocks:
+            self._rows.vectors.put((generation, block.first), replace(block, rev=self._rows.vector_rev))
+
+    def clear_vectors(self, generation: int) -> None:
+        """Remove the scope's vectors of one generation."""
+        self._rows.vector_rev += 1
+        for held, first in list(self._rows.vectors):
+            if held == generation:
+                self._rows.vectors.drop((held, first))
+
+    def clear_index(self) -> None:
+        """Empty the words index of the scope."""
+        self._rows.blocks.clear()
+        self._rows.index_rev += 1
+
+    def hide(self, ids: Sequence[str], change_id: str) -> None:
+        """Hide messages and memories from every read, as the change's doing; what is hidden already stays with its."""
+        rows = self._rows
+        for one in ids:
+            if one not in rows.hidden and (one in rows.messages or one in rows.memories):
+                rows.hidden.put(one, change_id)
+
+    def reveal(self, change_id: str) -> None:
+        """Show again what that change hid."""
+        for one, by in self._rows.hidden.items():
+            if by == change_id:
+                self._rows.hidden.drop(one)
+
+    def erase_session(self, name: str) -> None:
+        """Remove a session that has no messages left."""
+        if any(session == name for session, _ in self._rows.journal):
+            raise StoreError(f"the session {name!r} still has messages; erase them first")
+        self._rows.sessions.drop(name)
+
+    def erase_agents(self) -> None:
+        """Forget the names of the scope's agents."""
+        self._rows.agents.clear()
+
+    def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
+        """Remove messages for good and leave tombstones."""
+        rows = self._rows
+        gone = set()
+        for one in ids:
+            sealed = rows.messages.drop(one)
+            if sealed is None:
+                continue
+            rows.journal.drop((sealed.row.session, sealed.row.seq))
+            rows.numbers.drop(sealed.row.number)
+            rows.tombstones.put(one, Tombstone(id=one, at=self.now, change_id=change_id))
+            rows.hidden.drop(one)
+            gone.add(one)
+        self._lose_details(gone)
+
+    def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+        """Remove memories with all their revisions for good and leave tombstones."""
+        rows = self._rows
+        gone = set()
+        if ids:
+            rows.key_vectors.clear()
+        for one in ids:
+            kept = rows.memories.drop(one)
+            if kept is None:
+                continue
+            rows.numbers.drop(kept.current.number)
+            rows.evidence.drop(one)
+            for suspicion in rows.suspicions.values():
+                if one in {suspicion.memory_id, suspicion.other_id}:
+                    rows.suspicions.drop(suspicion.id)
+            rows.tombstones.put(one, Tombstone(id=one, at=self.now, change_id=change_id, digest=digests.get(one)))
+            rows.hidden.drop(one)
+            gone.add(one)
+        self._lose_details(gone)
+
+    def drop_sources(self, ids: Sequence[str]) -> None:
+        """Take these ids out of the sources of every memory, in all its revisions."""
+        gone = set(ids)
+        for memory_id, kept in self._rows.memories.items():
+            if all(gone.isdisjoint(sealed.row.sources) for sealed in kept.sealed):
+                continue
+            sealed = tuple(
+                Sealed(replace(one.row, sources=tuple(s for s in one.row.sources if s not in gone)), one.texts)
+                for one in kept.sealed
+            )
+            self._rows.memories.put(memory_id, Revisions(sealed, kept.digest))
+
+    def put_due(self, kind: str, ref: str, at: datetime) -> None:
+        """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time."""
+        key = self._due_key(kind, ref)
+        moment = micros(at)
+        claim = self._due.get(key)
+        if claim is None:
+            due = Due(namespace=key[0], user=key[1], kind=kind, ref=ref, due_at=from_micros(moment))
+            self._due.put(key, Claim(due))
+        elif claim.until > self._now:
+            again = moment if claim.again_at is None else min(moment, claim.again_at)
+            self._due.put(key, replace(claim, again_at=again))
+        else:
+            due = replace(claim.due, due_at=min(claim.due.due_at, from_micros(moment)))
+            self._due.put(key, replace(claim, due=due, again_at=None))
+        self.made_due = True
+
+    def clear_due(self, kind: str, ref: str) -> None:
+        """Take due work away: its state no longer implies it."""
+        self._due.drop(self._due_key(kind, ref))
+
+    def _due_key(self, kind: str, ref: str) -> DueKey:
+        return (self._scope.namespace, self._scope.user, kind, ref)
+
+    def _take(self, counter: str, count: int) -> int:
+        first = self._rows.counters.get(counter) or 0
+        self._rows.counters.put(counter, first + count)
+        return first
+
+    def _block_of(self, number: int) -> Block | None:
+        for block in self._rows.blocks.values():
+            if block.first <= number < block.first + block.documents:
+                return block
+        return None
+
+    def _lose_details(self, gone: set[str]) -> None:
+        for change_id, sealed in self._rows.changes.items():
+            named = {*sealed.row.sources, *(effect.memory_id for effect in sealed.row.effects)}
+            if sealed.texts and not gone.isdisjoint(named):
+                self._rows.changes.put(change_id, Sealed(sealed.row, ()))
+
+
+def _given(moment: datetime | None) -> tuple[datetime, ...]:
+    return () if moment is None else (moment,)

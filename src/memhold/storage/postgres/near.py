@@ -1,0 +1,75 @@
+"""Vectors of large scopes a row each, and what answers `nearest` from them by the HNSW index of pgvector.
+
+The blocks stay what counts; the rows are derived from them. Documents before a scope's `upto` have their row, and each
+transaction that changes their vector changes it too; those from there on are scored from their blocks. Upkeep moves
+`upto` on by whole blocks (`near_upkeep`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memhold.storage.postgres.connection import Reals
+from memhold.vectors import FLOAT_BYTES, HELD, VECTOR_DOCUMENTS, Nearest, VectorBlock
+
+if TYPE_CHECKING:
+    from memhold.storage.postgres.reading import PostgresStatements
+    from memhold.storage.sql import Row
+
+__all__ = ["covered", "nearest", "row_changes"]
+
+MOST_SCANNED = 200_000
+"""Rows of other scopes that a question passes over in the index before it is answered from all rows instead."""
+WIDEST = 1000
+"""The greatest `hnsw.ef_search`."""
+
+
+def nearest(
+    sql: PostgresStatements,
+    bound: Mapping[str, Any],
+    generation: int,
+    vector: bytes,
+    limit: int,
+    also: Callable[[], Sequence[int]],
+) -> Nearest | None:
+    """`ReadTx.nearest`: by the index; where that leaves too few, by every row of the scope."""
+    near = covered(sql.run("read_near", {"generation": generation, **bound}).fetchone())
+    if near is None or not near[1]:
+        return None
+    numbers = {"dimension": len(vector) // FLOAT_BYTES, "generation": generation}
+    asked = {"asked": Reals(vector), "limit": limit, **bound}
+    sql.run("seek_near", {"breadth": str(min(limit, WIDEST)), "most": str(MOST_SCANNED)})
+    found = sql.composed("nearest", numbers, asked).fetchall()
+    if len(found) < limit:
+        found = sql.composed("nearest_exact", numbers, asked).fetchall()
+    cosines = {int(number): float(cosine) for number, cosine in found}
+    others = [number for number in also() if number < near[0] and number not in cosines]
+    if others:
+        rows = sql.composed("cosines_of", numbers, {**asked, "numbers": others})
+        cosines |= {int(number): float(cosine) for number, cosine in rows}
+    return Nearest(upto=near[0], cosines=cosines)
+
+
+def covered(row: Row | None) -> tuple[int, bool] | None:
+    """A row of `read_near`: up to which document there are rows, and whether an index serves them."""
+    return None if row is None else (int(row[0]), bool(row[1]))
+
+
+def row_changes(before: VectorBlock | None, after: VectorBlock, upto: int) -> dict[int, bytes | None]:
+    """The documents before `upto` whose vector a block changes: the new one, or None where there is none any more."""
+    old, new = _held(before), _held(after) or {}
+    every = range(after.first, after.first + VECTOR_DOCUMENTS)
+    changed = (number for number in every if old is None or old.get(number) != new.get(number))
+    return {number: new.get(number) for number in changed if number < upto}
+
+
+def _held(block: VectorBlock | None) -> dict[int, bytes] | None:
+    """The vectors of a block by document number; None where it is damaged."""
+    if block is None or not block.marks:
+        return {}
+    size, odd = divmod(len(block.vectors), len(block.marks))
+    if odd:
+        return None
+    held = (at for at, mark in enumerate(block.marks) if mark == HELD)
+    return {block.first + at: block.vectors[at * size : (at + 1) * size] for at in held}

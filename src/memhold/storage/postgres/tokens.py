@@ -1,0 +1,62 @@
+"""Who may ask a server, over all scopes: tokens without their secrets."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import psycopg
+
+from memhold.access import StoredToken
+from memhold.errors import Conflict
+from memhold.model import micros
+from memhold.storage.postgres.connection import Session
+from memhold.storage.postgres.reading import QUERIES
+from memhold.storage.postgres.upkeep import Looks
+from memhold.storage.token_rows import to_token, token_params
+
+__all__ = ["PostgresTokens"]
+
+
+class PostgresTokens:
+    """`Tokens` over transactions that have entered no scope."""
+
+    def __init__(self, *, change: Looks, look: Looks) -> None:
+        self._change = change
+        self._look = look
+
+    async def add(self, stored: StoredToken) -> None:
+        def work(connection: Session, _: datetime) -> None:
+            try:
+                connection.execute(QUERIES["add_token"], token_params(stored))
+            except psycopg.errors.UniqueViolation:
+                raise Conflict(f"there is a token {stored.token.id} already; make another") from None
+
+        await self._change(work)
+
+    async def find(self, token_id: str) -> StoredToken | None:
+        return await self._look(lambda connection, _: _one(connection, token_id))
+
+    async def read(self, namespace: str | None = None) -> list[StoredToken]:
+        def look(connection: Session, _: datetime) -> list[StoredToken]:
+            found = connection.execute(QUERIES["read_tokens"], {"namespace": namespace}).fetchall()
+            return [to_token(row) for row in found]
+
+        return await self._look(look)
+
+    async def revoke(self, token_id: str, at: datetime) -> StoredToken | None:
+        def work(connection: Session, _: datetime) -> StoredToken | None:
+            connection.execute(QUERIES["revoke_token"], {"id": token_id, "at": micros(at)})
+            return _one(connection, token_id)
+
+        return await self._change(work)
+
+    async def note_use(self, token_id: str, day: str) -> None:
+        def work(connection: Session, _: datetime) -> None:
+            connection.execute(QUERIES["note_token_use"], {"id": token_id, "day": day})
+
+        await self._change(work)
+
+
+def _one(connection: Session, token_id: str) -> StoredToken | None:
+    row = connection.execute(QUERIES["find_token"], {"id": token_id}).fetchone()
+    return None if row is None else to_token(row)

@@ -1,0 +1,54 @@
+"""Looking for the bytes of a text below a folder: the proof that forgetting is real."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from memhold.answers import Residue
+from memhold.errors import InvalidInput
+
+__all__ = ["MIN_CHARS", "scan"]
+
+MIN_CHARS = 4
+"""Shorter texts stand in any file by chance."""
+
+
+def scan(files: Iterable[Path], text: str, *, chunks: Callable[[str], Iterator[bytes]]) -> Residue:
+    """Count where the text stands in the files, as UTF-8, as UTF-16 and as JSON with escapes.
+
+    `chunks` reads a file piece by piece; a store reads its own files in the way that does them no harm.
+
+    Raises:
+        InvalidInput: the text has fewer than 4 characters.
+    """
+    if len(text) < MIN_CHARS:
+        raise InvalidInput(f"residue needs at least {MIN_CHARS} characters to look for; pass a longer text")
+    needles = {text.encode("utf-8", "surrogatepass"), text.encode("utf-16-le", "surrogatepass")}
+    needles.add(json.dumps(text)[1:-1].encode())
+    found: dict[str, int] = {}
+    looked = size = 0
+    for path in files:
+        looked += 1
+        length, count = _count(chunks(str(path)), needles)
+        size += length
+        if count:
+            found[path.name] = count
+    return Residue(found=found, files=looked, bytes=size)
+
+
+def _count(pieces: Iterator[bytes], needles: Iterable[bytes]) -> tuple[int, int]:
+    """How long the pieces are together, and how often the needles stand in them, also across their edges."""
+    length = total = 0
+    tails = dict.fromkeys(needles, b"")
+    for piece in pieces:
+        length += len(piece)
+        for needle, tail in tails.items():
+            view = tail + piece
+            at = view.find(needle)
+            while at >= 0:
+                total += 1
+                at = view.find(needle, at + 1)
+            tails[needle] = view[-(len(needle) - 1) :]
+    return length, total

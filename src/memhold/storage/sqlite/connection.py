@@ -1,0 +1,295 @@
+"""Opening a file: is it ours, is it ours to open, and with which settings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from memhold.errors import (
+    InvalidSetting,
+    MemholdError,
+    NewerStore,
+    NotAStore,
+    ReadTimeout,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+from memhold.storage.sqlite.raw import head
+
+__all__ = [
+    "APPLICATION_ID",
+    "Migration",
+    "can_encrypt",
+    "check_key",
+    "connect",
+    "create_or_migrate",
+    "file_at",
+    "migrations",
+    "translated",
+    "unlocked",
+]
+
+APPLICATION_ID = 0x4D454D48
+"""`HOLD` in the file header: how a file of ours is recognised without opening it."""
+
+_HEADER = struct.Struct(">60xI4xI28x")
+_MAGIC = b"SQLite format 3\0"
+_MIGRATION_NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
+
+# FULL: NORMAL lost 50 of 50 acknowledged commits at a power cut. secure_delete: forgotten bytes are overwritten.
+_PRAGMAS = """
+PRAGMA synchronous = FULL;
+PRAGMA fullfsync = ON;
+PRAGMA checkpoint_fullfsync = ON;
+PRAGMA foreign_keys = ON;
+PRAGMA secure_delete = ON;
+PRAGMA temp_store = MEMORY;
+PRAGMA trusted_schema = OFF;
+PRAGMA cell_size_check = ON;
+PRAGMA cache_size = -32768;
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One forward step of the schema."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def sha256(self) -> str:
+        """What the ledger keeps of it."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def migrations() -> tuple[Migration, ...]:
+    """The migrations that this release knows, in order."""
+    found = []
+    for entry in (Path(__file__).parent / "migrations").iterdir():
+        match = _MIGRATION_NAME.match(entry.name)
+        if match:
+            found.append(Migration(number=int(match[1]), name=match[2], sql=entry.read_text(encoding="utf-8")))
+    return tuple(sorted(found, key=lambda migration: migration.number))
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn SQLite's errors into ours, with what to do."""
+    try:
+        yield
+    except MemholdError:
+        raise
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StoreBusy(f"{path} was held by another process for too long; try again") from error
+    except apsw.FullError as error:
+        raise StoreFull(f"no room left on the disk of {path}; nothing of this call was stored, make room") from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
+        raise StoreReadOnly(f"{path} cannot be written; check its owner and mode (it should be 0600)") from error
+    except apsw.CantOpenError as error:
+        raise StoreReadOnly(f"{path} cannot be opened; check that its folder exists and can be written") from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreCorrupt(f"{path} is damaged; run 'memhold doctor', then 'memhold restore'") from error
+    except apsw.InterruptError as error:
+        raise ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout") from error
+    except apsw.Error as error:
+        code = getattr(error, "extendedresult", 0)
+        raise StoreError(
+            f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored, try again"
+        ) from error
+
+
+def can_encrypt() -> bool:
+    """Whether the SQLite that is installed encrypts: `apsw-sqlite3mc` in the place of `apsw`."""
+    return hasattr(apsw, "mc_version")
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that cannot be used.
+
+    Raises:
+        InvalidSetting: the file is to be encrypted and the SQLite that is installed cannot.
+    """
+    if key and not can_encrypt():
+        raise InvalidSetting(
+            "key asks for encryption, which plain apsw cannot do; run: pip uninstall apsw; pip install apsw-sqlite3mc",
+            name="key",
+        )
+
+
+def unlocked(connection: apsw.Connection, key: str) -> apsw.Connection:
+    """The connection, with the key of its file where there is one."""
+    check_key(key)
+    if key:
+        connection.pragma("key", key)
+    return connection
+
+
+def connect(
+    path: str, *, busy_timeout: float, vfs: str | None = None, readonly: bool = False, key: str = ""
+) -> apsw.Connection:
+    """A connection with the settings that every one of ours has.
+
+    Args:
+        path: the file.
+        busy_timeout: seconds to wait for a lock that another process holds.
+        vfs: the name of a registered VFS; None for the system's.
+        readonly: refuse writes.
+        key: what the file is encrypted with; empty for a plain file.
+    """
+    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
+    connection = unlocked(apsw.Connection(path, flags=flags, vfs=vfs, statementcachesize=256), key)
+    connection.set_busy_timeout(int(busy_timeout * 1000))
+    connection.execute(_PRAGMAS)
+    return connection
+
+
+def file_at(path: str) -> tuple[int, int] | None:
+    """Which file stands at a path now (device and inode); None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - before each group of writes, and a Path costs more than the call
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | None = None, key: str = "") -> int:
+    """Make the file ours and current; returns the schema number.
+
+    A new file is made with mode 0600 before SQLite sees it, so that its WAL inherits that mode.
+
+    Raises:
+        NotAStore: a folder, or a file that is something else or encrypted with another key; it is left untouched.
+        NewerStore: a newer Memhold wrote it; it is left untouched.
+        StoreReadOnly: the file or its folder cannot be written.
+    """
+    known = migrations()
+    check_key(key)
+    if vfs is None:
+        _create_file(path)
+        _check_header(path, supported=known[-1].number, encrypted=bool(key))
+    with translated(path):
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, vfs=vfs)
+        try:
+            unlocked(connection, key).set_busy_timeout(int(busy_timeout * 1000))
+            try:
+                schema = _migrate(connection, path, known, now)
+            except apsw.NotADBError as error:
+                if not key:
+                    raise
+                message = f"{path} cannot be read with this key; it was left untouched, pass the one it was made with"
+                raise NotAStore(message, path=path) from error
+            if connection.pragma("journal_mode") != "wal" and connection.pragma("journal_mode", "wal") != "wal":
+                raise StoreError(f"{path} cannot use a write-ahead log there; move it to a local disk")
+        finally:
+            connection.close()
+    return schema
+
+
+def _create_file(path: str) -> None:
+    target = Path(path)
+    if target.is_dir():
+        raise NotAStore(f"{path} is a folder; name a file in it, for example {target / 'memory.db'}", path=path)
+    if target.parent.exists() and not target.parent.is_dir():
+        raise NotAStore(f"{target.parent} is not a folder; name a file in a folder", path=path)
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        if not stat.S_ISREG(target.stat().st_mode):
+            raise NotAStore(f"{path} is not a regular file; name another one", path=path) from None
+        if not os.access(path, os.R_OK | os.W_OK) or not os.access(target.parent, os.W_OK):
+            raise StoreReadOnly(f"{path} or its folder cannot be written; check owner and modes") from None
+    except NotADirectoryError as error:
+        raise NotAStore(f"{target.parent} is not a folder; name a file in a folder", path=path) from error
+    except OSError as error:
+        raise StoreReadOnly(f"{path} cannot be created ({error.strerror}); check its folder") from error
+
+
+def _check_header(path: str, *, supported: int, encrypted: bool) -> None:
+    with translated(path):
+        header = head(path, 100)
+    if not header:
+        return
+    if encrypted:
+        if header.startswith(_MAGIC):
+            raise NotAStore(f"{path} is not encrypted; open it without a key", path=path)
+        return
+    if len(header) < 100 or not header.startswith(_MAGIC):
+        raise NotAStore(
+            f"{path} is not a Memhold file, or an encrypted one; it was left untouched, name another or pass key",
+            path=path,
+        )
+    user_version, application = _HEADER.unpack(header)
+    if application not in {0, APPLICATION_ID}:
+        raise NotAStore(f"{path} is another program's SQLite file; it was left untouched, name another one", path=path)
+    if application == APPLICATION_ID:
+        _check_version(path, user_version, supported)
+
+
+def _check_version(path: str, found: int, supported: int) -> None:
+    if found > supported:
+        raise NewerStore(
+            f"{path} was written by a newer Memhold (schema {found}, this one knows {supported}); upgrade memhold",
+            found=found,
+            supported=supported,
+        )
+
+
+def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...], now: int) -> int:
+    # A foreign file with a WAL must not be changed by our closing it.
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    with connection:  # what is looked at is of one moment: another process may be making the file just now
+        _check_ours(connection, path, known[-1].number)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    if int(connection.pragma("user_version")) == known[-1].number:
+        return known[-1].number
+    connection.pragma("synchronous", "FULL")
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        _check_ours(connection, path, known[-1].number)
+        version = int(connection.pragma("user_version"))
+        for migration in known:
+            if migration.number > version:
+                connection.execute(migration.sql)
+                connection.execute(
+                    "INSERT INTO migration VALUES (?, ?, ?, ?)",
+                    (migration.number, migration.name, migration.sha256, now),
+                )
+        if version == 0:
+            _found(connection, now)
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", known[-1].number)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return known[-1].number
+
+
+def _check_ours(connection: apsw.Connection, path: str, supported: int) -> None:
+    application = int(connection.pragma("application_id"))
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    if application != APPLICATION_ID and (application or tables):
+        raise NotAStore(f"{path} is another program's SQLite file; it was left untouched, name another one", path=path)
+    _check_version(path, int(connection.pragma("user_version")), supported)
+
+
+def _found(connection: apsw.Connection, now: int) -> None:
+    rows = {"id": secrets.token_hex(16), "secret": secrets.token_bytes(32), "created_at": now, "clock": 0, "lease": 0}
+    connection.executemany("INSERT INTO store VALUES (?, ?)", list(rows.items()))

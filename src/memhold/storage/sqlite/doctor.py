@@ -1,0 +1,156 @@
+"""What is wrong with a store's files and rows, as far as SQL can tell; nothing is changed."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from memhold.keeping import Finding
+from memhold.model import from_micros
+from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
+from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, scope_mark
+
+__all__ = ["examine"]
+
+LARGE_LOG = 64 * 1024 * 1024
+"""A write-ahead log this large means that a reader has kept it from being folded in."""
+CLOCK_SLACK = timedelta(minutes=5)
+_SHOWN = 5
+_RESTORE = "stop what writes to it, then run 'memhold restore' with the newest backup"
+
+# Each is a statement that lists what should not be, what that means, and what to do.
+_ORPHANS = {
+    "lost_sources": ("memories name sources that are neither there nor marked as forgotten", _RESTORE),
+    "sources_of_nothing": ("sources belong to memories that are not there", _RESTORE),
+    "effects_of_nothing": ("changes touched memories that are neither there nor forgotten", _RESTORE),
+    "broken_revisions": ("memories have a gap in their revisions, or not exactly one current", _RESTORE),
+    "changes_of_messages_lost": ("messages name a change that is not there", _RESTORE),
+    "session_counters_behind": ("sessions count fewer messages than they have", _RESTORE),
+    "owner_counters_behind": ("scopes count fewer documents or sessions than they have", _RESTORE),
+    "change_counters_behind": ("namespaces count fewer changes than they have", _RESTORE),
+    "owners_missing": ("scopes with rows are not in the list of scopes, so upkeep passes them over", _RESTORE),
+}
+
+
+def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> tuple[Finding, ...]:
+    """Everything that can be found without knowing what texts mean: files, pages, keys, orphans, ledger, clock.
+
+    A file that cannot be opened is a finding, never an error.
+    """
+    found = [*_files(path)]
+    try:
+        connection = connect(path, busy_timeout=busy_timeout, key=key)
+    except apsw.Error as error:
+        return (*found, _wrong("open", f"SQLite cannot open it ({type(error).__name__})", _RESTORE, path))
+    try:
+        if connection.pragma("application_id") != APPLICATION_ID:
+            return (*found, _wrong("open", "it is not a Memhold file", "name the file of a store", path))
+        pages = list(_pages(connection, path))
+        found += pages
+        if not pages:
+            for check in (_schema, _orphans, _clock):
+                found += check(connection, path, now)
+            found += _ledger(connection, path)
+    except apsw.Error as error:
+        found.append(_wrong("integrity", f"reading stopped with {type(error).__name__}", _RESTORE, path))
+    finally:
+        connection.close()
+    return tuple(found)
+
+
+def _wrong(check: str, what: str, advice: str, where: str = "") -> Finding:
+    return Finding(check=check, severity="wrong", what=what, advice=advice, where=where)
+
+
+def _note(check: str, what: str, advice: str, where: str = "") -> Finding:
+    return Finding(check=check, severity="note", what=what, advice=advice, where=where)
+
+
+def _files(path: str) -> Iterator[Finding]:
+    target = Path(path)
+    for file in (target, *(Path(path + end) for end in ("-wal", "-shm")), ledger_path(path)):
+        if not file.exists():
+            continue
+        mode = stat.S_IMODE(file.stat().st_mode)
+        if mode & 0o077:
+            yield _wrong("modes", f"others can reach it (mode {mode:04o})", f"chmod 600 {file}", str(file))
+    if target.parent.exists() and stat.S_IMODE(target.parent.stat().st_mode) & 0o022:
+        yield _wrong("modes", "others can write to its folder", f"chmod go-w {target.parent}", str(target.parent))
+    for rest in sorted(
+        {*target.parent.glob(f"{target.name}.restore-*"), *target.parent.glob(f"{target.name}.before-*")}
+    ):
+        yield _wrong("files", "an interrupted restore left it, with content", f"look at it, then rm {rest}", str(rest))
+    log = Path(path + "-wal")
+    if log.exists() and log.stat().st_size > LARGE_LOG:
+        size = log.stat().st_size // (1024 * 1024)
+        yield _note("log", f"the write-ahead log has {size} MiB", "close readers that stay open for long", str(log))
+    if not target.exists():
+        return
+    free, needed = shutil.disk_usage(target.parent).free, target.stat().st_size
+    if free < max(needed // 10, 64 * 1024 * 1024):
+        what = f"{free // (1024 * 1024)} MiB are left on its disk"
+        yield _wrong("disk", what, "make room: writing stops when there is none", str(target.parent))
+    elif free < needed:
+        yield _note("disk", "its disk has less room than a copy of it needs", "keep backups elsewhere", str(target))
+
+
+def _pages(connection: apsw.Connection, path: str) -> Iterator[Finding]:
+    found = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_SHOWN})")]
+    for line in found:
+        if line != "ok":
+            yield _wrong("integrity", line, _RESTORE, path)
+    broken: dict[str, int] = {}
+    for row in connection.execute("PRAGMA foreign_key_check"):
+        broken[f"{row[0]} to {row[2]}"] = broken.get(f"{row[0]} to {row[2]}", 0) + 1
+    for where, count in broken.items():
+        yield _wrong("keys", f"{count} rows name a row that is not there ({where})", _RESTORE, path)
+
+
+def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+    known = {migration.number: migration.sha256 for migration in migrations()}
+    for number, sha256 in connection.execute(KEEPING["applied_migrations"]):
+        if number in known and known[number] != sha256:
+            what = f"migration {number} was another one when it was applied"
+            yield _wrong(
+                "versions", what, "use the release that made the file, export, and import into a new one", path
+            )
+    found = connection.pragma("user_version")
+    if found != max(known):
+        yield _note(
+            "versions", f"schema {found}; this release has {max(known)}", "it is migrated when it is opened", path
+        )
+
+
+def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+    for name, (what, advice) in _ORPHANS.items():
+        ids = [str(row[0]) for row in connection.execute(KEEPING[name])]
+        if ids:
+            shown = ", ".join(sorted(set(ids))[:_SHOWN])
+            yield _wrong("orphans", f"{len(ids)} {what}: {shown}", advice, path)
+    left = [str(row[0]) for row in connection.execute(KEEPING["lost_successors"])]
+    if left:
+        what = f"{len(left)} replaced memories name a successor that is not here"
+        yield _note("orphans", what, "nothing, where they came from an export; it had been forgotten there", path)
+
+
+def _clock(connection: apsw.Connection, path: str, now: datetime) -> Iterator[Finding]:
+    last = from_micros(identity(connection).clock)
+    if last > now + CLOCK_SLACK:
+        what = f"the newest write is of {last:%Y-%m-%d %H:%M} UTC, this machine's clock says {now:%Y-%m-%d %H:%M}"
+        yield _wrong("clock", what, "set the clock right; until then new rows carry the time of the newest", path)
+
+
+def _ledger(connection: apsw.Connection, path: str) -> Iterator[Finding]:
+    store = identity(connection)
+    there = {(entry.scope, entry.tombstone.id) for entry in read_ledger(path, store.id)}
+    rows: list[Any] = connection.execute(KEEPING["all_tombstones"], {"since": 0}).fetchall()
+    missing = sum((scope_mark(store.secret, row[0], row[1]), row[2]) not in there for row in rows)
+    if missing:
+        what = f"{missing} forgotten items are not in the ledger, so an old backup would bring them back"
+        yield _wrong("ledger", what, "run 'memhold settle'; opening the store mends it too", str(ledger_path(path)))

@@ -1,0 +1,106 @@
+"""`Keeper` over one SQLite file: connections of its own, in threads, so that nothing waits for a long look."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memhold.model import Scope, from_micros
+from memhold.ports import Clock
+from memhold.storage.sqlite.connection import connect, translated
+from memhold.storage.sqlite.reading import QUERIES, SqliteRead
+from memhold.transaction import ReadTx
+
+if TYPE_CHECKING:
+    from memhold.keeping import Finding, Manifest, Usage
+
+__all__ = ["SqliteKeeper"]
+
+T = TypeVar("T")
+
+
+class SqliteKeeper:
+    """Backups, check-ups and long looks at one file."""
+
+    def __init__(
+        self, path: str, *, clock: Clock, schema: int, release: str, busy_timeout: float = 10.0, key: str = ""
+    ) -> None:
+        self._path = path
+        self._clock = clock
+        self._schema = schema
+        self._release = release
+        self._busy_timeout = busy_timeout
+        self._key = key
+
+    async def usage(self) -> tuple[Usage, ...]:
+        return await asyncio.to_thread(self._usage)
+
+    def _usage(self) -> tuple[Usage, ...]:
+        from memhold.keeping import Usage
+        from memhold.storage.sqlite.ledger import KEEPING
+
+        found: dict[str, Usage] = {}
+        with translated(self._path):
+            connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
+            try:
+                rows: list[Any] = connection.execute(KEEPING["usage"]).fetchall()
+            finally:
+                connection.close()
+        for namespace, what, count, size in rows:
+            held = found.get(namespace, Usage(namespace=namespace))
+            counted = {} if what == "words" else {what: count}
+            found[namespace] = replace(held, bytes=held.bytes + (size or 0), **counted)
+        return tuple(found[name] for name in sorted(found))
+
+    async def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
+        return await asyncio.to_thread(self._backup, target, progress)
+
+    def _backup(self, target: Path, progress: Callable[[int, int], None] | None) -> Manifest:
+        from memhold.storage.sqlite.backup import write_backup
+        from memhold.storage.sqlite.ledger import reconcile
+
+        with translated(self._path):
+            connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
+            try:
+                reconcile(connection, self._path)
+            finally:
+                connection.close()
+        return write_backup(
+            self._path,
+            target.absolute(),
+            now=self._clock.now(),
+            memhold=self._release,
+            schema=self._schema,
+            busy_timeout=self._busy_timeout,
+            progress=progress,
+            key=self._key,
+        )
+
+    async def examine(self) -> tuple[Finding, ...]:
+        from memhold.storage.sqlite.doctor import examine
+
+        return await asyncio.to_thread(
+            examine, self._path, now=self._clock.now(), busy_timeout=self._busy_timeout, key=self._key
+        )
+
+    async def survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
+        return await asyncio.to_thread(self._survey, scope, work)
+
+    def _survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
+        with translated(self._path):
+            connection = connect(self._path, busy_timeout=self._busy_timeout, key=self._key)
+            try:
+                connection.execute("PRAGMA query_only = ON")
+                connection.execute("BEGIN")
+                last = int(connection.execute(QUERIES["read_clock"]).get)
+                tx = SqliteRead(connection, scope, max(self._clock.now(), from_micros(last)))
+                try:
+                    return work(tx)
+                finally:
+                    tx.end()
+                    connection.execute("ROLLBACK")
+            finally:
+                connection.close()

@@ -1,0 +1,180 @@
+"""The SQLite store: one writer thread, a few reading threads, one file."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import TypeVar
+
+import apsw
+
+from memhold.errors import StoreError
+from memhold.model import Scope, from_micros, micros
+from memhold.ports import Clock, Priority, StoreFacts
+from memhold.storage.opened import Opened
+from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
+from memhold.storage.sqlite.ledger import reconcile
+from memhold.storage.sqlite.reading import QUERIES, SqliteRead
+from memhold.storage.sqlite.tokens import SqliteTokens
+from memhold.storage.sqlite.upkeep import SqliteUpkeep
+from memhold.storage.sqlite.usage import SqliteUsageBook
+from memhold.storage.sqlite.writer import Writer
+from memhold.transaction import ReadTx, WriteTx
+
+__all__ = ["SqliteStore"]
+
+T = TypeVar("T")
+log = logging.getLogger("memhold.storage")
+
+_READERS = 4
+_PROGRESS_STEPS = 50_000
+
+
+class SqliteStore(Opened):
+    """`Store` over one SQLite file.
+
+    Opening a path that is not there makes the file (mode 0600; its folder 0700). Several processes may hold the same
+    file open; each write takes SQLite's lock, and waits up to `busy_timeout` seconds for it.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        clock: Clock,
+        busy_timeout: float = 10.0,
+        read_timeout: float = 5.0,
+        close_timeout: float = 10.0,
+        vfs: str | None = None,
+        key: str = "",
+    ) -> None:
+        super().__init__()
+        self._path = path
+        self._clock = clock
+        self._busy_timeout = busy_timeout
+        self._read_timeout = read_timeout
+        self._close_timeout = close_timeout
+        self._vfs = vfs
+        self._key = key
+        self._local = threading.local()
+        self._open_readers: list[apsw.Connection] = []
+        schema = create_or_migrate(path, busy_timeout=busy_timeout, now=micros(clock.now()), vfs=vfs, key=key)
+        self._file = file_at(path) if vfs is None else None
+        with translated(path):
+            self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake, begin=self._refuse_moved)
+            reader = self._connect()
+            secret = reader.execute("SELECT value FROM store WHERE name = 'secret'").get
+            self._note_at_open(reader)
+            reader.close()
+        self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="memhold-reader")
+        self._upkeep = SqliteUpkeep(
+            write=self.write, read=self._look, call=self._writer.call, note=self._note, encrypted=bool(key)
+        )
+        self._usage = SqliteUsageBook(write=self.write, read=self._look)
+        self._tokens = SqliteTokens(write=self.write, read=self._look)
+
+    @property
+    def facts(self) -> StoreFacts:
+        return self._facts
+
+    @property
+    def upkeep(self) -> SqliteUpkeep:
+        return self._upkeep
+
+    @property
+    def usage(self) -> SqliteUsageBook:
+        return self._usage
+
+    @property
+    def tokens(self) -> SqliteTokens:
+        return self._tokens
+
+    def on_due(self, wake: Callable[[], None]) -> None:
+        super().on_due(wake)
+        self._writer.watch()
+
+    async def write(
+        self, scope: Scope, work: Callable[[WriteTx], T], *, priority: Priority = Priority.INTERACTIVE
+    ) -> T:
+        self._guard()
+        return await self._writer.submit(scope, work, priority)
+
+    async def read(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
+        def unit(connection: apsw.Connection, now: datetime) -> T:
+            tx = SqliteRead(connection, scope, now)
+            try:
+                return work(tx)
+            finally:
+                tx.end()
+
+        return await self._look(unit)
+
+    async def _look(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
+        self._guard()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._snapshot, work)
+
+    def _snapshot(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
+        self._refuse_moved()
+        with translated(self._path):
+            connection = self._reader()
+            until = time.monotonic() + self._read_timeout
+            connection.set_progress_handler(lambda: time.monotonic() > until, _PROGRESS_STEPS)
+            connection.execute("BEGIN")
+            try:
+                last = int(connection.execute(QUERIES["read_clock"]).get)
+                return work(connection, max(self._clock.now(), from_micros(last)))
+            except StopIteration as error:
+                # A future cannot carry it: asyncio would wait for ever.
+                raise RuntimeError("a unit of work raised StopIteration") from error
+            finally:
+                connection.set_progress_handler(None)
+                connection.execute("ROLLBACK")
+
+    def _reader(self) -> apsw.Connection:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._connect()
+            connection.execute("PRAGMA query_only = ON")
+            self._local.connection = connection
+            self._open_readers.append(connection)
+        return connection
+
+    def _connect(self) -> apsw.Connection:
+        return connect(self._path, busy_timeout=self._busy_timeout, vfs=self._vfs, key=self._key)
+
+    def _refuse_moved(self) -> None:
+        """Refuse to go on with a file that is no longer at its path: what is written there would be lost with it.
+
+        Raises:
+            StoreError: the file was removed, renamed or replaced while it was open.
+        """
+        if self._file is not None and file_at(self._path) != self._file:
+            raise StoreError(
+                f"{self._path} was removed or replaced while it was open; nothing was stored, open it again"
+            )
+
+    def _note(self, connection: apsw.Connection) -> None:
+        """Bring the ledger of what was forgotten up to date; a file system of a test has none."""
+        if self._vfs is None:
+            reconcile(connection, self._path)
+
+    def _note_at_open(self, reader: apsw.Connection) -> None:
+        try:
+            self._note(reader)
+        except StoreError as error:
+            # The store itself is fine: the next forget tries again, and doctor tells.
+            log.warning("the ledger of what was forgotten lags: %s", error)
+
+    def _close(self) -> None:
+        self._readers.shutdown(wait=True)
+        for connection in self._open_readers:
+            with contextlib.suppress(apsw.Error):
+                connection.close()
+        self._writer.close(self._close_timeout)

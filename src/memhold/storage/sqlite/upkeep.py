@@ -1,0 +1,217 @@
+"""Due work and leases across scopes, and the scrub that makes forgotten bytes disappear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
+
+from memhold.model import Scope, from_micros, micros
+from memhold.ports import Lease
+from memhold.storage import rows
+from memhold.storage.sqlite.raw import has_stale_cells
+from memhold.storage.sqlite.reading import QUERIES
+from memhold.storage.sqlite.writing import SqliteWrite
+from memhold.storage.writing import SOON
+
+if TYPE_CHECKING:
+    from memhold.answers import Due
+    from memhold.vectors import Generation
+
+__all__ = ["SqliteUpkeep"]
+
+T = TypeVar("T")
+_SCOPE = Scope(namespace="upkeep")
+
+
+def _listed(kinds: Sequence[str]) -> str:
+    return f",{','.join(kinds)},"
+
+
+def _of(scope: Scope | None) -> dict[str, Any]:
+    """Whose due work is meant; None for everybody's."""
+    return {"of_namespace": None if scope is None else scope.namespace, "of_user": (scope and scope.user) or ""}
+
+
+def _key(due: Due) -> dict[str, Any]:
+    return {"namespace": due.namespace, "user_id": due.user or "", "kind": due.kind, "ref": due.ref}
+
+
+BRIEF_PAGES = 8192
+"""Files up to this many pages (32 MiB) are written anew while the caller of a forget waits: about 0.3 s."""
+
+
+SCRUB_PATIENCE_MS = 40
+"""How long a scrub waits for a reader: every write waits behind it, on the same thread, and it is tried again."""
+
+
+def _checkpointed(connection: apsw.Connection) -> bool:
+    """Empty the log into the file; False while a reader still needs it."""
+    try:
+        log, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return log <= 0 or log == done
+
+
+class SqliteUpkeep:
+    """`Upkeep` over a store's writer and readers; it touches due work, leases and scope names only."""
+
+    def __init__(
+        self,
+        *,
+        write: Callable[..., Any],
+        read: Callable[..., Any],
+        call: Callable[..., Any],
+        note: Callable[[apsw.Connection], object],
+        encrypted: bool = False,
+    ) -> None:
+        self._write = write
+        self._read = read
+        self._call = call
+        self._note = note
+        self._encrypted = encrypted
+
+    async def claim(
+        self, *, owner: str, kinds: Sequence[str], limit: int, seconds: float, scope: Scope | None = None
+    ) -> list[Lease]:
+        def work(connection: apsw.Connection, now: datetime) -> list[Lease]:
+            until = now + timedelta(seconds=seconds)
+            params = {"now": micros(now), "kinds": _listed(kinds), "limit": max(limit, 0), **_of(scope)}
+            leases = []
+            for row in connection.execute(QUERIES["find_due"], params).fetchall():
+                token = int(connection.execute(QUERIES["take_lease_token"]).get)
+                due = replace(rows.to_due(row), token=token)
+                params = {**_key(due), "token": token, "holder": owner, "leased_until": micros(until)}
+                connection.execute(QUERIES["lease_due"], params)
+                leases.append(Lease(due=due, token=token, owner=owner, until=until))
+            return leases
+
+        if not await self._any_due(kinds, scope):
+            return []
+        return await self._transaction(work)
+
+    async def _any_due(self, kinds: Sequence[str], scope: Scope | None) -> bool:
+        """One small read, so that looking for work on an idle store never takes the write lock."""
+
+        def look(connection: apsw.Connection, now: datetime) -> bool:
+            params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
+            return bool(connection.execute(QUERIES["any_due"], params).get)
+
+        return bool(await self._read(look))
+
+    async def renew(self, lease: Lease, seconds: float) -> bool:
+        def work(connection: apsw.Connection, now: datetime) -> bool:
+            until = micros(now + timedelta(seconds=seconds))
+            bound = {"leased_until": until, **_key(lease.due), "token": lease.token, "now": micros(now)}
+            connection.execute(QUERIES["renew_lease"], bound)
+            return connection.changes() == 1
+
+        return await self._transaction(work)
+
+    async def finish(self, lease: Lease) -> bool:
+        """Take the item away, or leave what was put since the claim."""
+
+        def unit(tx: SqliteWrite) -> bool:
+            bound = {**_key(lease.due), "token": lease.token, "now": micros(tx.now)}
+            tx.connection.execute(QUERIES["finish_due"], bound)
+            if tx.connection.changes() == 0:
+                tx.connection.execute(QUERIES["start_again"], bound)
+                # Workers took it for leased when it was put.
+                tx.woke = tx.connection.changes() == 1
+            return tx.connection.changes() == 1
+
+        return bool(await self._write(_SCOPE, unit))
+
+    async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
+        def unit(tx: SqliteWrite) -> bool:
+            params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
+            bound = {**params, **_key(lease.due), "token": lease.token, "now": micros(tx.now)}
+            tx.connection.execute(QUERIES["put_off_due"], bound)
+            given = tx.connection.changes() == 1
+            tx.woke = given and at <= tx.now + SOON
+            return given
+
+        return bool(await self._write(_SCOPE, unit))
+
+    async def next_due(self, kinds: Sequence[str]) -> datetime | None:
+        def look(connection: apsw.Connection, _: datetime) -> int | None:
+            soonest: int | None = connection.execute(QUERIES["soonest_due"], {"kinds": _listed(kinds)}).get
+            return soonest
+
+        soonest = await self._read(look)
+        return None if soonest is None else from_micros(soonest)
+
+    async def hasten(self, kinds: Sequence[str], *, scope: Scope | None = None, failed: bool = True) -> None:
+        def work(connection: apsw.Connection, now: datetime) -> None:
+            params = {"now": micros(now), "kinds": _listed(kinds), "least": int(failed), **_of(scope)}
+            connection.execute(QUERIES["hasten_due"], params)
+
+        await self._transaction(work)
+
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
+        def look(connection: apsw.Connection, now: datetime) -> int:
+            params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
+            count: int = connection.execute(QUERIES["count_due"], params).get
+            return count
+
+        return int(await self._read(look))
+
+    async def scopes(self) -> list[Scope]:
+        def look(connection: apsw.Connection, _: datetime) -> list[Scope]:
+            found = connection.execute(QUERIES["read_scopes"])
+            return [Scope(namespace=namespace, user=user or None) for namespace, user in found]
+
+        found: list[Scope] = await self._read(look)
+        return found
+
+    async def index_near(self, scope: Scope, generation: Generation) -> float | None:  # noqa: ARG002 - the port's
+        """Nothing to do: it keeps no such index."""
+        return None
+
+    async def scrub(self, *, briefly: bool = False) -> str | None:
+        """Copy the log into the file and empty it: freed pages are zeroed, old log frames are gone.
+
+        Where moving cells has left copies of them in unused bytes, the file is written anew (VACUUM). That takes
+        about a second for 100 MB, so a large one waits for due work when this should end `briefly`. Before all that,
+        what was forgotten goes into the ledger: the scrub stays due until everything is done.
+        """
+
+        def work(connection: apsw.Connection) -> str | None:
+            self._note(connection)
+            path = connection.filename
+            if not _checkpointed(connection):
+                return "reader"
+            # The pages of an encrypted file cannot be looked at: it is always written anew.
+            if not self._encrypted and not has_stale_cells(connection, path):
+                return None
+            if briefly and connection.execute("PRAGMA page_count").get > BRIEF_PAGES:
+                return "rebuild"
+            try:
+                connection.execute("VACUUM")
+            except apsw.BusyError:
+                return "reader"
+            except apsw.FullError:
+                return "room"
+            return None if _checkpointed(connection) else "reader"
+
+        def impatient(connection: apsw.Connection) -> str | None:
+            patience = int(connection.execute("PRAGMA busy_timeout").get)
+            connection.set_busy_timeout(SCRUB_PATIENCE_MS)
+            try:
+                return work(connection)
+            finally:
+                connection.set_busy_timeout(patience)
+
+        holding: str | None = await self._call(impatient)
+        return holding
+
+    async def _transaction(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
+        def unit(tx: SqliteWrite) -> T:
+            return work(tx.connection, tx.now)
+
+        result: T = await self._write(_SCOPE, unit)
+        return result

@@ -1,0 +1,66 @@
+"""What ships for your own tests: doubles that behave, and the suites that a store of your own must pass.
+
+- `ChaosServer`: a model server over real HTTP that answers sensibly and fails as real ones do; `check_openai` and
+  `check_anthropic` are the message rules that it enforces. More of it in `memhold.testing.chaos`.
+- `ScriptedChat`, `ScriptedEmbedding`, `HashEmbedding`: models in the process that answer by script, or sensibly.
+- `FakeClock`: time that moves only when the test says so, with sleepers that wake in order.
+- `SeededIds`: ids that are the same in every run.
+- `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`. It needs
+  pytest, pytest-asyncio and hypothesis.
+- `VerbSuite`: the conformance suite of the public verbs; supply the fixture `harness` (`OpenHarness` serves an
+  `AsyncMemhold`).
+
+Names are loaded when they are first used, so that importing this package needs no test library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memhold.testing.chaos import ChaosServer, check_anthropic, check_openai
+    from memhold.testing.clock import FakeClock
+    from memhold.testing.ids import SeededIds
+    from memhold.testing.scripted import HashEmbedding, ScriptedChat, ScriptedEmbedding
+    from memhold.testing.store_suite import StoreSuite
+    from memhold.testing.verb_suite import OpenHarness, VerbSuite
+
+__all__ = [
+    "ChaosServer",
+    "FakeClock",
+    "HashEmbedding",
+    "OpenHarness",
+    "ScriptedChat",
+    "ScriptedEmbedding",
+    "SeededIds",
+    "StoreSuite",
+    "VerbSuite",
+    "check_anthropic",
+    "check_openai",
+]
+
+_HOME = {
+    "ChaosServer": "memhold.testing.chaos",
+    "FakeClock": "memhold.testing.clock",
+    "HashEmbedding": "memhold.testing.scripted",
+    "ScriptedChat": "memhold.testing.scripted",
+    "ScriptedEmbedding": "memhold.testing.scripted",
+    "SeededIds": "memhold.testing.ids",
+    "OpenHarness": "memhold.testing.verb_suite",
+    "StoreSuite": "memhold.testing.store_suite",
+    "VerbSuite": "memhold.testing.verb_suite",
+    "check_anthropic": "memhold.testing.chaos",
+    "check_openai": "memhold.testing.chaos",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

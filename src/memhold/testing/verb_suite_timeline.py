@@ -1,0 +1,117 @@
+"""Verb suite: both axes of time. `as_of` asks when it held, `known_at` when Memhold knew it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memhold.testing.verb_suite_base import Harness, Verbs, facts, texts, user
+
+__all__ = ["TimelineCases"]
+
+DAY = timedelta(days=1)
+T0 = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+async def _city(scope: Verbs, **asked: object) -> list[str]:
+    answer = await scope.recall("city", kinds=["fact"], **asked)
+    return sorted(text.removeprefix("city: ") for text in texts(answer))
+
+
+@pytest.mark.asyncio
+class TimelineCases:
+    """Late facts, values that return, and what each moment gives back."""
+
+    async def test_each_moment_has_its_value(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        for day, city in ((0, "Porto"), (10, "Lisbon"), (20, "Faro")):
+            await alice.remember(attribute="city", value=city, event_time=T0 + day * DAY)
+        assert await _city(alice) == ["Faro"]
+        held = {-1: [], 0: ["Porto"], 9: ["Porto"], 10: ["Lisbon"], 19: ["Lisbon"], 20: ["Faro"]}
+        for day, cities in held.items():
+            assert await _city(alice, as_of=T0 + day * DAY) == cities, day
+
+    async def test_a_late_fact_takes_its_place_in_the_past(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        await alice.remember(attribute="city", value="Porto", event_time=T0)
+        newest = await alice.remember(attribute="city", value="Faro", event_time=T0 + 20 * DAY)
+        late = await alice.remember(attribute="city", value="Lisbon", event_time=T0 + 10 * DAY)
+        assert (late.memory.state, late.memory.superseded_by) == ("superseded", newest.memory.id)
+        assert (late.memory.valid_from, late.memory.valid_to) == (T0 + 10 * DAY, T0 + 20 * DAY)
+        assert await _city(alice) == ["Faro"]
+        assert await _city(alice, as_of=T0 + 15 * DAY) == ["Lisbon"]
+        assert await _city(alice, as_of=T0 + 5 * DAY) == ["Porto"]
+        first = await alice.remember(attribute="city", value="Braga", event_time=T0 - DAY)
+        assert first.memory.valid_to == T0
+        assert await _city(alice) == ["Faro"]
+
+    async def test_a_value_that_returns_is_a_new_version(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        ids = []
+        for city in ("Porto", "Lisbon", "porto"):
+            ids.append((await alice.remember(attribute="city", value=city)).memory.id)
+            await harness.advance(DAY)
+        assert len(set(ids)) == 3
+        assert await facts(alice) == ["porto"]
+        story = await alice.history(ids[0])
+        assert [change.verb for change in story] == ["remember"] * 3
+        assert [change.effects[-1].after.value for change in story] == ["Porto", "Lisbon", "porto"]
+        assert await alice.history(ids[2]) == story
+
+    async def test_two_words_about_one_moment_the_later_told_holds(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        await alice.remember(attribute="city", value="Porto", event_time=T0)
+        await alice.remember(attribute="city", value="Lisbon", event_time=T0)
+        assert await _city(alice) == ["Lisbon"]
+        assert await _city(alice, as_of=T0) == ["Lisbon"]
+
+    async def test_a_removal_ends_a_value_from_its_time(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        await alice.remember(attribute="city", value="Porto", event_time=T0)
+        await alice.remember(attribute="city", value="Lisbon", operation="add", event_time=T0 + 5 * DAY)
+        await alice.remember(attribute="city", value="Porto", operation="remove", event_time=T0 + 10 * DAY)
+        assert await _city(alice) == ["Lisbon"]
+        assert await _city(alice, as_of=T0 + 7 * DAY) == ["Lisbon", "Porto"]
+        assert await _city(alice, as_of=T0 + 10 * DAY) == ["Lisbon"]
+
+    async def test_known_at_gives_what_was_known_then(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        moments = [(await alice.remember("start")).memory.recorded_at]
+        for city, about in (("Porto", T0), ("Faro", T0 + 20 * DAY), ("Lisbon", T0 + 10 * DAY)):
+            await harness.advance(DAY)
+            told = await alice.remember(attribute="city", value=city, event_time=about)
+            moments.append(told.memory.recorded_at)
+        middle = T0 + 15 * DAY
+        known = [await _city(alice, as_of=middle, known_at=moment) for moment in moments]
+        assert known == [[], ["Porto"], ["Porto"], ["Lisbon"]]
+        assert await _city(alice, known_at=moments[1]) == ["Porto"]
+        assert await _city(alice, known_at=moments[2]) == ["Faro"]
+
+    async def test_messages_obey_both_axes(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice")
+        before = (await alice.remember("start")).memory.recorded_at
+        await harness.advance(DAY)
+        await alice.add(user("city of old", event_time=T0))
+        [message] = await alice.messages()
+        assert texts(await alice.recall("city", as_of=T0)) == ["city of old"]
+        assert texts(await alice.recall("city", as_of=T0 - DAY)) == []
+        assert texts(await alice.recall("city", known_at=before)) == []
+        assert texts(await alice.recall("city", as_of=T0, known_at=before)) == []
+        assert texts(await alice.recall("city", known_at=message.recorded_at)) == ["city of old"]
+
+    async def test_a_clock_set_back_never_reorders_what_was_recorded(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        await alice.add(user("first"))
+        first = await alice.remember(attribute="city", value="Porto")
+        await harness.advance(-3 * DAY)
+        await alice.add(user("second"))
+        second = await alice.remember(attribute="city", value="Lisbon")
+        one, two = await alice.messages()
+        assert one.recorded_at <= two.recorded_at
+        assert first.memory.recorded_at <= second.memory.recorded_at
+        assert await _city(alice) == ["Lisbon"]
+        assert [change.seq for change in await alice.history(second.memory.id)] == sorted(
+            change.seq for change in await alice.history(second.memory.id)
+        )
+        assert (await alice.recall()).total == 3

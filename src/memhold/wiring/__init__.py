@@ -1,0 +1,177 @@
+"""The one place where parts are chosen and put together; the only reader of settings."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from memhold.pipeline.limits import Limits
+from memhold.ports import Clock, Ids, Redactor, Store
+from memhold.runtime import Runtime, RuntimeSettings
+from memhold.settings import Settings, load_settings
+from memhold.system import SystemClock, TimeOrderedIds
+from memhold.upkeep.asked import Asked
+from memhold.wiring.compaction import Upkeepers, caches_once
+from memhold.wiring.models import (
+    HeldModels,
+    catalog,
+    chain_parts,
+    check_embedding,
+    embedding_of,
+    in_catalog,
+    judge_parts,
+    key_embedding,
+    models_of,
+    models_view,
+    tokenizer,
+)
+from memhold.wiring.stores import data_files, examine_file, no_files, open_kept, open_store, restore, sqlite_path
+from memhold.wiring.upkeep import Chains, mirror_of, when_due, worker_of
+
+if TYPE_CHECKING:
+    from memhold.answers import Residue
+    from memhold.chains import ChainParts
+    from memhold.inference import EmbeddingModel
+    from memhold.keeping import Keeper
+
+__all__ = [
+    "assemble",
+    "build",
+    "catalog",
+    "data_files",
+    "examine_file",
+    "key_embedding",
+    "models_of",
+    "models_view",
+    "open_store",
+    "restore",
+    "sqlite_path",
+]
+
+_WORKERS = count()
+
+
+async def build(location: str, given: Mapping[str, Any]) -> Runtime:
+    """Open a store with its settings and its worker, on the running loop.
+
+    `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` and `compaction` may be a
+    model, or several, and `embedding` an `EmbeddingModel`.
+    """
+    rest = dict(given)
+    clock: Clock = rest.pop("clock", None) or SystemClock()
+    ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
+    model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
+    judge = None if isinstance(rest.get("adjudication", ""), str) else rest.pop("adjudication")
+    merging = None if isinstance(rest.get("compaction", ""), str) else rest.pop("compaction")
+    own = rest.pop("embedding") if not isinstance(rest.get("embedding", ""), str) else None
+    settings = load_settings(rest)
+    redactor = _redactor(settings)
+    chosen = ((settings.consolidation, model), (settings.adjudication, judge), (settings.compaction, merging))
+    named = [name for name, given in chosen if name not in {"", "none"} and given is None]
+    embeds = own is None and in_catalog(settings.embedding)
+    table = catalog(settings.models) if named or embeds else None
+    if table is not None:
+        # A name that is not there is said before the store is opened.
+        for name in named:
+            table.chain(name)
+        if embeds:
+            check_embedding(table, settings.embedding)
+    store, residue, keeper = await open_kept(location, settings, clock, ids)
+    held = HeldModels(store, settings, clock, table)
+    parts = chain_parts(model, held, settings, clock)
+    judges = chain_parts(judge, held, settings, clock, "adjudication")
+    return assemble(
+        store,
+        clock=clock,
+        ids=ids,
+        settings=settings,
+        residue=residue,
+        keeper=keeper,
+        parts=parts,
+        judges=judges,
+        judge=judge_parts(merging, held, settings, clock),
+        model=own,
+        held=held,
+        redactor=redactor,
+    )
+
+
+def _redactor(settings: Settings) -> Redactor | None:
+    if settings.redaction == "off":
+        return None
+    from memhold.redaction import SecretRedactor
+
+    return SecretRedactor("refuse" if settings.redaction == "refuse" else "on")
+
+
+def assemble(
+    store: Store,
+    *,
+    clock: Clock,
+    ids: Ids | None = None,
+    settings: Settings | None = None,
+    residue: Callable[[str], Residue] | None = None,
+    parts: ChainParts | None = None,
+    judges: ChainParts | None = None,
+    judge: ChainParts | None = None,
+    model: EmbeddingModel | None = None,
+    keeper: Keeper | None = None,
+    held: HeldModels | None = None,
+    redactor: Redactor | None = None,
+) -> Runtime:
+    """The parts of an open Memhold around a store, on the running loop; its worker runs where the settings say so."""
+    ids, settings = ids or TimeOrderedIds(), settings or Settings()
+    mirror = mirror_of(store, settings, clock)
+    embedding = embedding_of(settings.embedding, model, held)
+    new_caches = caches_once()
+    worker, compaction, rollups = worker_of(
+        store,
+        Upkeepers(settings, clock, ids, f"{socket.gethostname()}:{os.getpid()}:{next(_WORKERS)}"),
+        Chains(parts, judges, judge),
+        mirror=mirror,
+        embedding=embedding,
+        caches=new_caches,
+    )
+    runtime = Runtime(
+        store=store,
+        clock=clock,
+        ids=ids,
+        settings=_for_verbs(settings, consolidates=parts is not None),
+        embedding=embedding,
+        worker=worker,
+        asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
+        limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
+        residue=residue or no_files,
+        health=dict if parts is None else parts.health,
+        mirror=mirror,
+        close_models=None if held is None else held.close,
+        keeper=keeper,
+        tokenizer=tokenizer,
+        redactor=redactor,
+        compaction=compaction,
+        rollups=rollups,
+        new_caches=new_caches,
+    )
+    if settings.worker:
+        worker.start()
+    return runtime
+
+
+def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:
+    return RuntimeSettings(
+        idempotency_days=settings.idempotency_days,
+        raw_chars=settings.raw_chars,
+        drain_seconds=settings.drain_seconds,
+        when=when_due(settings) if consolidates else None,
+        recall_timeout=settings.recall_timeout,
+        mid_tier_days=settings.mid_tier_days,
+        crossover_turn_threshold=settings.crossover_turn_threshold,
+        context_tail=settings.context_tail,
+        context_slot_timeout=settings.context_slot_timeout,
+        context_consolidate_share=settings.context_consolidate_share,
+        context_model=settings.context_model,
+    )

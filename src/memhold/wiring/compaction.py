@@ -1,0 +1,143 @@
+"""Compaction, by the settings: put together when the first work for it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import cache
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from memhold.chains import ChainParts
+    from memhold.pipeline.compact.groups import Bounds
+    from memhold.pipeline.embedding import Embedding
+    from memhold.pipeline.recall import Caches
+    from memhold.ports import Clock, Ids, Store
+    from memhold.settings import Settings
+    from memhold.upkeep.compaction import Compaction
+    from memhold.upkeep.judging import Judge
+    from memhold.upkeep.retention import Retaining
+    from memhold.upkeep.rollups import RollUps
+
+__all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by", "rollups_once"]
+
+
+def caches_once() -> Callable[[], Caches]:
+    """What gives the caches of an open store: the same ones each time, made at the first."""
+
+    @cache
+    def made() -> Caches:
+        from memhold.pipeline.recall import Caches
+
+        return Caches()
+
+    return made
+
+
+class Upkeepers(NamedTuple):
+    """Whose settings, time and ids upkeep goes by, and under which name it holds its work."""
+
+    settings: Settings
+    clock: Clock
+    ids: Ids
+    owner: str
+
+
+def compaction_once(
+    store: Store,
+    parts: ChainParts | None,
+    embedding: Embedding | None,
+    caches: Callable[[], Caches],
+    upkeep: Upkeepers,
+) -> Callable[[], Compaction]:
+    """What gives the compaction of an open store: the same one each time, made at the first."""
+
+    @cache
+    def made() -> Compaction:
+        from memhold.pipeline.compact.apply import Merger
+        from memhold.upkeep.compaction import Compaction
+
+        return Compaction(
+            store,
+            judge=_judge(parts),
+            embedding=embedding,
+            caches=caches(),
+            merger=Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
+            bounds=_bounds(upkeep.settings),
+            clock=upkeep.clock,
+            random=Random(),
+            owner=f"{upkeep.owner}:compact",
+        )
+
+    return made
+
+
+def rollups_once(store: Store, parts: ChainParts | None, upkeep: Upkeepers) -> Callable[[], RollUps] | None:
+    """What gives the roll-ups of an open store; None where the settings want none, or there is no model."""
+    if not upkeep.settings.rollups or not _judges(parts):
+        return None
+
+    @cache
+    def made() -> RollUps:
+        from memhold.pipeline.compact.apply import Merger
+        from memhold.upkeep.rollups import RollUps
+
+        judge = _judge(parts)
+        assert judge is not None  # noqa: S101 - asked above
+        return RollUps(
+            store,
+            judge,
+            Merger(ids=upkeep.ids, secret=store.facts.secret, mirror=bool(upkeep.settings.mirror)),
+            bounds=_bounds(upkeep.settings),
+            most_tokens=upkeep.settings.consolidate_part_tokens,
+            clock=upkeep.clock,
+            random=Random(),
+            owner=f"{upkeep.owner}:rollup",
+        )
+
+    return made
+
+
+def retaining_by(store: Store, by: Upkeepers) -> Retaining | None:
+    """What hides what the settings do not keep; None where they keep everything."""
+    settings = by.settings
+    if not (settings.retain_days or settings.retain_unused_days or settings.retain_most):
+        return None
+    from memhold.pipeline.compact.retention import KEPT_KINDS, Retention
+    from memhold.upkeep.retention import Retaining
+
+    named = {kind.strip() for kind in settings.retain_kinds.split(",")}
+    rules = Retention(
+        kinds=tuple(kind for kind in KEPT_KINDS if kind in named),
+        older_than=timedelta(days=settings.retain_days) if settings.retain_days else None,
+        unused_for=timedelta(days=settings.retain_unused_days) if settings.retain_unused_days else None,
+        most=settings.retain_most or None,
+    )
+    return Retaining(store, rules, ids=by.ids, mirror=bool(settings.mirror))
+
+
+def _judges(parts: ChainParts | None) -> bool:
+    return parts is not None and not set(parts.chain.models) <= parts.rules
+
+
+def _judge(parts: ChainParts | None) -> Judge | None:
+    """The judge that a chain is; none where it has no model but rules."""
+    from memhold.upkeep.judging import Judge
+
+    if parts is None or not _judges(parts):
+        return None
+    return Judge(chain=parts.chain, rules=parts.rules, spent=parts.spent)
+
+
+def _bounds(settings: Settings) -> Bounds:
+    from memhold.pipeline.compact.groups import Bounds
+
+    return Bounds(
+        memories=settings.compact_memories,
+        wait=timedelta(minutes=settings.compact_minutes),
+        max_chars=settings.max_merge_input_chars,
+        distance=settings.compact_distance,
+        word_distance=settings.compact_word_distance,
+        calls=settings.compact_calls,
+    )

@@ -1,0 +1,253 @@
+"""The models of an open store: the catalog, the consolidation chain, the embedding, what `memhold models` asks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from memhold.errors import InvalidSetting
+from memhold.pipeline.embedding import Embedding
+from memhold.ports import Clock, Store
+from memhold.settings import FILE_NAME, Settings, load_settings
+from memhold.system import SystemClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+    from memhold.chains import ChainParts
+    from memhold.inference import EmbeddingModel, Tally
+    from memhold.providers.catalog import Catalog
+    from memhold.providers.entry import Entry
+    from memhold.providers.models import Models
+    from memhold.providers.pool import ChainSettings
+    from memhold.providers.view import ModelsView
+
+__all__ = [
+    "HeldModels",
+    "catalog",
+    "chain_parts",
+    "check_embedding",
+    "embedding_of",
+    "in_catalog",
+    "judge_parts",
+    "key_embedding",
+    "models_of",
+    "models_view",
+    "tokenizer",
+]
+
+
+def chain_parts(
+    model: object, held: HeldModels, settings: Settings, clock: Clock, purpose: str = "consolidation"
+) -> ChainParts | None:
+    """The chain of a purpose (`consolidation`, `adjudication`): of an object, else of the name in its setting."""
+    name: str = getattr(settings, purpose)
+    if model is None and not name:
+        return None
+    from memhold.chains import chain_of, chain_of_objects
+
+    if model is not None:
+        return chain_of_objects(model, clock=clock, settings=_patience(settings), purpose=purpose)
+    return chain_of(name, held.models)
+
+
+def judge_parts(model: object, held: HeldModels, settings: Settings, clock: Clock) -> ChainParts | None:
+    """The chain that judges near-duplicates, where another than that of the consolidation is named; else none."""
+    if model is None and settings.compaction in {"", "none"}:
+        return None
+    from memhold.chains import chain_of, chain_of_objects
+
+    if model is not None:
+        return chain_of_objects(model, clock=clock, settings=_patience(settings))
+    return chain_of(settings.compaction, held.models)
+
+
+def _patience(settings: Settings) -> ChainSettings:
+    from memhold.providers.pool import ChainSettings
+    from memhold.providers.wrappers import Backoff
+
+    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
+    return ChainSettings(backoff=backoff, deadline=settings.chain_seconds)
+
+
+def tokenizer(model: str) -> tuple[str, Callable[[str], int]] | None:
+    """The tokenizer of a model's family, where it is known and installed."""
+    from memhold.providers.vocabularies import tokenizer_of
+
+    return tokenizer_of(model)
+
+
+class HeldModels:
+    """The models of one store, made when the first of them is needed: one catalog, one set of gates, one ledger."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock, table: Catalog | None = None) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._table = table
+        self._models: Models | None = None
+
+    @property
+    def models(self) -> Models:
+        """What calls models for the store."""
+        if self._models is None:
+            self._models = models_of(self._store, self._settings, clock=self._clock, models=self._table)
+        return self._models
+
+    async def close(self) -> None:
+        """Let go of every connection, if any was made."""
+        if self._models is not None:
+            await self._models.close()
+
+
+def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None) -> Embedding | None:
+    """The embedding that a setting names: `none`, `builtin`, a directory, or an entry of the catalog."""
+    if own is None and name == "none":
+        return None
+
+    folder = Path(name).expanduser()
+
+    async def opened() -> EmbeddingModel:
+        if own is not None:
+            return own
+        if name == "builtin":
+            from memhold.providers.local.builtin import BuiltinEmbedding
+
+            return BuiltinEmbedding()
+        if await asyncio.to_thread(folder.is_dir):
+            from memhold.providers.embedding.directory import DirectoryEmbedding
+
+            return await asyncio.to_thread(DirectoryEmbedding, folder)
+        if held is None:
+            raise _unknown(name)
+        check_embedding(held.models.catalog, name)
+        return await held.models.embedding(name)
+
+    return Embedding(opened)
+
+
+def in_catalog(name: str) -> bool:
+    """Whether an embedding of that name is to be in the catalog; else it is ours, or a directory, there or not."""
+    return name not in {"none", "builtin"} and os.sep not in name and not Path(name).expanduser().is_dir()
+
+
+def check_embedding(table: Catalog, name: str) -> Entry:
+    """The embedding model of that name.
+
+    Raises:
+        InvalidSetting: the catalog has none; it says what may be passed instead.
+    """
+    entry = table.models.get(name)
+    if entry is None or not entry.embeds:
+        raise _unknown(name)
+    return entry
+
+
+def _unknown(name: str) -> InvalidSetting:
+    message = f"embedding is {name!r:.80}; pass none, builtin, a model directory, or an embedding model of the catalog"
+    return InvalidSetting(message, name="embedding")
+
+
+def catalog(models: str = "") -> Catalog:
+    """The shipped models with those of a file laid over them (`memhold.toml` here, where none is named).
+
+    A key variable that is not set is noted.
+
+    Raises:
+        InvalidSetting: the file is not there or cannot be read, or an entry cannot be used; the message lists every
+        fault.
+    """
+    from memhold.providers.catalog import load_catalog
+
+    path = Path(models).expanduser() if models else Path(FILE_NAME)
+    try:
+        user = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if models:
+            raise InvalidSetting(f"{path} is not there; name a file with [models.NAME] tables", name="models") from None
+        user = None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"{path} cannot be read ({error}); check it", name="models") from error
+    return load_catalog(user=user, environment=os.environ)
+
+
+def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
+    """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
+    from memhold.pipeline.consolidate.rules import RulesModel
+    from memhold.providers.models import Models
+
+    return Models(
+        models or catalog(settings.models),
+        book=store.usage,
+        keys=os.environ.get,
+        clock=clock,
+        dice=Random(),
+        settings=_patience(settings),
+        unload_retry_count=settings.unload_retry_count,
+        unload_retry_delay_ms=settings.unload_retry_delay_ms,
+        own={"rules": lambda entry: RulesModel(entry.name)},
+    )
+
+
+def models_view(location: str | None) -> ModelsView:
+    """What `memhold models` asks; its usage is that of the store at a location, where there is one."""
+    from memhold.providers.view import ModelsView
+
+    clock = SystemClock()
+    kept = None if location is None else partial(_usage_kept, location)
+    return ModelsView(catalog(load_settings({}).models), keys=os.environ.get, clock=clock, kept=kept)
+
+
+def _usage_kept(location: str, since: date | None) -> list[Tally]:
+    from memhold.storage.sqlite.store import SqliteStore
+    from memhold.wiring.postgres import is_postgres, open_postgres
+
+    async def read() -> list[Tally]:
+        store: Store
+        if is_postgres(location):
+            store, _ = await open_postgres(location, Settings(worker=False), SystemClock())
+        else:
+            store = SqliteStore(location, clock=SystemClock())
+        try:
+            return await store.usage.read(since)
+        finally:
+            await store.close()
+
+    return asyncio.run(read())
+
+
+def key_embedding(name: str) -> EmbeddingModel:
+    """The embedding of a name: `builtin`, a model directory, or an embedding model of the catalog.
+
+    Raises:
+        InvalidSetting: the catalog has no embedding model of that name.
+    """
+    if name == "builtin":
+        from memhold.providers.local.builtin import BuiltinEmbedding
+
+        return BuiltinEmbedding()
+    if Path(name).is_dir():
+        from memhold.providers.embedding.directory import DirectoryEmbedding
+
+        return DirectoryEmbedding(Path(name))
+    entry = check_embedding(catalog(), name)
+    if entry.protocol == "ollama-embeddings":
+        from memhold.providers.embedding.ollama import OllamaEmbedding
+
+        url = entry.base_url or "http://127.0.0.1:11434"
+        return OllamaEmbedding(model=entry.model, base_url=url, headers=entry.headers, timeout=entry.deadline)
+    from memhold.providers.embedding.openai import OpenAIEmbedding
+
+    return OpenAIEmbedding(
+        model=entry.model,
+        base_url=entry.base_url or "https://api.openai.com/v1",
+        clock=SystemClock(),
+        api_key=None if entry.api_key_env is None else os.environ.get(entry.api_key_env),
+        headers=entry.headers,
+        timeout=entry.deadline,
+    )

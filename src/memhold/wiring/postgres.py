@@ -1,0 +1,123 @@
+"""Stores on PostgreSQL: whether a location names one, opening it, and looking at it from outside."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from memhold.errors import InvalidInput
+from memhold.ports import Clock, Store
+from memhold.settings import Settings
+from memhold.system import SystemClock
+
+if TYPE_CHECKING:
+    from memhold.answers import Residue
+    from memhold.keeping import Finding, Keeper
+
+__all__ = [
+    "examine_postgres",
+    "is_postgres",
+    "no_residue",
+    "open_postgres",
+    "postgres_is_there",
+    "shown",
+    "tells_secret",
+]
+
+_SCHEMES = ("postgresql://", "postgres://")
+
+
+def is_postgres(location: str) -> bool:
+    """Whether a location names a PostgreSQL database."""
+    return location.startswith(_SCHEMES)
+
+
+def shown(location: str) -> str:
+    """A location as it may be shown: without a password."""
+    if not is_postgres(location):
+        return location
+    _need_driver()
+    from memhold.storage.postgres.connection import parsed
+
+    return parsed(location).shown
+
+
+def tells_secret(location: str) -> bool:
+    """Whether a location of PostgreSQL holds a password, so that it must not be written down.
+
+    Raises:
+        InvalidInput: the driver is not installed, or the location cannot be read.
+    """
+    _need_driver()
+    from memhold.storage.postgres.connection import parsed
+
+    return is_postgres(location) and parsed(location).secret
+
+
+def _need_driver() -> None:
+    if find_spec("psycopg") is None:
+        raise InvalidInput("PostgreSQL needs a driver that is not installed: pip install 'memhold[postgres]'")
+
+
+async def open_postgres(location: str, settings: Settings, clock: Clock) -> tuple[Store, Keeper]:
+    """Open the store, made where the database is empty, and what looks after it.
+
+    Raises:
+        InvalidInput: the driver is not installed, or the location cannot be read.
+        StoreUnreachable, NotAStore, NewerStore: the database cannot be used; it was left untouched.
+    """
+    _need_driver()
+    from memhold.storage.postgres.connection import parsed
+    from memhold.storage.postgres.keeper import PostgresKeeper
+    from memhold.storage.postgres.store import PostgresStore
+
+    place = parsed(location)
+    store = await PostgresStore.open(
+        place,
+        clock=clock,
+        busy_timeout=settings.busy_timeout,
+        read_timeout=settings.read_timeout,
+        close_timeout=settings.close_timeout,
+        failover_timeout=settings.failover_timeout,
+        threads=settings.postgres_connections,
+        partitions=settings.postgres_partitions,
+        listen=settings.worker,
+        hnsw_from=settings.postgres_hnsw_from,
+    )
+    return store, PostgresKeeper(place, clock=clock, busy_timeout=settings.busy_timeout)
+
+
+def postgres_is_there(location: str) -> bool:
+    """Whether the database holds a store.
+
+    Raises:
+        StoreUnreachable: it cannot be asked.
+    """
+    _need_driver()
+    from memhold.storage.postgres.connection import connect, parsed, translated
+
+    place = parsed(location)
+    with translated(place.shown), closing(connect(place, lock_timeout=Settings().busy_timeout)) as connection:
+        row = connection.execute(
+            "SELECT to_regclass('migration') IS NOT NULL AND to_regclass('store') IS NOT NULL"
+        ).fetchone()
+        return row is not None and bool(row[0])
+
+
+def examine_postgres(location: str) -> tuple[Finding, ...]:
+    """What is wrong with a store's database, without opening it as a store."""
+    _need_driver()
+    from memhold.storage.postgres.connection import parsed
+    from memhold.storage.postgres.keeper import PostgresKeeper
+
+    return asyncio.run(PostgresKeeper(parsed(location), clock=SystemClock()).examine())
+
+
+def no_residue(text: str) -> Residue:
+    """Refuse to look for bytes where the files are the server's."""
+    raise InvalidInput(
+        f"the files of this store are PostgreSQL's, which may be on another machine: {len(text)} characters cannot be"
+        " looked for there; see docs/scaling.md for what forgetting leaves in a write-ahead log and in archives"
+    )
