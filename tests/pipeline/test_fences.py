@@ -99,11 +99,11 @@ def test_text_that_is_no_edge_stays_as_it_is(text):
 
 @pytest.mark.parametrize("unseen", ["\u2066", "\u180e", "\ufe0f", "\u034f", "\u3164", "\u2800", "\x08", "\U000e0020"])
 def test_what_nobody_sees_does_not_hide_an_edge(unseen):
-    for edge in (f"<{unseen}/memhold-recall x>", f"</{unseen}memhold-recall x>", f"</hold{unseen}fast-recall x>"):
+    for edge in (f"<{unseen}/memhold-recall x>", f"</{unseen}memhold-recall x>", f"</mem{unseen}hold-recall x>"):
         assert neutral(edge) == "\u2039" + edge[1:]
 
 
-@pytest.mark.parametrize("long", ["<" + " " * 500_000, "</" + "\u200b" * 500_000, "<h" + " " * 500_000, "< " * 250_000])
+@pytest.mark.parametrize("long", ["<" + " " * 500_000, "</" + "\u200b" * 500_000, "<m" + " " * 500_000, "< " * 250_000])
 def test_a_bracket_before_a_long_run_of_blanks_costs_no_more_than_reading_it(long):
     begun = perf_counter()
     assert neutral(long) == long
