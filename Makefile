@@ -25,7 +25,7 @@ proof: $(STAMP)  ## the full fault counts; resumable; writes docs/proof.md
 	$(BIN)/python -m benchmarks.proof
 
 bench: $(STAMP)  ## the benchmark tables, and 20,000 made-up windows a rule
-	$(BIN)/memhold bench
+	$(BIN)/python -m benchmarks
 	MEMHOLD_EXAMPLES=20000 $(BIN)/pytest -s -q tests/pipeline -k "any_window or any_history or any_cut_is or both_take"
 
 $(STAMP): requirements.lock requirements-encrypted.lock pyproject.toml

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memhold.bench.models import run
+from benchmarks.models import run
 
 if __name__ == "__main__":
     for row in run():

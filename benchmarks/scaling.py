@@ -1,7 +1,7 @@
 """What a store of a given size needs, from what was measured, with its queues simulated: a table of docs/scaling.md.
 
 `python -m benchmarks.scaling` prints it. Every input is an option, so that it can be done again with numbers of your
-own machine (`memhold bench stores`) and prices of your own provider.
+own machine (`python -m benchmarks stores`) and prices of your own provider.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 from numpy.typing import NDArray
 
-from memhold.providers.local.builtin import BUILTIN_DIRECTORY
-from memhold.providers.local.pieces import fold, readable
+from memhold.providers.embedding.builtin.model import BUILTIN_DIRECTORY
+from memhold.providers.embedding.builtin.pieces import fold, readable
 
 TEACHER: Final = "sentence-transformers/all-MiniLM-L6-v2"
 LICENCE: Final = "Apache-2.0"

@@ -15,12 +15,12 @@ from typing import Any
 
 import click
 
-from memhold.admin import Admin
-from memhold.interfaces.cli import COMMANDS, cli
-from memhold.interfaces.cli_frame import default_db
-from memhold.memory import OpenStore
-from memhold.scope import AsyncScope
-from memhold.token_verbs import TokenVerbs
+from memhold.cli.frame import default_db
+from memhold.cli.main import COMMANDS, cli
+from memhold.verbs.admin import Admin
+from memhold.verbs.memory import OpenStore
+from memhold.verbs.scope import AsyncScope
+from memhold.verbs.token_verbs import TokenVerbs
 from tests.documents import ROOT
 
 __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
@@ -125,8 +125,8 @@ def _options(parameters: Iterable[click.Parameter]) -> str:
 
 def with_tools(text: str) -> str:
     """The page of MCP with every tool, resource and prompt as the code has it."""
-    from memhold.interfaces.mcp_prompts import PROMPTS
-    from memhold.interfaces.mcp_resources import ITEM, RESOURCES
+    from memhold.faces.mcp.prompts import PROMPTS
+    from memhold.faces.mcp.resources import ITEM, RESOURCES
 
     resources = [f"| `{spec.uri}` | {spec.description} |" for spec in RESOURCES.values()]
     resources.append(f"| `{ITEM}` | A memory or message as a whole. |")
@@ -143,8 +143,8 @@ def with_tools(text: str) -> str:
 
 
 def _tools() -> Iterable[str]:
-    from memhold.interfaces.mcp_arguments import input_schema
-    from memhold.interfaces.mcp_tools import TOOLS
+    from memhold.faces.mcp.arguments import input_schema
+    from memhold.faces.mcp.tools import TOOLS
 
     for spec in TOOLS.values():
         hints = [f"needs the right to {spec.right}"]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import side_by_side
+from benchmarks.side_by_side import HEADER, Line, side_by_side_quality
 
-from memhold.bench import side_by_side
-from memhold.bench.side_by_side import HEADER, Line, side_by_side_quality
-from memhold.interfaces.cli import main
+from memhold.cli.main import main
 
 TURNS = {
     1: ["My sister moved to Lisbon.", "How lovely! Is she happy there?", "She is, and she paints boats."],

@@ -11,14 +11,14 @@ import pytest
 
 from memhold import AsyncMemhold, Memhold
 from memhold.errors import InvalidInput, StoreError, TooLarge
-from memhold.memory import OpenStore
-from memhold.pipeline.fences import find_quotes
-from memhold.settings import Settings
+from memhold.messages.fences import find_quotes
 from memhold.storage.inmemory.store import InMemoryStore
-from memhold.system import TimeOrderedIds
 from memhold.testing import ChaosServer, FakeClock
 from memhold.testing.scripted import HashEmbedding
+from memhold.verbs.memory import OpenStore
 from memhold.wiring import assemble
+from memhold.wiring.settings import Settings
+from memhold.wiring.system import TimeOrderedIds
 
 CALL = {"id": "call_0", "type": "function", "function": {"name": "look", "arguments": '{"q": "rain"}'}}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memhold.interfaces import demo
-from memhold.interfaces.cli import main
-from memhold.interfaces.demo import KILLED_AFTER, Stage, run_demo
+from memhold.cli import demo
+from memhold.cli.demo import KILLED_AFTER, Stage, run_demo
+from memhold.cli.main import main
 
 
 def test_the_demo_passes_and_leaves_nothing(

@@ -15,9 +15,9 @@ import memhold
 from memhold import Memhold, errors
 from memhold._version import __version__
 from memhold.errors import MemholdError
-from memhold.interfaces.serve_settings import ServeSettings
-from memhold.settings import PREFIX, Settings, load_settings
+from memhold.server.settings import ServeSettings
 from memhold.transfer.formats import READERS
+from memhold.wiring.settings import PREFIX, Settings, load_settings
 from tests import reference
 from tests.documents import ROOT, anchors, blocks, links, run_blocks, unfenced
 from tests.test_structure import ALLOWED

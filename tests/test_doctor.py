@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from memhold import Memhold
-from memhold.keeping import Finding
+from memhold.ports.maintenance import Finding
 from memhold.storage.sqlite import doctor
 from memhold.storage.sqlite.ledger import ledger_path
 from memhold.testing import FakeClock

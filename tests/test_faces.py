@@ -13,12 +13,12 @@ from typing import Any, get_type_hints
 import pytest
 
 from memhold import AsyncMemhold, Memhold
-from memhold.admin import Admin
-from memhold.memory import OpenStore
-from memhold.scope import AsyncScope
-from memhold.sync import SyncAdmin, SyncScope, SyncStore
-from memhold.sync_admin import SyncTokens
-from memhold.token_verbs import TokenVerbs
+from memhold.faces.python.sync import SyncAdmin, SyncScope, SyncStore
+from memhold.faces.python.sync_admin import SyncTokens
+from memhold.verbs.admin import Admin
+from memhold.verbs.memory import OpenStore
+from memhold.verbs.scope import AsyncScope
+from memhold.verbs.token_verbs import TokenVerbs
 
 FACES = [(AsyncScope, SyncScope), (OpenStore, SyncStore), (Admin, SyncAdmin), (TokenVerbs, SyncTokens)]
 # Where the sync face returns its own kind of a thing.

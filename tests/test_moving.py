@@ -91,7 +91,7 @@ def test_an_export_keeps_ids_times_states_and_sources(mem: Memhold, tmp_path: Pa
     assert [m.event_time for m in alice.messages()] == [m.event_time for m in messages]
 
     def plain(memories: object) -> list[dict[str, object]]:
-        from memhold.plain import to_plain
+        from memhold.values.jsonable import to_plain
 
         return [{name: value for name, value in memory.items() if name != "number"} for memory in to_plain(memories)]
 
@@ -148,7 +148,7 @@ def test_ctrl_c_in_an_import_loses_nothing_and_the_next_run_goes_on(tmp_path: Pa
     # A shell that starts tests in the background has them ignore the signal, and a child inherits that.
     program = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from memhold.interfaces.cli import main; sys.exit(main())"
+        "from memhold.cli.main import main; sys.exit(main())"
     )
     command = [sys.executable, "-c", program, "import", str(file)]
     with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.packed import (
+from memhold.index.postings_arrays import decode
+from memhold.index.postings_check import verify
+from memhold.ports.postings import (
     BLOCK_DOCUMENTS,
     BLOCK_ENTRY_BYTES,
     ENTRY_BYTES,
@@ -31,8 +33,6 @@ from memhold.packed import (
     set_active,
     term_key,
 )
-from memhold.pipeline.index_check import verify
-from memhold.unpacked import decode
 
 U32 = st.integers(0, 2**32 - 1)
 TERMS = st.dictionaries(st.text(max_size=8), st.integers(1, 400), max_size=12)
@@ -268,7 +268,7 @@ def test_an_empty_scope_decodes():
 
 def test_writing_needs_no_numpy():
     code = (
-        "import sys, memhold.packed as p;"
+        "import sys, memhold.ports.postings as p;"
         "b = p.append(None, p.Entry(number=0, record=p.DocumentRecord(kind=p.DocumentKind.NOTE), terms={'a': 1}));"
         "p.remove(p.set_active(b, 0, active=False), 0);"
         "sys.exit('numpy' in sys.modules)"

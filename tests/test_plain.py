@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold import answers, model
 from memhold.errors import InvalidInput, NaiveTime
-from memhold.plain import body_from_json, body_json, from_plain, iso, parse_time, to_plain
+from memhold.values import answers
+from memhold.values import records as model
+from memhold.values.jsonable import body_from_json, body_json, from_plain, iso, parse_time, to_plain
 
 VALUES = sorted(
     {v for m in (model, answers) for v in vars(m).values() if isinstance(v, type) and is_dataclass(v)},

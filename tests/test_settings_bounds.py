@@ -8,7 +8,7 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.errors import InvalidSetting
-from memhold.settings import load_settings
+from memhold.wiring.settings import load_settings
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "0", "-1"])

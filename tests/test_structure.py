@@ -1,4 +1,4 @@
-"""The tree keeps its shape: imports go one way, modules and functions stay small, exports are sorted and there."""
+"""The tree keeps its shape: imports go one way, no circle of files, few floors, functions stay small."""
 
 from __future__ import annotations
 
@@ -6,131 +6,150 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "memhold"
-MODULES = sorted(path for path in SOURCE.rglob("*.py"))
+MODULES = sorted(SOURCE.rglob("*.py"))
 
-VALUES = {"errors", "model", "answers", "packed", "unpacked", "plain", "vectors", "access", "_version"}
-CORE = VALUES | {"ports", "transaction", "inference", "keeping"}
-# What each part of the package may import, late imports included. A part is a top-level module or folder.
-ALLOWED: dict[str, set[str]] = {
-    "__init__": {"open", "pipeline", "model", "answers", "errors", "_version"},
-    "__main__": {"interfaces"},
-    "_version": set(),
-    "errors": set(),
-    "model": {"errors"},
-    "access": {"errors", "model"},
-    "packed": {"errors"},
-    "facts": {"model"},
-    "vectors": set(),
-    "unpacked": {"packed", "errors"},
-    "plain": {"errors", "model", "answers"},
-    "answers": {"errors", "model"},
-    "inference": VALUES,
-    "transaction": VALUES | {"facts"},
-    "ports": VALUES | {"transaction", "inference"},
-    "keeping": VALUES | {"transaction"},
-    "system": CORE,
-    "settings": {"errors"},
-    "pipeline": CORE,
-    "storage": CORE,
-    "providers": CORE | {"plain"},
-    "transfer": CORE | {"pipeline"},
-    "upkeep": CORE | {"pipeline"},
-    "redaction": CORE,
-    "runtime": CORE | {"pipeline", "upkeep"},
-    "scope_redaction": CORE | {"pipeline", "runtime"},
-    "scope_reads": CORE | {"pipeline", "runtime"},
-    "scope_context": CORE | {"pipeline", "runtime", "scope_reads"},
-    "scope_compact": CORE | {"pipeline", "runtime", "scope_context"},
-    "scope_files": CORE | {"pipeline", "runtime", "scope_compact", "moving"},
-    "scope": CORE | {"pipeline", "upkeep", "runtime", "scope_reads", "scope_context", "scope_files", "scope_redaction"},
-    "moving": CORE | {"pipeline", "transfer", "runtime"},
-    "token_verbs": CORE | {"pipeline", "runtime"},
-    "admin": CORE | {"pipeline", "runtime", "token_verbs"},
-    "memory": CORE | {"pipeline", "upkeep", "runtime", "scope", "admin"},
-    "portal": {"errors"},
-    "sync_admin": CORE | {"portal", "token_verbs", "admin"},
-    "sync": CORE | {"portal", "pipeline", "memory", "scope", "admin", "moving", "sync_admin"},
-    "wiring": CORE
-    | {"pipeline", "upkeep", "runtime", "scope", "memory", "storage", "providers", "settings", "system"}
-    | {"chains", "transfer", "redaction"},
-    "chains": CORE | {"pipeline", "providers"},
-    "open": CORE | {"memory", "sync", "wiring", "remote"},
-    "testing": CORE | {"pipeline", "system", "open"},
-    "remote": CORE
-    | {"memory", "open", "scope", "scope_reads", "admin", "token_verbs", "moving", "pipeline", "transfer"},
-    "bench": CORE | {"system", "open", "scope", "storage", "pipeline", "transfer", "providers", "testing"},
-    "interfaces": CORE
-    | {"pipeline", "settings", "system", "wiring", "open", "memory", "sync", "scope", "transfer", "remote"}
-    | {"runtime", "upkeep", "testing", "admin", "moving", "bench", "token_verbs", "scope_reads"},
-}
-# Stores know nothing of each other.
-SIBLINGS = {
-    "storage": {
-        "copying",
-        "gathered",
-        "opened",
-        "reading",
-        "residue",
-        "rows",
-        "settling",
-        "sql",
-        "token_rows",
-        "writing",
-    }
-}
+# The rooms of the house from the ground up; a room imports rooms before it, and no other. A room is a folder or a file.
+GROUND = ("_version", "values", "errors", "text", "ports", "messages", "asking", "upkeep")
+WAY = ("index", "journal", "facts", "recall", "consolidate", "compact", "history", "context")
+WALLS = ("transfer", "storage", "providers")
+DOORS = ("verbs", "wiring", "faces", "server", "testing", "cli", "__main__")
+ORDER = {room: place for place, room in enumerate((*GROUND, *WAY, *WALLS, *DOORS))}
 
-MAX_MODULE = 400
 MAX_FUNCTION = 60
+MAX_FLOORS = 14
+MAX_NAMESAKES = 3
 
 
-def part_of(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+def name_of(path: Path) -> str:
+    return ".".join(("memhold", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+NAMES = {name_of(path): path for path in MODULES}
+
+
+def room_of(name: str) -> str:
+    return name.split(".")[1] if "." in name else "__init__"
 
 
 def imported(path: Path) -> set[str]:
+    """The modules of ours that a module imports, late imports and names in strings included."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: write the whole name of what you import"
-            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("memhold."):
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in NAMES else node.module or "" for name in whole}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES:
             found.add(node.value)
     return {name for name in found if name.startswith("memhold.")}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_go_one_way(path: Path) -> None:
-    part = part_of(path)
-    assert part in ALLOWED, f"{part} is new: say in this table what it may import"
-    for name in imported(path):
-        other = name.split(".")[1]
-        if not (SOURCE / other).exists() and not (SOURCE / f"{other}.py").exists():
-            continue
-        assert other == part or other in ALLOWED[part], f"{path.relative_to(SOURCE)} must not import {name}"
-        if part == other == "storage":
-            mine, theirs = path.relative_to(SOURCE).parts[1], name.split(".")[2] if name.count(".") > 1 else "sql"
-            assert mine.removesuffix(".py") == theirs or theirs in SIBLINGS["storage"], f"{path} must not import {name}"
+IMPORTS = {name: {one for one in imported(path) if one in NAMES} - {name} for name, path in NAMES.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_imports_go_one_way(name: str) -> None:
+    room = room_of(name)
+    if room == "__init__":
+        return  # it names what programs import, and loads none of it
+    assert room in ORDER, f"{room} is a new room: say in this table where it stands"
+    for other in IMPORTS[name]:
+        theirs = room_of(other)
+        assert theirs == room or ORDER[theirs] < ORDER[room], f"{name} must not import {other}"
+        if room in WALLS:
+            assert theirs in {
+                room,
+                *GROUND,
+                *(("index", "journal", "history", "facts") if room == "transfer" else ()),
+            }, f"{name} is a wall: it must not import {other}"
+        if room in WAY:
+            assert theirs not in WALLS, f"{name} must not import {other}: a stage asks a port"
+        if other == "memhold.wiring.settings":
+            assert room in {"wiring", "cli", "server"}, f"{name} must not read settings"
+
+
+STORES = {"sqlite", "postgres", "inmemory"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("memhold.storage.")])
+def test_stores_know_nothing_of_each_other(name: str) -> None:
+    mine = {name.split(".")[2]} & STORES
+    for other in IMPORTS[name]:
+        theirs = {*other.split(".")[2:3]} & STORES if other.startswith("memhold.storage.") else set()
+        assert theirs <= mine, f"{name} must not import {other}"
 
 
 def test_the_walk_sees_late_imports(tmp_path: Path) -> None:
     module = tmp_path / "late.py"
-    module.write_text("def f():\n    from memhold.pipeline import recall\n    return recall\n")
-    assert "memhold.pipeline.recall" in imported(module)
+    module.write_text("def f():\n    from memhold.recall import recall\n    return recall\n")
+    assert "memhold.recall.recall" in imported(module)
+
+
+def circles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Each set of names that reach one another."""
+    above = {name: _reached(edges, name) for name in edges}
+    return [sorted(o for o in above[name] if name in above[o]) for name in edges if name in above[name]]
+
+
+def _reached(edges: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [*edges[start]]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += edges[name]
+    return found
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}), "the walk finds a circle"
+    assert circles(IMPORTS) == []
+
+
+def test_the_house_has_few_floors() -> None:
+    """A room stands above all that it imports; the longest way down is short enough to keep in mind."""
+    rooms: dict[str, set[str]] = {}
+    for name, others in IMPORTS.items():
+        rooms.setdefault(room_of(name), set()).update(room_of(other) for other in others)
+    floors: dict[str, int] = {}
+
+    def floor(room: str) -> int:
+        if room not in floors:
+            floors[room] = 1 + max((floor(below) for below in rooms[room] - {room}), default=0)
+        return floors[room]
+
+    assert max(map(floor, rooms)) <= MAX_FLOORS, sorted(floors.items(), key=lambda one: one[1])
+
+
+def test_no_name_stands_on_many_files() -> None:
+    names = Counter(path.stem for path in MODULES if path.stem != "__init__")
+    assert [name for name, count in names.items() if count > MAX_NAMESAKES] == []
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.name == "__init__.py"], ids=lambda path: path.parent.name)
+def test_each_folder_says_what_it_is_for(path: Path) -> None:
+    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert said, f"{path} does not say in one sentence what the room is for"
+    assert said.split("\n")[0].endswith(".")
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    assert [path for path in {path.parent for path in MODULES} if not (path / "__init__.py").exists()] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_modules_and_functions_stay_small(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= MAX_MODULE, f"{path} has {text.count(chr(10))} lines: split it"
-    for node in ast.walk(ast.parse(text)):
+def test_functions_stay_small(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             size = (node.end_lineno or 0) - node.lineno + 1
             if ast.get_docstring(node) is not None:
@@ -138,13 +157,12 @@ def test_modules_and_functions_stay_small(path: Path) -> None:
             assert size <= MAX_FUNCTION, f"{path}:{node.lineno} {node.name} has {size} lines"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_exports_are_sorted_and_there(path: Path) -> None:
-    name = ".".join(("memhold", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+@pytest.mark.parametrize("name", NAMES)
+def test_exports_are_sorted_and_there(name: str) -> None:
     module = importlib.import_module(name)
     exported = getattr(module, "__all__", None)
     if exported is None:
-        assert path.name in {"__init__.py", "__main__.py"}, f"{name} has no __all__"
+        assert NAMES[name].name in {"__init__.py", "__main__.py"}, f"{name} has no __all__"
         return
     assert len(set(exported)) == len(exported)
     for each in exported:
@@ -170,13 +188,14 @@ def test_opening_loads_no_server_and_no_provider() -> None:
     assert done.stdout.split() == []
 
 
-def test_opening_a_file_loads_no_stage_of_the_pipeline(tmp_path: Path) -> None:
+def test_opening_a_file_loads_no_stage_of_the_way(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     code = (
         "import sys; from memhold import Memhold; Memhold.open(sys.argv[1]).close();"
-        "print(*sorted(name for name in sys.modules if name.startswith('memhold.pipeline.')))"
+        "print(*sorted(name for name in sys.modules if name.startswith('memhold.')))"
     )
     found = ""
     for _ in range(2):
         found = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True).stdout
-    assert set(found.split()) <= {"memhold.pipeline.embedding", "memhold.pipeline.limits"}
+    stages = {name for name in found.split() if room_of(name) in WAY and name.count(".") > 1}
+    assert stages <= {"memhold.index.embedding"}

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from memhold import Memhold
-from memhold.scope import AsyncScope
-from memhold.sync import SyncScope
+from memhold.faces.python.sync import SyncScope
 from memhold.testing import FakeClock, VerbSuite
+from memhold.verbs.scope import AsyncScope
 
 
 class Threaded:

@@ -15,19 +15,19 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.errors import StoreBusy, StoreError, StoreFull, WrongLoop
-from memhold.model import Scope
-from memhold.pipeline.embedding import Embedding
-from memhold.pipeline.index import begin
-from memhold.portal import Portal
-from memhold.ports import Lease, Store
-from memhold.providers.local.builtin import BuiltinEmbedding
+from memhold.faces.python.portal import Portal
+from memhold.index.embedding import Embedding
+from memhold.index.index_step import index_step, start_generation
+from memhold.index.pending_vectors import begin
+from memhold.ports.stores import Lease, Store
+from memhold.ports.transaction import WriteTx
+from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 from memhold.storage.sqlite import writer as writer_module
 from memhold.testing import FakeClock
-from memhold.transaction import WriteTx
 from memhold.transfer.mirror import try_lock
-from memhold.upkeep.embedding import index_step, start_generation
-from memhold.upkeep.holding import held_lease
+from memhold.upkeep.leases import held_lease
 from memhold.upkeep.worker import LONGEST_WAIT, SLOTS, Step, Worker
+from memhold.values.records import Scope
 
 NEVER = 3600.0
 """A poll that no test waits for."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.ports import Lease
+from memhold.ports.stores import Lease
 from memhold.testing import FakeClock
 from memhold.upkeep.worker import SLOTS, Worker
 

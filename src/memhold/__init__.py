@@ -14,12 +14,12 @@ from importlib import import_module
 
 _EXPORTS = {
     "memhold._version": ("__version__",),
-    "memhold.open": ("AsyncMemhold", "Memhold"),
-    "memhold.model": ("Change", "Memory", "Message", "Scope"),
-    "memhold.pipeline.context.answer": ("Context",),
-    "memhold.pipeline.tool_pairs": ("cut_window", "repair_window"),
-    "memhold.pipeline.window": ("Window",),
-    "memhold.answers": ("Erasure", "Hit", "Page", "Query", "Recall", "Receipt", "Remembered", "Status"),
+    "memhold.faces.python.open": ("AsyncMemhold", "Memhold"),
+    "memhold.values.records": ("Change", "Memory", "Message", "Scope"),
+    "memhold.context.answer": ("Context",),
+    "memhold.messages.tool_pairs": ("cut_window", "repair_window"),
+    "memhold.messages.window": ("Window",),
+    "memhold.values.answers": ("Erasure", "Hit", "Page", "Query", "Recall", "Receipt", "Remembered", "Status"),
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 
@@ -49,7 +49,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "errors":
-        return import_module("memhold.errors")
+        return import_module("memhold.values.errors")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'memhold' has no attribute {name!r}")

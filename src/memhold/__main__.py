@@ -2,7 +2,7 @@
 
 import sys
 
-from memhold.interfaces.cli import main
+from memhold.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -5,9 +5,11 @@ Each is the language, the sources (oldest first), the text, and what was dropped
 
 from __future__ import annotations
 
+# ruff: noqa: RUF001 - texts of several scripts, one merge a line where it can be read so
+
 __all__ = ["FAIR", "FALSE", "UNSEEN_FAIR", "UNSEEN_FALSE", "Merge"]
 
-# ruff: noqa: RUF001 - texts of several scripts, one merge a line where it can be read so
+
 # fmt: off
 Merge = tuple[str, list[str], str, list[tuple[str, int]]]
 

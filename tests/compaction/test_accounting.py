@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memhold.pipeline.compact.check import Accounted, Source, account
-from memhold.pipeline.compact.contract import Dropped
-from memhold.pipeline.compact.details import details, holds
-from memhold.pipeline.compact.negation import negates
+from memhold.compact.check import Accounted, Source, account
+from memhold.compact.contract import Dropped
+from memhold.compact.details import details, holds
+from memhold.compact.negation import negates
 from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merge
+
+# ruff: noqa: RUF001 - texts of several scripts
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -72,7 +74,6 @@ def test_a_text_holds_its_own_details(text: str) -> None:
     assert all(holds(text, detail) for detail in details(text)), details(text)
 
 
-# ruff: noqa: RUF001 - texts of several scripts
 Case = tuple[list[str], str, list[tuple[str, int]]]
 HONEST: list[Case] = [
     (

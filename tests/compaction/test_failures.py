@@ -11,7 +11,7 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.errors import ModelError
-from memhold.inference import ChatReply
+from memhold.ports.models import ChatReply
 from memhold.testing import ChaosServer
 from memhold.testing.chaos import FAULTS, Misbind
 from tests.compaction.conftest import Opened
@@ -294,7 +294,7 @@ async def test_lost_due_work_is_found_by_the_doctor(opened: Opened) -> None:
     alice = (await opened()).scope(user="alice")
     await told(alice, ONE)
     await alice._write(lambda tx: tx.clear_due("compact", "memories"))
-    from memhold.pipeline.checkup import rebuild_due
+    from memhold.history.checkup import rebuild_due
 
     await alice._write(rebuild_due)
     assert "compact" in (await alice.status()).due

@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from memhold.pipeline.compact.groups import MAX_SOURCES, leaves
+from memhold.compact.groups import MAX_SOURCES, leaves
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import Judge, Vectors, around, copies, living, near, until_stable, whole
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memhold.errors import Forgotten, ModelError
-from memhold.pipeline.compact.topics import MAX_ENTITIES, MAX_TOPICS, folded
 from memhold.testing.scripted import ScriptedChat
+from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import APART, Judge, Vectors, around, copies, living, merged, united, whole
 

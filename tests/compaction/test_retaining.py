@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memhold.errors import Forgotten, InvalidSetting, NotFound
-from memhold.settings import load_settings
+from memhold.wiring.settings import load_settings
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import Judge, living, merged
 
@@ -58,10 +58,10 @@ async def test_the_worker_hides_what_the_settings_do_not_keep(opened: Opened, cl
 
 
 async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, clock) -> None:
-    from memhold.answers import Retained
-    from memhold.model import Author, Scope
-    from memhold.pipeline.compact.retention import Retention, hide
-    from memhold.system import TimeOrderedIds
+    from memhold.history.retention import Retention, hide
+    from memhold.values.answers import Retained
+    from memhold.values.records import Author, Scope
+    from memhold.wiring.system import TimeOrderedIds
 
     mem = await opened(mid_tier_days=9000)
     alice, store = mem.scope(user="alice"), mem._runtime.store
@@ -85,7 +85,7 @@ async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, cloc
 
 
 async def test_by_inactivity_and_count_and_in_batches(opened: Opened, clock, monkeypatch) -> None:
-    from memhold.upkeep import retention
+    from memhold.history import retention_step as retention
 
     monkeypatch.setattr(retention, "BATCH", 3)
     mem = await opened(retain_most=2, retain_unused_days=300.0)

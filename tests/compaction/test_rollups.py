@@ -13,20 +13,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memhold.compact.rollup.apply import history_of
+from memhold.compact.rollup.contract import read_rollup
+from memhold.compact.rollup.plan import Wanted, planned
+from memhold.context.rollups import told
 from memhold.errors import ModelError
-from memhold.inference import ChatReply, ChatRequest
-from memhold.model import Author, Change, Effect, Memory
-from memhold.pipeline.documents import index_memories
-from memhold.pipeline.rollup.apply import history_of, withdraw
-from memhold.pipeline.rollup.contract import read_rollup
-from memhold.pipeline.rollup.periods import LATE, LEVELS, Period, day_of
-from memhold.pipeline.rollup.plan import Wanted, planned, told
+from memhold.facts.rollups import withdraw
+from memhold.index.documents import index_memories
+from memhold.ports.models import ChatReply, ChatRequest
+from memhold.upkeep.periods import LATE, LEVELS, Period, day_of
+from memhold.values.records import Author, Change, Effect, Memory
 from tests.compaction.conftest import Opened
 from tests.compaction.worlds import IDS, call, shown, united
 
+# ruff: noqa: RUF001 - texts of several scripts
+
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NOW = MONDAY + timedelta(days=50)
-# ruff: noqa: RUF001 - texts of several scripts
 
 
 class Teller:

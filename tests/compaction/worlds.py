@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from memhold.errors import ModelError
-from memhold.inference import ChatReply, ChatRequest, ToolCall
-from memhold.model import Author, Change, Effect, Memory
-from memhold.pipeline.documents import index_memories
-from memhold.pipeline.embedding import BACKGROUND
-from memhold.pipeline.remember import memory_digest
-from memhold.system import TimeOrderedIds
+from memhold.facts.revisions import memory_digest
+from memhold.index.documents import index_memories
+from memhold.index.embedding import BACKGROUND
+from memhold.ports.models import ChatReply, ChatRequest, ToolCall
+from memhold.values.records import Author, Change, Effect, Memory
+from memhold.wiring.system import TimeOrderedIds
 
 IDS = TimeOrderedIds()
 _LINE = re.compile(r"^\[s(\d+)\] \(([^)]*)\) (.*(?:\n  (?!topics:|entities:).*)*)", re.MULTILINE)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from memhold.inference import ChatModel
-from memhold.model import Memory
+from memhold.ports.models import ChatModel
 from memhold.providers.chain import Chain, Link
 from memhold.providers.chat import chat_model
 from memhold.providers.entry import Entry
 from memhold.providers.wrappers import Backoff, Timed
-from memhold.system import SystemClock
 from memhold.testing import ChaosServer
+from memhold.values.records import Memory
+from memhold.wiring.system import SystemClock
 
 
 class HttpChain(Chain):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memhold.inference import ChatReply, Rejected, ToolCall
-from memhold.pipeline.consolidate.contract import SAVE_MEMORY, Draft, Frame, read_reply
+from memhold.consolidate.contract import SAVE_MEMORY, Draft, Frame, read_reply
+from memhold.ports.models import ChatReply, Rejected, ToolCall
 
 FRAME = Frame(places=frozenset({1, 2, 3}), known=2, quoted=("Alice told in March that she prefers the window seat.",))
 FACT = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.model import Scope
-from memhold.pipeline.consolidate.hold import Hold
-from memhold.ports import Lease
+from memhold.consolidate.apply_guard import Hold
+from memhold.ports.stores import Lease
 from memhold.testing import FakeClock
+from memhold.values.records import Scope
 
 ALICE = Scope(user="alice")
 

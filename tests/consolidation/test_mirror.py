@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.model import Scope
 from memhold.testing import FakeClock, SeededIds
 from memhold.transfer.mirror import mirror_folder
+from memhold.values.records import Scope
 
 pytestmark = pytest.mark.asyncio
 

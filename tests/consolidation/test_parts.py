@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from memhold.inference import Accepted, TaskFailed
-from memhold.pipeline.consolidate.snapshot import Snapshot
-from memhold.pipeline.consolidate.window import When, units
+from memhold.consolidate.parts import MAX_HALVINGS, Asking
+from memhold.consolidate.snapshot import Snapshot
+from memhold.journal.windows import When, units
+from memhold.ports.models import Accepted, TaskFailed
 from memhold.testing.scripted import sensible_reply
-from memhold.upkeep.parts import MAX_HALVINGS, Asking
 from tests.consolidation.test_window import message, session, talk
 
 POISON = "Zzyzx"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.pipeline.fences import fence
+from memhold.messages.fences import fence
 from memhold.testing import ChaosServer
 from memhold.testing.chaos import answer
 from tests.consolidation.chains import check_facts_once, check_whole, everything, http_chain

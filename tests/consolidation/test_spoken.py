@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from memhold.pipeline.consolidate.entry import sentences, slips
-from memhold.pipeline.fences import fence, find_quotes
-from memhold.pipeline.spoken import Spoken, spoken
+from memhold.consolidate.entry import sentences, slips
+from memhold.facts.quotes import Spoken, spoken
+from memhold.messages.fences import fence, find_quotes
 from tests.consolidation.test_window import SECRET, message
 
 SAID = {

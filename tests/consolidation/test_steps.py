@@ -18,13 +18,13 @@ import pytest
 import pytest_asyncio
 
 from memhold import AsyncMemhold, Memhold
+from memhold.consolidate.requests import make_due
+from memhold.consolidate.rules import RulesModel
 from memhold.errors import ModelError, UndoConflict
-from memhold.pipeline.consolidate.asked import make_due
-from memhold.pipeline.consolidate.rules import RulesModel
-from memhold.pipeline.fences import fence
-from memhold.pipeline.tokens import estimate_tokens
+from memhold.messages.fences import fence
 from memhold.testing import FakeClock
 from memhold.testing.scripted import ScriptedChat, sensible_reply
+from memhold.text.token_estimate import estimate_tokens
 from tests.consolidation.chains import check_facts_once, check_whole, everything
 
 Opened = Callable[..., Any]

@@ -10,9 +10,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.model import Message, Session
-from memhold.pipeline.consolidate.asking import frame_of, pieces_of, quoted_in, request
-from memhold.pipeline.consolidate.window import (
+from memhold.consolidate.asking import frame_of, pieces_of, quoted_in, request
+from memhold.journal.windows import (
     When,
     cost,
     due_at,
@@ -24,7 +23,8 @@ from memhold.pipeline.consolidate.window import (
     units,
     window,
 )
-from memhold.pipeline.fences import fence, find_quotes
+from memhold.messages.fences import fence, find_quotes
+from memhold.values.records import Message, Session
 
 AT = datetime(2026, 1, 2, 10, tzinfo=UTC)
 SECRET = b"s" * 32

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from memhold import AsyncMemhold
 from memhold.errors import ModelError
-from memhold.model import Author
-from memhold.pipeline.remember import Teller
-from memhold.pipeline.statements import Statement, state_fact
-from memhold.pipeline.suspicions import doubts
+from memhold.facts import keys_step as likeness_module
+from memhold.facts.remember import Teller
+from memhold.facts.state import Statement, state_fact
+from memhold.facts.suspicions import doubts
 from memhold.testing import FakeClock, ScriptedChat, SeededIds
-from memhold.upkeep import likeness as likeness_module
+from memhold.values.records import Author
 
 pytestmark = pytest.mark.asyncio
 DAY = 86_400.0

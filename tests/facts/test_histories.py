@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from memhold import AsyncMemhold
+from memhold.ports.transaction import ReadTx
 from memhold.testing import FakeClock, SeededIds
-from memhold.transaction import ReadTx
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memhold import AsyncMemhold
-from memhold.model import Author, Memory, Scope
-from memhold.pipeline import statements
-from memhold.pipeline.remember import Teller
-from memhold.pipeline.statements import Statement, state_fact
-from memhold.storage import rows
+from memhold.facts import state as statements
+from memhold.facts.remember import Teller
+from memhold.facts.state import Statement, state_fact
+from memhold.storage.sql import rows
 from memhold.testing import FakeClock, SeededIds
+from memhold.values.records import Author, Memory, Scope
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memhold import AsyncMemhold, Memhold
-from memhold import scope as scope_module
-from memhold.model import FactKey
-from memhold.pipeline import keying
+from memhold.facts import matching as keying
+from memhold.values.records import FactKey
+from memhold.verbs import scope as scope_module
 
 WORDINGS = ("favorite food", "favourite food", "most favorite food")
 BOUND = 60.0

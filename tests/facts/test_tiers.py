@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.model import Author, Change
-from memhold.pipeline.remember import Teller
-from memhold.pipeline.statements import Stated, Statement, state_fact
-from memhold.pipeline.tiers import durable
+from memhold.facts.remember import Teller
+from memhold.facts.state import Stated, Statement, state_fact
+from memhold.facts.tiers import durable
 from memhold.testing import FakeClock
+from memhold.values.records import Author, Change
 
 pytestmark = pytest.mark.asyncio
 DAY = timedelta(days=1)

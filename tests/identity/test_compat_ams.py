@@ -14,8 +14,8 @@ import pytest_asyncio
 
 from memhold import AsyncMemhold
 from memhold.errors import InvalidSetting
-from memhold.interfaces.compat_ams import COMPAT
-from memhold.interfaces.serve_settings import ServeSettings
+from memhold.faces.compat.ams import COMPAT
+from memhold.server.settings import ServeSettings
 from tests.rest.serving import Live, live
 
 with warnings.catch_warnings():

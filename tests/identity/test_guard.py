@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from memhold import AsyncMemhold
 from memhold.errors import InvalidSetting
-from memhold.interfaces.guard import Guard, GuardRules
-from memhold.interfaces.guard_rules import (
+from memhold.server.guard import Guard, GuardRules
+from memhold.server.guard_rules import (
     Rate,
     RateLimits,
     allowed_hosts,
@@ -25,10 +25,10 @@ from memhold.interfaces.guard_rules import (
     origin_fault,
     request_id_of,
 )
-from memhold.interfaces.guarding import Door, TokenAuthenticate, guarded
-from memhold.interfaces.principal import Principal
-from memhold.model import Scope
+from memhold.server.guard_setup import Door, TokenAuthenticate, guarded
 from memhold.testing import FakeClock
+from memhold.values.principal import Principal
+from memhold.values.records import Scope
 
 from .asgi import ask, echo
 

@@ -15,8 +15,8 @@ import pytest
 import pytest_asyncio
 
 from memhold import Memhold
-from memhold.interfaces.cli import main
-from memhold.interfaces.guard import OPEN_PATHS
+from memhold.cli.main import main
+from memhold.server.guard import OPEN_PATHS
 
 from .asgi import Answer
 from .test_redaction import files_with

@@ -21,12 +21,12 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from memhold import AsyncMemhold
 from memhold.errors import InvalidSetting
-from memhold.interfaces.guard import Guard, GuardRules
-from memhold.interfaces.guard_rules import allowed_hosts
-from memhold.interfaces.guarding import Door, guarded, oauth_of_file
-from memhold.interfaces.jwks import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, KeySet
-from memhold.interfaces.oauth import JwtAuthenticate, OAuth, oauth_from
-from memhold.interfaces.resource import Resource
+from memhold.server.guard import Guard, GuardRules
+from memhold.server.guard_rules import allowed_hosts
+from memhold.server.guard_setup import Door, guarded, oauth_of_file
+from memhold.server.jwks import FRESH_SECONDS, PAUSE_SECONDS, STALE_SECONDS, KeySet
+from memhold.server.oauth import JwtAuthenticate, OAuth, oauth_from
+from memhold.server.resource import Resource
 
 from .asgi import ask, echo
 

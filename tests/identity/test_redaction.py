@@ -18,8 +18,8 @@ import pytest
 
 from memhold import Memhold
 from memhold.errors import IdempotencyConflict, InvalidSetting, SecretFound
-from memhold.pipeline.access import mint
-from memhold.redaction import SecretRedactor
+from memhold.journal.secrets import SecretRedactor
+from memhold.verbs.token_text import mint
 
 RNG = Random(8)
 REDACTOR = SecretRedactor("on")

@@ -14,15 +14,15 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, FastAPI
 
 from memhold import AsyncMemhold
-from memhold.access import RIGHTS
-from memhold.interfaces.compat_ams import compat_router
-from memhold.interfaces.front import Front, Observed
-from memhold.interfaces.guard_rules import Rate
-from memhold.interfaces.guarding import Door, guarded
-from memhold.interfaces.mcp_http import mcp_app
-from memhold.interfaces.metrics import Metrics
-from memhold.interfaces.rest import RestOptions, rest_app
-from memhold.interfaces.rest_changes import Streams
+from memhold.faces.compat.ams import compat_router
+from memhold.faces.mcp.http import mcp_app
+from memhold.faces.rest.app import RestOptions, rest_app
+from memhold.faces.rest.changes import Streams
+from memhold.server.guard_rules import Rate
+from memhold.server.guard_setup import Door, guarded
+from memhold.server.metrics import Metrics
+from memhold.server.routing import Front, Observed
+from memhold.values.access_tokens import RIGHTS
 
 from .asgi import HOST, Answer, ask
 

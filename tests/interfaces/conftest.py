@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memhold.interfaces.cli import main
+from memhold.cli.main import main
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from memhold import Memhold
+from memhold.cli.context import context_command
 from memhold.errors import InvalidInput
-from memhold.interfaces.cli_context import context_command
 
 
 @pytest.fixture

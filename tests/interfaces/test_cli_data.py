@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memhold.interfaces import cli_frame
+from memhold.cli import frame as cli_frame
 
 from .conftest import CommandLine
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from memhold.interfaces.cli import COMMANDS, cli, main
+from memhold.cli.main import COMMANDS, cli, main
 
 from .conftest import CommandLine, process
 
@@ -41,8 +41,8 @@ def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert all(name in out and line in out for name, line in LINES.items())
     code = (
-        "import sys\nfrom memhold.interfaces.cli import main\nmain(['--help'])\n"
-        "heavy = ('asyncio', 'apsw', 'numpy', 'rich', 'pydantic', 'memhold.open', 'memhold.interfaces.cli_read')\n"
+        "import sys\nfrom memhold.cli.main import main\nmain(['--help'])\n"
+        "heavy = ('asyncio', 'apsw', 'numpy', 'rich', 'pydantic', 'memhold.faces.python.open', 'memhold.cli.read')\n"
         "print('LOADED', *[name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -58,7 +58,7 @@ def test_completion_is_a_script_that_names_our_command(run: CommandLine, shell: 
 
 def test_completion_knows_the_commands() -> None:
     asked = {"_MEMHOLD_COMPLETE": "bash_complete", "COMP_WORDS": "memhold rec", "COMP_CWORD": "1"}
-    code = "from memhold.interfaces.cli import main; main([])"
+    code = "from memhold.cli.main import main; main([])"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -71,7 +71,7 @@ def test_completion_knows_the_commands() -> None:
 
 def test_ctrl_c_exits_with_130_and_says_how_to_go_on(run: CommandLine) -> None:
     run("add", "hello")
-    keep = import_module("memhold.interfaces.cli_keep")
+    keep = import_module("memhold.cli.keep")
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

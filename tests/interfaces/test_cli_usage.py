@@ -7,9 +7,9 @@ import json
 from datetime import date
 from pathlib import Path
 
-from memhold.inference import Tally
+from memhold.ports.models import Tally
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import SystemClock
+from memhold.wiring.system import SystemClock
 
 from .conftest import process
 

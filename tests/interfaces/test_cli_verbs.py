@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memhold.interfaces import cli_forget
+from memhold.cli import forget as cli_forget
 
 from .conftest import CommandLine
 

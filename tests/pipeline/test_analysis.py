@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.pipeline.analysis import ANALYSIS_VERSION, analyse, analyse_query
+from memhold.text.analysis import ANALYSIS_VERSION, analyse, analyse_query
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 

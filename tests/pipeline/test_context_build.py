@@ -12,19 +12,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults, says_something
 
+from memhold.context.allocate import Item, Slot, allocate, fill
+from memhold.context.build import build
+from memhold.context.gather import WindowRead
+from memhold.context.plan import Gathered, Request
+from memhold.context.shorten import LEAST_KEPT, shorten_message, shorten_text
+from memhold.context.strategies import STRATEGIES
+from memhold.context.window_messages import is_person, overlap
 from memhold.errors import TooLarge
-from memhold.model import Memory, Message
-from memhold.pipeline.context.allocate import Item, Slot, allocate, fill
-from memhold.pipeline.context.build import build
-from memhold.pipeline.context.gather import WindowRead
-from memhold.pipeline.context.pieces import is_person, overlap
-from memhold.pipeline.context.plan import Gathered, Request
-from memhold.pipeline.context.shorten import LEAST_KEPT, shorten_message, shorten_text
-from memhold.pipeline.context.strategies import STRATEGIES
-from memhold.pipeline.fences import find_quotes
-from memhold.pipeline.tokens import estimate_message, estimate_tokens
-from memhold.pipeline.tool_pairs import repair_window
+from memhold.messages.fences import find_quotes
+from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos import rules
+from memhold.text.token_estimate import estimate_message, estimate_tokens
+from memhold.values.records import Memory, Message
 
 every = tried(100)
 SECRET = b"s" * 32

@@ -5,12 +5,12 @@ from random import Random
 import pytest
 from test_context_build import SECRET, journal, memory
 
-from memhold.pipeline.context.build import build
-from memhold.pipeline.context.cuts import STEP, cut
-from memhold.pipeline.context.gather import WindowRead
-from memhold.pipeline.context.pieces import Piece
-from memhold.pipeline.context.plan import Gathered, Request
-from memhold.pipeline.tokens import Counted
+from memhold.context.build import build
+from memhold.context.cuts import STEP, cut
+from memhold.context.gather import WindowRead
+from memhold.context.plan import Gathered, Request
+from memhold.context.window_messages import Piece
+from memhold.text.token_estimate import Counted
 
 TURNS = 200
 CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.model import Quote
-from memhold.pipeline.fences import NOTICE, fence, find_quotes, neutral, without, without_fences
+from memhold.messages.fences import NOTICE, fence, find_quotes, neutral, without, without_fences
+from memhold.values.records import Quote
 
 SECRET, OTHER = b"a" * 32, b"b" * 32
 IDS = ("mem_1", "mem_2")

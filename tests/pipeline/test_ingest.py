@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhold.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
-from memhold.pipeline.ingest import body_from_json, body_json, parse_messages
-from memhold.pipeline.limits import Limits
+from memhold.messages.ingest import body_from_json, body_json, parse_messages
+from memhold.messages.limits import Limits
 
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)
 

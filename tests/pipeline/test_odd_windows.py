@@ -5,7 +5,7 @@ from histories import IMAGE
 from provider_rules import anthropic_faults, openai_faults
 
 from memhold import cut_window, repair_window
-from memhold.pipeline.window import EMPTY_RESULT, NO_RESULT
+from memhold.messages.window import EMPTY_RESULT, NO_RESULT
 from memhold.testing import check_anthropic, check_openai
 
 

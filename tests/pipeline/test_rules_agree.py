@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults
 
-from memhold.pipeline.tool_pairs import repair_window
+from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos.rules import check_anthropic, check_openai
 
 every = tried(200)

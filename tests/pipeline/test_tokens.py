@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.pipeline.tokens import IMAGE, MESSAGE, Counted, estimate_message, estimate_tokens
+from memhold.text.token_estimate import IMAGE, MESSAGE, Counted, estimate_message, estimate_tokens
 
 RECORDED = Path(__file__).parents[2] / "src" / "memhold" / "bench" / "token_counts.json"
 CASES = json.loads(RECORDED.read_text(encoding="utf-8"))

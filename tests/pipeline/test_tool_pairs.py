@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults, parts, says_something
 
 from memhold.errors import InvalidInput, InvalidMessage
-from memhold.pipeline.anthropic_pairs import anthropic_starts
-from memhold.pipeline.openai_pairs import openai_starts
-from memhold.pipeline.tokens import estimate_message
-from memhold.pipeline.tool_pairs import cut_window, repair_window
-from memhold.pipeline.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, is_system
+from memhold.messages.anthropic_pairs import anthropic_starts
+from memhold.messages.openai_pairs import openai_starts
+from memhold.messages.tool_pairs import cut_window, repair_window
+from memhold.messages.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, is_system
+from memhold.text.token_estimate import estimate_message
 
 try:  # the chaos server's rules, written by another hand; a second opinion where they are there
     from memhold.testing.chaos import rules

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.packed import Block, DocumentKind, DocumentRecord, Entry, append, remove, set_active
-from memhold.pipeline.analysis import QueryWord, analyse, analyse_query
-from memhold.pipeline.turns import SCORING, Scoring
-from memhold.pipeline.words import score_words
-from memhold.unpacked import decode
+from memhold.index.postings_arrays import decode
+from memhold.index.turns import SCORING, Scoring
+from memhold.index.words import score_words
+from memhold.ports.postings import Block, DocumentKind, DocumentRecord, Entry, append, remove, set_active
+from memhold.text.analysis import QueryWord, analyse, analyse_query
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ import sys
 from datetime import timedelta
 from random import Random
 
-from memhold.chains import ChainParts
-from memhold.model import Scope
 from memhold.providers.chain import Chain, Link
 from memhold.providers.wrappers import Backoff
-from memhold.scope import AsyncScope
-from memhold.settings import Settings
-from memhold.system import SystemClock
 from memhold.testing.scripted import HashEmbedding
+from memhold.values.records import Scope
+from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
+from memhold.wiring.chains import ChainParts
+from memhold.wiring.settings import Settings
+from memhold.wiring.system import SystemClock
 from tests.compaction.test_rollups import summary
 from tests.proofs.dying import open_dying
 from tests.proofs.test_compaction import SAYS, SUBJECTS, Unsteady

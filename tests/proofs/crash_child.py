@@ -9,10 +9,10 @@ import asyncio
 import sys
 from random import Random
 
-from memhold.model import Scope
-from memhold.scope import AsyncScope
-from memhold.system import SystemClock
+from memhold.values.records import Scope
+from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
+from memhold.wiring.system import SystemClock
 from tests.proofs.dying import open_dying
 
 WRITERS = 4

@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 
-from memhold.ports import Clock, Store
+from memhold.ports.stores import Clock, Store
 from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.store import PostgresStore
 from memhold.storage.sqlite.store import SqliteStore

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from memhold.model import Scope
 from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.store import PostgresStore
-from memhold.system import SystemClock
+from memhold.values.records import Scope
+from memhold.wiring.system import SystemClock
 
 ALICE = Scope(user="alice")
 

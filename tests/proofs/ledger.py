@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 import psycopg
 
-from memhold.packed import Block
-from memhold.pipeline.index_check import verify
-from memhold.unpacked import decode
+from memhold.index.postings_arrays import decode
+from memhold.index.postings_check import verify
+from memhold.ports.postings import Block
 
 ORPHANS = {
     "a message without its session": """

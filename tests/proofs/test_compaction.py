@@ -10,24 +10,24 @@ from random import Random
 
 import pytest
 
-from memhold.chains import ChainParts
+from memhold.compact.check import Source, account
+from memhold.compact.details import details, holds
 from memhold.errors import MemholdError, ModelError
-from memhold.inference import ChatReply
-from memhold.model import Scope
-from memhold.pipeline.compact.check import Source, account
-from memhold.pipeline.compact.details import details, holds
+from memhold.ports.models import ChatReply
 from memhold.providers.chain import Chain, Link
 from memhold.providers.wrappers import Backoff
-from memhold.scope import AsyncScope
-from memhold.settings import Settings
 from memhold.storage.inmemory.store import InMemoryStore
 from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.store import PostgresStore
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import TimeOrderedIds
 from memhold.testing import FakeClock
 from memhold.testing.scripted import HashEmbedding
+from memhold.values.records import Scope
+from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
+from memhold.wiring.chains import ChainParts
+from memhold.wiring.settings import Settings
+from memhold.wiring.system import TimeOrderedIds
 from tests.compaction.worlds import APART, call, merged, shown, united, whole
 from tests.postgres_server import Databases
 from tests.proofs.test_consolidation import Killed

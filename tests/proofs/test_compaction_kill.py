@@ -11,16 +11,16 @@ from random import Random
 
 import pytest
 
+from memhold.compact.rollup.apply import declined, history_of
+from memhold.compact.rollup.plan import planned
 from memhold.errors import MemholdError, NotFound
-from memhold.pipeline.rollup.apply import declined, history_of
-from memhold.pipeline.rollup.plan import planned
-from memhold.ports import Store
+from memhold.ports.stores import Store
 from memhold.storage.inmemory.store import InMemoryStore
 from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.store import PostgresStore
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import TimeOrderedIds
 from memhold.testing import FakeClock
+from memhold.wiring.system import TimeOrderedIds
 from tests.compaction.test_rollups import rollups, sound, summary
 from tests.postgres_server import Databases
 from tests.proofs.dying import run_dying

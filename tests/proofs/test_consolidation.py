@@ -10,24 +10,24 @@ from random import Random
 
 import pytest
 
-from memhold.chains import ChainParts
 from memhold.errors import ModelError
-from memhold.inference import ChatReply, ToolCall
-from memhold.model import Scope
-from memhold.ports import Lease
+from memhold.ports.models import ChatReply, ToolCall
+from memhold.ports.stores import Lease
 from memhold.providers.chain import Chain, Link
 from memhold.providers.wrappers import Backoff
-from memhold.scope import AsyncScope
-from memhold.settings import Settings
 from memhold.storage.inmemory import InMemoryStore
 from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.store import PostgresStore
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import TimeOrderedIds
 from memhold.testing import FakeClock
 from memhold.testing.scripted import sensible_reply
 from memhold.upkeep.worker import Worker
+from memhold.values.records import Scope
+from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
+from memhold.wiring.chains import ChainParts
+from memhold.wiring.settings import Settings
+from memhold.wiring.system import TimeOrderedIds
 from tests.postgres_server import Databases
 
 SESSIONS = ("s1", "s2", "")

@@ -10,16 +10,16 @@ from random import Random
 import apsw
 import pytest
 
-from memhold.chains import ChainParts
-from memhold.ports import Store
+from memhold.ports.stores import Store
 from memhold.providers.chain import Chain, Link
-from memhold.settings import Settings
 from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.store import PostgresStore
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import SystemClock
 from memhold.testing import FakeClock
 from memhold.testing.scripted import ScriptedChat
+from memhold.wiring.chains import ChainParts
+from memhold.wiring.settings import Settings
+from memhold.wiring.system import SystemClock
 from tests.postgres_server import Databases
 from tests.proofs.dying import run_dying
 from tests.proofs.ledger import check_acknowledged, check_whole

@@ -9,13 +9,13 @@ import apsw
 import pytest
 
 from memhold.errors import StoreError, StoreFull
-from memhold.model import Scope
-from memhold.scope import AsyncScope
-from memhold.settings import Settings
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import SystemClock
 from memhold.testing.disk import FaultyDisk, Operation
+from memhold.values.records import Scope
+from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
+from memhold.wiring.settings import Settings
+from memhold.wiring.system import SystemClock
 from tests.proofs.ledger import check_acknowledged, check_whole
 
 

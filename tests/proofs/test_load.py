@@ -16,9 +16,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from benchmarks.measure import percentile
 
 from memhold import AsyncMemhold
-from memhold.bench.measure import percentile
 from memhold.testing import ChaosServer
 from tests.proofs.conftest import FULL, NOTES
 from tests.rest.test_serve_process import Running, running

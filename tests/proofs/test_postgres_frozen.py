@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from memhold.model import Scope
 from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.store import PostgresStore
-from memhold.system import SystemClock
+from memhold.values.records import Scope
+from memhold.wiring.system import SystemClock
 from tests.postgres_server import Databases
 
 CHILD = Path(__file__).with_name("frozen_child.py")

@@ -15,8 +15,8 @@ import apsw
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.scope import AsyncScope
 from memhold.testing import FakeClock
+from memhold.verbs.scope import AsyncScope
 
 SESSIONS = ("alpha", "beta", "")
 SIZES = (0, 3, 40, 300, 900, 3_000, 12_000)

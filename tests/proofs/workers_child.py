@@ -15,8 +15,10 @@ import sys
 from random import Random
 
 from memhold import AsyncMemhold
-from memhold.pipeline.consolidate import apply, hold
-from memhold.upkeep import consolidation, worker
+from memhold.consolidate import apply
+from memhold.consolidate import apply_guard as hold
+from memhold.consolidate import consolidation_step as consolidation
+from memhold.upkeep import worker
 from tests.proofs.test_consolidation import Unsteady
 
 LEASE_SECONDS = 2.0

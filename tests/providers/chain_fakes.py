@@ -6,7 +6,7 @@ import asyncio
 from random import Random
 
 from memhold.errors import ModelError
-from memhold.inference import ChatReply, ChatRequest, ChatTurn, Tool, Usage
+from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, Usage
 from memhold.providers.chain import Chain, Link
 from memhold.testing.clock import FakeClock
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memhold.bench.models import run
+from benchmarks.models import run
 
 
 def test_the_rows_name_what_was_compared():

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhold.errors import ModelDamaged
-from memhold.inference import EmbeddingModel
-from memhold.providers.local.builtin import BUILTIN_DIRECTORY, BuiltinEmbedding
-from memhold.providers.local.pieces import PieceReader
+from memhold.ports.models import EmbeddingModel
+from memhold.providers.embedding.builtin.model import BUILTIN_DIRECTORY, BuiltinEmbedding
+from memhold.providers.embedding.builtin.pieces import PieceReader
 
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1_000_000

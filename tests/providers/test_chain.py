@@ -11,7 +11,7 @@ import pytest
 from chain_fakes import Scripted, a_chain, a_request, failure, run
 
 from memhold.errors import ChainFailed, ModelError
-from memhold.inference import ChatReply, ToolCall
+from memhold.ports.models import ChatReply, ToolCall
 from memhold.providers.breaker import Breaker
 from memhold.providers.chain import Accepted, Chain, Link, Rejected, TaskFailed, ask
 from memhold.providers.wrappers import Backoff, Retrying, Timed

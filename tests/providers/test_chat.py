@@ -10,11 +10,11 @@ import pytest
 from chain_fakes import TOOL, a_request
 
 from memhold.errors import InvalidSetting, ModelError
-from memhold.inference import ChatRequest, ChatTurn
+from memhold.ports.models import ChatRequest, ChatTurn
 from memhold.providers.chat import chat_model
 from memhold.providers.entry import Entry
-from memhold.system import SystemClock
 from memhold.testing.chaos import ChaosServer, answer
+from memhold.wiring.system import SystemClock
 
 PROTOCOLS = ("openai-chat", "anthropic-messages", "ollama-chat")
 KEYS = {"KEY_A": "key-a", "KEY_B": "key-b"}

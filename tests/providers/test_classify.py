@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memhold.providers.classify import classify, classify_rows, is_unload
-from memhold.providers.rules import RULES
+from memhold.providers.failures.classify import classify, classify_rows, is_unload
+from memhold.providers.failures.rules import RULES
 
 ROWS = [json.loads(line) for line in Path(__file__).with_name("errors.jsonl").read_text(encoding="utf-8").splitlines()]
 POISONS = [row for row in ROWS if row["class"] == "poison" and row["body"]]

@@ -14,7 +14,7 @@ import cloudpickle
 import pytest
 
 from memhold.errors import ModelError
-from memhold.providers.failures import plain_error
+from memhold.providers.failures.errors import plain_error
 
 CLASSES = {"retry", "resample", "next", "park", "shorten", "poison", "auth"}
 BODY = {

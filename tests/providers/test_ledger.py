@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhold.errors import Attempt
-from memhold.inference import Tally, Usage
+from memhold.ports.models import Tally, Usage
 from memhold.providers.chain import Chain, Link, Rejected
 from memhold.providers.entry import Entry
 from memhold.providers.ledger import Ledger, merged, tally_of

@@ -10,16 +10,16 @@ from chain_fakes import a_request
 from click.testing import CliRunner
 
 from memhold import AsyncMemhold
+from memhold.cli.main import cli
 from memhold.errors import ChainFailed, InvalidSetting, ModelError, StoreFull
-from memhold.interfaces.cli import cli
 from memhold.providers.catalog import load_catalog
-from memhold.settings import Settings, load_settings
 from memhold.storage.inmemory.store import InMemoryStore
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import SystemClock, TimeOrderedIds
 from memhold.testing.chaos import ChaosServer, answer
 from memhold.testing.clock import FakeClock
 from memhold.wiring import models_of
+from memhold.wiring.settings import Settings, load_settings
+from memhold.wiring.system import SystemClock, TimeOrderedIds
 
 TABLE = """
 [chains]

@@ -13,8 +13,8 @@ from memhold.providers.chain import Accepted, Rejected, ask
 from memhold.providers.ledger import Ledger
 from memhold.providers.pool import ChainSettings, ChatPool
 from memhold.providers.wrappers import Backoff
-from memhold.system import SystemClock
 from memhold.testing.chaos import ChaosServer
+from memhold.wiring.system import SystemClock
 
 CHAIN = """
 [chains]

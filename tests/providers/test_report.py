@@ -8,17 +8,17 @@ from datetime import date
 import pytest
 from click.testing import CliRunner
 
-from memhold.inference import Tally
-from memhold.interfaces.cli_models import models_group
+from memhold.cli.models import models_group
+from memhold.ports.models import Tally
 from memhold.providers.catalog import load_catalog
 from memhold.providers.chat import chat_model
-from memhold.providers.classify import classify_rows
 from memhold.providers.entry import Entry
+from memhold.providers.failures.classify import classify_rows
 from memhold.providers.report import catalog_rows, note_rows, price_of_consolidation, probe_chat, usage_rows
 from memhold.providers.view import ModelsView
-from memhold.system import SystemClock
 from memhold.testing.chaos import ChaosServer
 from memhold.testing.clock import FakeClock
+from memhold.wiring.system import SystemClock
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from memhold import AsyncMemhold
+from memhold.context.cuts import STEP
 from memhold.errors import InvalidInput
-from memhold.pipeline.context.cuts import STEP
-from memhold.pipeline.tokens import estimate_message, estimate_tokens
 from memhold.providers.vocabularies import family_of, tokenizer_of
+from memhold.text.token_estimate import estimate_message, estimate_tokens
 
 RECORDED = Path(__file__).parents[2] / "src" / "memhold" / "bench" / "token_counts.json"
 CASES = json.loads(RECORDED.read_text(encoding="utf-8"))

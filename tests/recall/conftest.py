@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from memhold.open import AsyncMemhold
+from memhold.faces.python.open import AsyncMemhold
 from memhold.testing.clock import FakeClock
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from benchmarks.recall import half_of, sureness
 
-from memhold.answers import Recall
-from memhold.bench.recall import half_of, sureness
-from memhold.open import AsyncMemhold
-from memhold.pipeline.arms import ASKING, ASKS, REPLIES, STATES, asks, understood
-from memhold.pipeline.confidence import THRESHOLD, confidence, shortfall
+from memhold.faces.python.open import AsyncMemhold
+from memhold.index.marks import ASKING, asks
+from memhold.recall.confidence import THRESHOLD, confidence, shortfall
+from memhold.recall.signals import ASKS, REPLIES, STATES, understood
+from memhold.values.answers import Recall
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 

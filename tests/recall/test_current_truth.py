@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memhold.open import AsyncMemhold
-from memhold.scope import AsyncScope
+from memhold.faces.python.open import AsyncMemhold
 from memhold.testing.clock import FakeClock
+from memhold.verbs.scope import AsyncScope
 from tests.recall.changed_facts import CHANGES, FILLER, SECOND, UNSEEN
 
 START = datetime(2025, 6, 1, tzinfo=UTC)

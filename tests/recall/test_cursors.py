@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.open import AsyncMemhold
+from memhold.faces.python.open import AsyncMemhold
 from memhold.testing import FakeClock, OpenHarness
 from memhold.testing.verb_suite_paging import MEANWHILE, paged_meanwhile
 

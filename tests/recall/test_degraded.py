@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from memhold.answers import Query
 from memhold.errors import ModelError
-from memhold.open import AsyncMemhold
-from memhold.pipeline.embedding import Embedding
-from memhold.pipeline.recall import Caches, Meaning, recall
-from memhold.providers.local.builtin import BuiltinEmbedding
+from memhold.faces.python.open import AsyncMemhold
+from memhold.index.embedding import Embedding
+from memhold.providers.embedding.builtin.model import BuiltinEmbedding
+from memhold.recall.recall import Caches, Meaning, recall
 from memhold.testing.clock import FakeClock
+from memhold.values.answers import Query
 
 TEXTS = ("I went to a concert in Lisbon.", "My sister has a dog called Rex.", "The car needs new tyres.")
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from memhold.answers import Query
 from memhold.errors import InvalidInput
-from memhold.open import AsyncMemhold
+from memhold.faces.python.open import AsyncMemhold
 from memhold.testing.clock import FakeClock
+from memhold.values.answers import Query
 
 _RULES = '[models.rules]\nprotocol = "rules"\nmodel = "rules"\nlabel = "rules"\n'
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.answers import Query, Recall
-from memhold.open import AsyncMemhold, Memhold
+from memhold.faces.python.open import AsyncMemhold, Memhold
 from memhold.testing.clock import FakeClock
+from memhold.values.answers import Query, Recall
 
 EVERYTHING = 1000
 START = datetime(2025, 1, 1, tzinfo=UTC)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.answers import Query
-from memhold.open import AsyncMemhold
-from memhold.pipeline.fusion import ARMS, Arm, fuse, normalised
-from memhold.pipeline.when import times
+from memhold.faces.python.open import AsyncMemhold
+from memhold.recall.fusion import ARMS, Arm, fuse, normalised
 from memhold.testing.clock import FakeClock
+from memhold.text.times import times
+from memhold.values.answers import Query
 from tests.recall.changed_facts import CHANGES, FILLER
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from memhold.pipeline import vector_cache
-from memhold.pipeline.sign_bits import estimated, signs
-from memhold.pipeline.vector_cache import DecodedVectors, _Decoded
-from memhold.vectors import VECTOR_DOCUMENTS, VectorBlock, written
+from memhold.index import vector_cache
+from memhold.index.sign_bits import estimated, signs
+from memhold.index.vector_cache import DecodedVectors, _Decoded
+from memhold.ports.vector_blocks import VECTOR_DOCUMENTS, VectorBlock, written
 from tests.recall.changed_facts import CHANGES, FILLER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from memhold.open import AsyncMemhold
+    from memhold.faces.python.open import AsyncMemhold
 
 SIZE, DIMENSION, TOP = 4000, 256, 10
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memhold.answers import Query
-from memhold.open import AsyncMemhold
-from memhold.pipeline.recall import Caches, Meaning, recall, related
-from memhold.scope import AsyncScope
-from memhold.transaction import ReadTx
+from memhold.faces.python.open import AsyncMemhold
+from memhold.ports.transaction import ReadTx
+from memhold.recall.recall import Caches, Meaning, recall, related
+from memhold.values.answers import Query
+from memhold.verbs.scope import AsyncScope
 from tests.recall.changed_facts import CHANGES, FILLER
 
 START = datetime(2025, 6, 1, tzinfo=UTC)

@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.model import Scope
-from memhold.packed import (
+from memhold.index.postings_arrays import DecodedIndex, decode
+from memhold.index.postings_cache import IndexCache
+from memhold.index.repeats import leading, repeats_of
+from memhold.index.turns import SCORING, Turns
+from memhold.index.words import best_first, score_words
+from memhold.ports.postings import (
     Block,
     CorruptIndex,
     DocumentKind,
@@ -21,15 +25,11 @@ from memhold.packed import (
     set_active,
     term_key,
 )
-from memhold.pipeline.analysis import analyse, analyse_query
-from memhold.pipeline.index_cache import IndexCache
-from memhold.pipeline.repeats import leading, repeats_of
-from memhold.pipeline.turns import SCORING, Turns
-from memhold.pipeline.words import best_first, score_words
 from memhold.storage.inmemory.store import InMemoryStore
-from memhold.system import TimeOrderedIds
 from memhold.testing.clock import FakeClock
-from memhold.unpacked import DecodedIndex, decode
+from memhold.text.analysis import analyse, analyse_query
+from memhold.values.records import Scope
+from memhold.wiring.system import TimeOrderedIds
 
 TEXTS = ("tea", "green tea", "the dog walks", "the dog walks home", "rain", "", "tea tea", "a bridge in the rain")
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.5000001, 1.0, 3.5])

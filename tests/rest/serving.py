@@ -14,11 +14,11 @@ from typing import Any
 import httpx2
 
 from memhold import AsyncMemhold
-from memhold.access import RIGHTS
-from memhold.interfaces.serve_settings import ServeSettings
-from memhold.interfaces.serving import Serving, _config, _Server, serving
-from memhold.model import Scope
+from memhold.server.serving import Serving, _config, _Server, serving
+from memhold.server.settings import ServeSettings
 from memhold.testing import FakeClock
+from memhold.values.access_tokens import RIGHTS
+from memhold.values.records import Scope
 
 FAST = {"rate_per_second": 1e6, "rate_burst": 1_000_000}
 

@@ -15,7 +15,6 @@ import httpx2
 import pytest
 
 from memhold import AsyncMemhold, Memhold
-from memhold.admin import Admin
 from memhold.errors import (
     InvalidInput,
     InvalidSetting,
@@ -30,13 +29,14 @@ from memhold.errors import (
     UnreadableImport,
     WrongLoop,
 )
-from memhold.interfaces.problems import problem_of
-from memhold.memory import OpenStore
-from memhold.model import Scope
-from memhold.remote.scope import RemoteScope
-from memhold.remote.store import RemoteAdmin, RemoteStore
-from memhold.remote.transport import MAX_RETRIES, Transport
-from memhold.scope import AsyncScope
+from memhold.faces.problems import problem_of
+from memhold.faces.remote.remote_store import RemoteAdmin, RemoteStore
+from memhold.faces.remote.scope import RemoteScope
+from memhold.faces.remote.transport import MAX_RETRIES, Transport
+from memhold.values.records import Scope
+from memhold.verbs.admin import Admin
+from memhold.verbs.memory import OpenStore
+from memhold.verbs.scope import AsyncScope
 from tests.rest.serving import Live
 
 RECEIPT = {"ids": ["msg_1"], "change_ids": ["chg_1"]}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memhold.interfaces.serve_settings import ServeSettings
-from memhold.settings import Settings
+from memhold.server.settings import ServeSettings
+from memhold.wiring.settings import Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 OPTIONS = {"DB", "NAMESPACE", "USER", "AGENT", "TOKEN"}

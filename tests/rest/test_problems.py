@@ -11,10 +11,10 @@ import pytest
 
 from memhold import errors
 from memhold.errors import Attempt, InvalidInput, MemholdError, ModelError
-from memhold.interfaces import problems
-from memhold.interfaces.problems import problem_of
-from memhold.remote import wire
-from memhold.remote.wire import error_of, zone_name, zone_of
+from memhold.faces import problems
+from memhold.faces.problems import problem_of
+from memhold.faces.remote import wire
+from memhold.faces.remote.wire import error_of, zone_name, zone_of
 
 CLASSES = sorted(
     (one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, MemholdError)),

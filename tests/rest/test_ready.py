@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memhold.admin import Admin
-from memhold.interfaces.front import READY_SECONDS, Front
-from memhold.interfaces.metrics import Metrics
-from memhold.interfaces.rest_changes import Streams
-from memhold.settings import Settings
+from memhold.faces.rest.changes import Streams
+from memhold.server.metrics import Metrics
+from memhold.server.routing import READY_SECONDS, Front
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import SystemClock
 from memhold.testing.disk import FaultyDisk
+from memhold.verbs.admin import Admin
 from memhold.wiring import assemble
+from memhold.wiring.settings import Settings
+from memhold.wiring.system import SystemClock
 from tests.identity.asgi import ask, echo
 
 

@@ -207,7 +207,7 @@ def test_with_tokens_it_still_wants_tls_or_a_proxy(tmp_path: Path) -> None:
 
 def test_a_missing_extra_says_what_to_install(tmp_path: Path) -> None:
     for missing in ("fastapi", "uvicorn", "prometheus_client", "mcp"):
-        code = f"import sys; sys.modules[{missing!r}] = None; from memhold.interfaces.cli import main; sys.exit(main(['serve', '--db', 'x.db']))"
+        code = f"import sys; sys.modules[{missing!r}] = None; from memhold.cli.main import main; sys.exit(main(['serve', '--db', 'x.db']))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert done.returncode == 2
         assert "pip install 'memhold[server]'" in done.stderr
@@ -215,7 +215,7 @@ def test_a_missing_extra_says_what_to_install(tmp_path: Path) -> None:
 
 
 def test_nothing_else_loads_the_server(tmp_path: Path) -> None:
-    code = "import sys; from memhold.interfaces.cli import main; main(['status', '--db', 'memory://']); print(*sys.modules)"
+    code = "import sys; from memhold.cli.main import main; main(['status', '--db', 'memory://']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert not {"fastapi", "uvicorn", "mcp", "prometheus_client", "structlog", "opentelemetry", "httpx2"} & set(
         done.stdout.split()

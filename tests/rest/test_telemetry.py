@@ -16,9 +16,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from memhold import AsyncMemhold
 from memhold.errors import NotFound
-from memhold.interfaces.logs import set_up_logs
-from memhold.interfaces.telemetry import OPERATIONS, Traced
-from memhold.scope import AsyncScope
+from memhold.server.logs import set_up_logs
+from memhold.server.telemetry import OPERATIONS, Traced
+from memhold.verbs.scope import AsyncScope
 
 
 async def test_verbs_are_spans_by_the_conventions_and_say_nothing_of_anybody() -> None:
@@ -55,7 +55,7 @@ def test_each_operation_is_a_verb() -> None:
 
 
 def test_telemetry_that_cannot_work_says_so(tmp_path: Path) -> None:
-    serve = "from memhold.interfaces.cli import main; import sys; sys.exit(main(['serve', '--db', 'x.db', '--port', '0', '--telemetry']))"
+    serve = "from memhold.cli.main import main; import sys; sys.exit(main(['serve', '--db', 'x.db', '--port', '0', '--telemetry']))"
     gone = "import sys; sys.modules['opentelemetry.sdk'] = None; sys.modules['opentelemetry.sdk.trace'] = None; "
     for code, said in ((gone + serve, "pip install 'memhold[telemetry]'"), (serve, "opentelemetry-exporter-")):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)

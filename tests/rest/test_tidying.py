@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from memhold.inference import ChatReply, ChatRequest
-from memhold.interfaces import rest_compact
+from memhold.faces.rest import compact as rest_compact
+from memhold.ports.models import ChatReply, ChatRequest
 from tests.compaction.worlds import Judge, merged
 from tests.rest.serving import live
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from memhold.storage.sql import load
+from memhold.storage.sql.blocks import load
 
 STATEMENTS = load("memhold.storage.sqlite", "keeping.sql")
 CONTENT = {"body", "text", "value", "attribute", "subject", "topics", "entities", "metadata", "detail", "receipt"}

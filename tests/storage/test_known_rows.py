@@ -11,11 +11,11 @@ import pytest_asyncio
 
 from memhold import AsyncMemhold
 from memhold.errors import StoreError
-from memhold.model import Scope
-from memhold.storage import gathered
+from memhold.ports.transaction import WriteTx
+from memhold.storage.sql import row_batches as gathered
 from memhold.storage.sqlite.store import SqliteStore
-from memhold.system import SystemClock
-from memhold.transaction import WriteTx
+from memhold.values.records import Scope
+from memhold.wiring.system import SystemClock
 
 ALICE = Scope(user="alice")
 

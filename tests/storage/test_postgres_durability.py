@@ -10,7 +10,7 @@ import pytest
 from memhold.storage.postgres.connection import connect, parsed
 from memhold.storage.postgres.keeper import PostgresKeeper
 from memhold.storage.postgres.store import PostgresStore
-from memhold.system import SystemClock
+from memhold.wiring.system import SystemClock
 from tests.postgres_server import Databases, Server
 
 

@@ -13,16 +13,17 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.errors import StoreUnreachable
-from memhold.model import Scope
-from memhold.pipeline import near_vectors, recall
-from memhold.scope import AsyncScope
+from memhold.index import nearest as near_vectors
+from memhold.ports.vector_blocks import Generation, VectorBlock, written
+from memhold.recall import recall
 from memhold.storage.postgres import doctor, reading
 from memhold.storage.postgres.connection import parsed
-from memhold.storage.postgres.reading import QUERIES
+from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.store import PostgresStore
 from memhold.testing.clock import FakeClock
 from memhold.testing.store_suite_rows import EPOCH
-from memhold.vectors import Generation, VectorBlock, written
+from memhold.values.records import Scope
+from memhold.verbs.scope import AsyncScope
 from memhold.wiring.migrate import migrate
 from tests.postgres_server import Databases, Server
 from tests.recall.changed_facts import CHANGES, FILLER

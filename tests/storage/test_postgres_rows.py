@@ -11,7 +11,7 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.storage.postgres import reading
-from memhold.storage.postgres.reading import QUERIES
+from memhold.storage.postgres.statements import QUERIES
 from tests.postgres_server import Databases
 from tests.storage.test_sql_scope import SCOPED
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from memhold.storage.postgres.reading import QUERIES, driver_text
-from memhold.storage.sql import load
+from memhold.storage.postgres.statements import QUERIES, driver_text
+from memhold.storage.sql.blocks import load
 
 SQLITE = load("memhold.storage.sqlite")
 POSTGRES = load("memhold.storage.postgres")

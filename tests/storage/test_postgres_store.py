@@ -13,7 +13,6 @@ import psycopg
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.answers import Due
 from memhold.errors import (
     InvalidInput,
     OutcomeUnknown,
@@ -24,22 +23,17 @@ from memhold.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
-from memhold.model import Scope
-from memhold.ports import Priority
+from memhold.ports.stores import Priority
+from memhold.ports.transaction import ReadTx
 from memhold.storage.postgres import upkeep
 from memhold.storage.postgres.connection import connect, parsed, translated
 from memhold.storage.postgres.connection import is_lost as connection_is_lost
 from memhold.storage.postgres.schema import create_or_migrate
 from memhold.storage.postgres.store import PostgresStore
-from memhold.storage.postgres.transaction import (
-    MARK_BYTES,
-    MARKS_BYTES,
-    UnansweredError,
-    WriteTransaction,
-    committed,
-)
+from memhold.storage.postgres.transaction import MARK_BYTES, MARKS_BYTES, UnansweredError, WriteTransaction, committed
 from memhold.testing import FakeClock
-from memhold.transaction import ReadTx
+from memhold.values.answers import Due
+from memhold.values.records import Scope
 from tests.postgres_server import Databases
 
 ALICE = Scope(namespace="acme", user="alice")

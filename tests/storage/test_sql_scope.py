@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from memhold.storage.sql import Statement, load, parse
+from memhold.storage.sql.blocks import Statement, load, parse
 
 STATEMENTS = load("memhold.storage.sqlite")
 EVERY = {

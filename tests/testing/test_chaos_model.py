@@ -8,8 +8,8 @@ import pytest
 
 from memhold.testing.chaos.filling import fill, understand
 from memhold.testing.chaos.machine import Machine, ask
-from memhold.testing.chaos.reading import facts, lines, same_concept
 from memhold.testing.chaos.vectors import hash_vector
+from memhold.testing.chaos.window_reading import facts, lines, same_concept
 
 
 def said(text):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memhold.errors import InvalidInput, ModelError
-from memhold.inference import ChatReply, ChatRequest, ChatTurn, Tool
+from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool
 from memhold.testing import HashEmbedding, ScriptedChat, ScriptedEmbedding
 
 TOOL = Tool(

@@ -4,7 +4,7 @@ import json
 import re
 from importlib.resources import files
 
-from memhold.pipeline.ingest import parse_messages
+from memhold.messages.ingest import parse_messages
 from tests.transfer.samples import NOW
 
 DATA = files("memhold") / "data"

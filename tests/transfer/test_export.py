@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memhold.errors import UnreadableImport
-from memhold.model import Author, Change, Effect, Memory, Message, Scope, Session
 from memhold.transfer.export import Header, Revisions, read_export, verify_export, write_export
+from memhold.values.records import Author, Change, Effect, Memory, Message, Scope, Session
 
 AT = datetime(2025, 3, 1, 12, 0, 0, 5, tzinfo=UTC)
 

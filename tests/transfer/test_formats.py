@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from memhold.errors import InvalidSetting, UnreadableImport
-from memhold.model import Scope
 from memhold.transfer.datasets import locomo_time, realmem_time
 from memhold.transfer.export import write_export
 from memhold.transfer.formats import READERS, detect
+from memhold.values.records import Scope
 from tests.transfer.samples import LOCOMO, REALMEM, conversation, said, transcript_line
 
 SEOUL = timezone(timedelta(hours=9))

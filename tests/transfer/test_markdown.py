@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memhold.model import Memory
 from memhold.transfer.markdown import history_markdown, memory_markdown
+from memhold.values.records import Memory
 
 AT = datetime(2025, 3, 1, 12, tzinfo=UTC)
 NOW = AT + timedelta(days=30)

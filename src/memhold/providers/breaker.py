@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Literal
 
-from memhold.errors import ModelError, ModelResting
-from memhold.inference import ChatModel, ChatReply, ChatRequest
-from memhold.ports import Clock
+from memhold.ports.models import ChatModel, ChatReply, ChatRequest
+from memhold.ports.stores import Clock
+from memhold.values.errors import ModelError, ModelResting
 
 __all__ = ["Breaker", "BreakerState", "Rest"]
 

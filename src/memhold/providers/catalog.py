@@ -14,8 +14,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
-from memhold.errors import InvalidSetting
 from memhold.providers.entry import PROTOCOLS, Entry, Protocol, guess_protocol, is_local
+from memhold.values.errors import InvalidSetting
 
 __all__ = ["CHAINS", "Catalog", "Note", "load_catalog", "shipped"]
 

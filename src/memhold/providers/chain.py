@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final, Generic, TypeVar, assert_never
 
-from memhold.errors import Attempt, FailureClass, ModelError
-from memhold.inference import Accepted, Advice, ChatModel, ChatReply, ChatRequest, Rejected, TaskFailed, Usage
-from memhold.ports import Clock
+from memhold.ports.models import Accepted, Advice, ChatModel, ChatReply, ChatRequest, Rejected, TaskFailed, Usage
+from memhold.ports.stores import Clock
 from memhold.providers.wrappers import Backoff, DeadlinePassed, Retrying, within
+from memhold.values.errors import Attempt, FailureClass, ModelError
 
 __all__ = ["Accepted", "Advice", "Chain", "Link", "Observe", "Rejected", "TaskFailed", "ask"]
 

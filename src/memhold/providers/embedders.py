@@ -6,18 +6,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from memhold.errors import Attempt, InvalidSetting
-from memhold.inference import EmbeddingModel, Usage
-from memhold.ports import Clock
-from memhold.providers.chat.making import KeySource
+from memhold.ports.models import EmbeddingModel, Usage
+from memhold.ports.stores import Clock
+from memhold.providers.chat.bare import KeySource
 from memhold.providers.chat.text import items
 from memhold.providers.chat.wire import Wire
-from memhold.providers.classify import Verdict
 from memhold.providers.embedding.batching import Limits
 from memhold.providers.embedding.remote import Purpose, Record
 from memhold.providers.entry import Entry, endpoint, key_header, looks_embedding
-from memhold.providers.failures import model_error
+from memhold.providers.failures.classify import Verdict
+from memhold.providers.failures.errors import model_error
 from memhold.providers.wrappers import HostGates
+from memhold.values.errors import Attempt, InvalidSetting
 
 __all__ = ["embedding_model"]
 
@@ -48,7 +48,7 @@ async def embedding_model(
     limits = Limits() if entry.context_window is None else Limits(max_chars=entry.context_window * _CHARACTERS_A_TOKEN)
     match entry.protocol:
         case "builtin-embeddings":
-            from memhold.providers.local.builtin import BuiltinEmbedding
+            from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
             return BuiltinEmbedding()
         case "local-embeddings":

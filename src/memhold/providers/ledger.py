@@ -12,10 +12,10 @@ from dataclasses import fields, replace
 from datetime import date
 from types import MappingProxyType
 
-from memhold.errors import Attempt
-from memhold.inference import ChatRequest, Tally, Usage
-from memhold.ports import Clock
+from memhold.ports.models import ChatRequest, Tally, Usage
+from memhold.ports.stores import Clock
 from memhold.providers.entry import Entry
+from memhold.values.errors import Attempt
 
 __all__ = ["Ledger", "merged", "tally_of"]
 

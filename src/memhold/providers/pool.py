@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from memhold.inference import ChatModel
-from memhold.ports import Clock
+from memhold.ports.models import ChatModel
+from memhold.ports.stores import Clock
 from memhold.providers.breaker import Breaker, BreakerState, Rest
 from memhold.providers.catalog import Catalog
 from memhold.providers.chain import Chain, Link, Observe

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memhold.errors import ModelError
-from memhold.inference import ChatModel, ChatRequest, ChatTurn, EmbeddingModel, Tally, Tool
-from memhold.ports import Clock
+from memhold.ports.models import ChatModel, ChatRequest, ChatTurn, EmbeddingModel, Tally, Tool
+from memhold.ports.stores import Clock
 from memhold.providers.catalog import Catalog, Note
 from memhold.providers.entry import Entry
 from memhold.providers.ledger import merged
+from memhold.values.errors import ModelError
 
 __all__ = [
     "PROBE_TOOL",

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from memhold.errors import ModelError
-from memhold.inference import Tally
-from memhold.ports import Clock
+from memhold.ports.models import Tally
+from memhold.ports.stores import Clock
 from memhold.providers.catalog import Catalog
 from memhold.providers.chat import KeySource, chat_model
-from memhold.providers.classify import classify_rows
 from memhold.providers.embedders import embedding_model
 from memhold.providers.entry import Entry
+from memhold.providers.failures.classify import classify_rows
 from memhold.providers.report import Probe, catalog_rows, note_rows, probe_chat, probe_embedding, usage_rows
 from memhold.providers.wrappers import HostGates, Timed
+from memhold.values.errors import ModelError
 
 __all__ = ["ModelsView"]
 

@@ -14,13 +14,13 @@ from typing import Final, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
-from memhold.errors import Attempt, ModelError
-from memhold.inference import ChatModel, ChatReply, ChatRequest, Usage
-from memhold.ports import Clock, Priority
-from memhold.providers.classify import Verdict
+from memhold.ports.models import ChatModel, ChatReply, ChatRequest, Usage
+from memhold.ports.stores import Clock, Priority
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.entry import Entry, server_of
-from memhold.providers.failures import model_error
+from memhold.providers.failures.classify import Verdict
+from memhold.providers.failures.errors import model_error
+from memhold.values.errors import Attempt, ModelError
 
 __all__ = ["Backoff", "DeadlinePassed", "HostGates", "Limited", "Record", "Retrying", "Timed", "attempt_of", "within"]
 

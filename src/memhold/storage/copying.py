@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from memhold.errors import Conflict, StoreError
-from memhold.keeping import Migrated
-from memhold.storage.sql import Row
+from memhold.ports.maintenance import Migrated
+from memhold.storage.sql.blocks import Row
+from memhold.values.errors import Conflict, StoreError
 
 __all__ = [
     "BATCH_ROWS",

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from memhold.answers import Residue
-from memhold.errors import InvalidInput
+from memhold.values.answers import Residue
+from memhold.values.errors import InvalidInput
 
 __all__ = ["MIN_CHARS", "scan"]
 

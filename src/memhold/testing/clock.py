@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 
-from memhold.model import from_micros, micros
+from memhold.values.records import from_micros, micros
 
 __all__ = ["FakeClock"]
 

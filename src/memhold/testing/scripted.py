@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from memhold.errors import InvalidInput
-from memhold.inference import ChatReply, ChatRequest, ToolCall, Usage
+from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.testing.chaos.replies import Asked, Offer, Reply, answer_to, tokens
 from memhold.testing.chaos.vectors import DIMENSION, hash_vector
+from memhold.values.errors import InvalidInput
 
 if TYPE_CHECKING:
     import numpy as np

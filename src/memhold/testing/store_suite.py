@@ -25,7 +25,7 @@ from __future__ import annotations
 import pytest
 import pytest_asyncio
 
-from memhold.ports import Store
+from memhold.ports.stores import Store
 from memhold.testing.clock import FakeClock
 from memhold.testing.ids import SeededIds
 from memhold.testing.store_suite_content import ContentCases

@@ -8,22 +8,13 @@ from typing import Any
 
 import pytest
 
-from memhold.answers import Receipt, Visibility
-from memhold.errors import RevisionConflict
-from memhold.model import Scope, Span
-from memhold.ports import Ids, Store
+from memhold.ports.stores import Ids, Store
+from memhold.ports.transaction import Listing, ReadTx, Replay, WriteTx
 from memhold.testing.clock import FakeClock
-from memhold.testing.store_suite_rows import (
-    ALICE,
-    ANYTHING,
-    add_change,
-    add_fact,
-    add_note,
-    later,
-    need_session,
-    say,
-)
-from memhold.transaction import Listing, ReadTx, Replay, WriteTx
+from memhold.testing.store_suite_rows import ALICE, ANYTHING, add_change, add_fact, add_note, later, need_session, say
+from memhold.values.answers import Receipt, Visibility
+from memhold.values.errors import RevisionConflict
+from memhold.values.records import Scope, Span
 
 __all__ = ["ContentCases"]
 

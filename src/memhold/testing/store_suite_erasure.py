@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from memhold.errors import RevisionConflict, StoreError
-from memhold.model import Change, Memory, Message
-from memhold.ports import Ids, Store
+from memhold.ports.stores import Ids, Store
+from memhold.ports.transaction import WriteTx
 from memhold.testing.clock import FakeClock
 from memhold.testing.store_suite_rows import ALICE, OTHERS, add_change, add_note, everything, later, need_session, say
-from memhold.transaction import WriteTx
+from memhold.values.errors import RevisionConflict, StoreError
+from memhold.values.records import Change, Memory, Message
 
 __all__ = ["ErasureCases"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memhold.model import Evidence, FactKey, Memory, Scope, Suspicion
-from memhold.ports import Ids, Store
+from memhold.ports.stores import Ids, Store
+from memhold.ports.transaction import WriteTx
 from memhold.testing.store_suite_rows import ALICE, add_change, add_fact, add_note, later
-from memhold.transaction import WriteTx
+from memhold.values.records import Evidence, FactKey, Memory, Scope, Suspicion
 
 __all__ = ["FactCases"]
 

@@ -7,22 +7,13 @@ from typing import Any
 
 import pytest
 
-from memhold.answers import Receipt
-from memhold.model import Evidence, Scope, Suspicion
-from memhold.packed import DocumentKind, DocumentRecord, Entry
-from memhold.ports import Clock, Ids, Store
+from memhold.ports.postings import DocumentKind, DocumentRecord, Entry
+from memhold.ports.stores import Clock, Ids, Store
+from memhold.ports.transaction import Replay, WriteTx
 from memhold.testing.ids import SeededIds
-from memhold.testing.store_suite_rows import (
-    ALICE,
-    OTHERS,
-    OpenStore,
-    add_change,
-    add_fact,
-    add_note,
-    everything,
-    say,
-)
-from memhold.transaction import Replay, WriteTx
+from memhold.testing.store_suite_rows import ALICE, OTHERS, OpenStore, add_change, add_fact, add_note, everything, say
+from memhold.values.answers import Receipt
+from memhold.values.records import Evidence, Scope, Suspicion
 
 __all__ = ["IsolationCases"]
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from memhold.model import Quote
-from memhold.ports import Ids, Store
+from memhold.ports.stores import Ids, Store
 from memhold.testing.store_suite_rows import ALICE, OTHERS, add_fact, add_note, say
+from memhold.values.records import Quote
 
 __all__ = ["QuoteCases"]
 

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from memhold.model import Author, Change, Effect, Memory, Message, Scope, Session
-from memhold.ports import Clock, Ids, Store
-from memhold.transaction import Listing, ReadTx, WriteTx
+from memhold.ports.stores import Clock, Ids, Store
+from memhold.ports.transaction import Listing, ReadTx, WriteTx
+from memhold.values.records import Author, Change, Effect, Memory, Message, Scope, Session
 
 __all__ = [
     "ALICE",

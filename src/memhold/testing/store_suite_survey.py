@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memhold.ports import Store
+from memhold.ports.stores import Store
+from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.testing.ids import SeededIds
 from memhold.testing.store_suite_rows import ALICE, BOB, add_note, say
-from memhold.transaction import ReadTx, WriteTx
 
 __all__ = ["SurveyCases"]
 

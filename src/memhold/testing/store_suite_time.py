@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memhold.model import Memory, State
-from memhold.ports import Clock, Store
+from memhold.ports.stores import Clock, Store
+from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.testing.clock import FakeClock
 from memhold.testing.ids import SeededIds
 from memhold.testing.store_suite_rows import ALICE, OpenStore, add_fact, later
-from memhold.transaction import ReadTx, WriteTx
+from memhold.values.records import Memory, State
 
 __all__ = ["TimeCases", "exhaustive"]
 

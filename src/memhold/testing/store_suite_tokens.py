@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memhold.access import AccessToken, StoredToken
-from memhold.errors import Conflict
-from memhold.model import Scope
-from memhold.ports import Store
+from memhold.ports.stores import Store
+from memhold.values.access_tokens import AccessToken, StoredToken
+from memhold.values.errors import Conflict
+from memhold.values.records import Scope
 
 __all__ = ["TokenCases"]
 

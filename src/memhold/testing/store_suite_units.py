@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from memhold.answers import Receipt
-from memhold.errors import MemholdError, RevisionConflict, StoreClosed, StoreError
-from memhold.packed import DocumentKind, DocumentRecord, Entry
-from memhold.ports import Clock, Ids, Priority, Store
+from memhold.ports.postings import DocumentKind, DocumentRecord, Entry
+from memhold.ports.stores import Clock, Ids, Priority, Store
+from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.testing.clock import FakeClock
 from memhold.testing.store_suite_rows import (
     ALICE,
@@ -27,7 +26,8 @@ from memhold.testing.store_suite_rows import (
     later,
     say,
 )
-from memhold.transaction import ReadTx, Replay, WriteTx
+from memhold.values.answers import Receipt
+from memhold.values.errors import MemholdError, RevisionConflict, StoreClosed, StoreError
 
 __all__ = ["UnitCases"]
 

@@ -8,22 +8,13 @@ from datetime import date, timedelta
 
 import pytest
 
-from memhold.answers import Receipt
-from memhold.inference import Tally
-from memhold.model import Scope
-from memhold.ports import Clock, Ids, Lease, Store
+from memhold.ports.models import Tally
+from memhold.ports.stores import Clock, Ids, Lease, Store
+from memhold.ports.transaction import Replay, WriteTx
 from memhold.testing.clock import FakeClock
-from memhold.testing.store_suite_rows import (
-    ALICE,
-    BOB,
-    OTHERS,
-    add_change,
-    add_note,
-    later,
-    need_session,
-    say,
-)
-from memhold.transaction import Replay, WriteTx
+from memhold.testing.store_suite_rows import ALICE, BOB, OTHERS, add_change, add_note, later, need_session, say
+from memhold.values.answers import Receipt
+from memhold.values.records import Scope
 
 __all__ = ["UpkeepCases"]
 

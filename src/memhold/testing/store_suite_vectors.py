@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from memhold.errors import StoreError
-from memhold.ports import Ids, Store
+from memhold.ports.stores import Ids, Store
+from memhold.ports.transaction import WriteTx
+from memhold.ports.vector_blocks import EMPTY, HELD, UNSEEN, Generation, VectorBlock, written
 from memhold.testing.clock import FakeClock
 from memhold.testing.store_suite_rows import ALICE, BOB, EPOCH, say
-from memhold.transaction import WriteTx
-from memhold.vectors import EMPTY, HELD, UNSEEN, Generation, VectorBlock, written
+from memhold.values.errors import StoreError
 
 __all__ = ["VectorsCases"]
 

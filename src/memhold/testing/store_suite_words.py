@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.packed import DocumentKind, DocumentRecord, DocumentRole, Entry, read_record, term_key
-from memhold.ports import Store
+from memhold.ports.postings import DocumentKind, DocumentRecord, DocumentRole, Entry, read_record, term_key
+from memhold.ports.stores import Store
+from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.testing.clock import FakeClock
 from memhold.testing.ids import SeededIds
 from memhold.testing.store_suite_rows import ALICE, BOB, OpenStore
 from memhold.testing.store_suite_time import exhaustive
-from memhold.transaction import ReadTx, WriteTx
 
 __all__ = ["WordsCases"]
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memhold.open import AsyncMemhold
+from memhold.faces.python.open import AsyncMemhold
 from memhold.testing.clock import FakeClock
 from memhold.testing.verb_suite_base import Harness, Verbs
 from memhold.testing.verb_suite_forgetting import ForgettingCases

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memhold.errors import Forgotten, IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict
 from memhold.testing.verb_suite_base import Harness, Verbs, facts, texts, user
+from memhold.values.errors import Forgotten, IdempotencyConflict, InvalidInput, NaiveTime, NotFound, UndoConflict
 
 __all__ = ["ForgettingCases"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memhold.errors import InvalidInput, InvalidMessage, InvalidScope, NaiveTime, NotFound, TooLarge, WrongKind
 from memhold.testing.verb_suite_base import Harness, user
+from memhold.values.errors import InvalidInput, InvalidMessage, InvalidScope, NaiveTime, NotFound, TooLarge, WrongKind
 
 __all__ = ["InputCases"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memhold.errors import InvalidScope, NotFound
 from memhold.testing.verb_suite_base import Harness, Verbs, fields, user
+from memhold.values.errors import InvalidScope, NotFound
 
 __all__ = ["IsolationCases"]
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from memhold.errors import IdempotencyConflict
 from memhold.testing.verb_suite_base import Harness, facts, user
+from memhold.values.errors import IdempotencyConflict
 
 __all__ = ["OnceCases"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memhold.errors import InvalidInput
 from memhold.testing.verb_suite_base import Harness, Verbs, facts, fields, user
+from memhold.values.errors import InvalidInput
 
 __all__ = ["MEANWHILE", "PagingCases", "paged_meanwhile"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memhold.answers import Query
-from memhold.errors import InvalidInput, NotFound, TooLarge, WrongKind
 from memhold.testing.verb_suite_base import Harness, Verbs, fields, texts, user
+from memhold.values.answers import Query
+from memhold.values.errors import InvalidInput, NotFound, TooLarge, WrongKind
 
 __all__ = ["RecallCases"]
 

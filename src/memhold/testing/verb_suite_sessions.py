@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from memhold.errors import InvalidInput, NotFound, WrongKind
 from memhold.testing.verb_suite_base import Harness, fields, texts, user
+from memhold.values.errors import InvalidInput, NotFound, WrongKind
 
 __all__ = ["SHAPES", "SessionCases"]
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from memhold.errors import Conflict, InvalidInput, NotFound, RevisionConflict, WrongKind
 from memhold.testing.verb_suite_base import Harness, facts, texts, user
+from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, WrongKind
 
 __all__ = ["TellingCases"]
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from memhold.errors import InvalidInput
 from memhold.testing.verb_suite_base import Harness, Verbs
+from memhold.values.errors import InvalidInput
 
 __all__ = ["TidyingCases"]
 

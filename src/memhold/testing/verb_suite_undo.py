@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from memhold.errors import Forgotten, NotFound, UndoConflict
 from memhold.testing.verb_suite_base import Harness, Verbs, facts, texts, user
+from memhold.values.errors import Forgotten, NotFound, UndoConflict
 
 __all__ = ["UndoCases"]
 

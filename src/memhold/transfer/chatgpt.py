@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from memhold.errors import InvalidInput
 from memhold.transfer.items import Item, any_time, make_item, session_name
 from memhold.transfer.source import Source
+from memhold.values.errors import InvalidInput
 
 __all__ = ["read_chatgpt"]
 

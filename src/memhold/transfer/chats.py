@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from memhold.errors import InvalidInput, UnreadableImport
 from memhold.transfer.items import Item, any_time, fingerprint, make_item, session_name
 from memhold.transfer.source import Piece, Source
+from memhold.values.errors import InvalidInput, UnreadableImport
 
 __all__ = ["read_anthropic_json", "read_openai_jsonl"]
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from memhold.errors import InvalidInput
 from memhold.transfer.items import Item, make_item, session_name
 from memhold.transfer.source import Source
+from memhold.values.errors import InvalidInput
 
 __all__ = ["locomo_time", "read_locomo", "read_realmem", "realmem_time"]
 

@@ -16,11 +16,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
-from memhold.errors import InvalidInput, UnreadableImport
-from memhold.model import Change, Memory, Message, Scope, Session
-from memhold.plain import body_json, from_plain, iso, parse_time, to_plain
 from memhold.transfer.items import Item, Restored, fingerprint, make_item
 from memhold.transfer.source import Source
+from memhold.values.errors import InvalidInput, UnreadableImport
+from memhold.values.jsonable import body_json, from_plain, iso, parse_time, to_plain
+from memhold.values.records import Change, Memory, Message, Scope, Session
 
 __all__ = ["FORMAT", "VERSION", "Header", "Revisions", "read_export", "read_own", "verify_export", "write_export"]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from memhold.errors import InvalidSetting, UnreadableImport
 from memhold.transfer.chatgpt import read_chatgpt
 from memhold.transfer.chats import read_anthropic_json, read_openai_jsonl
 from memhold.transfer.claude_code import read_claude_code
@@ -17,6 +16,7 @@ from memhold.transfer.datasets import read_locomo, read_realmem
 from memhold.transfer.export import FORMAT, read_own
 from memhold.transfer.items import BATCH_MESSAGES, Batch, Item, Restored, batched
 from memhold.transfer.source import MAX_PIECE, Piece, Source
+from memhold.values.errors import InvalidSetting, UnreadableImport
 
 __all__ = ["READERS", "detect", "read_batches"]
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Protocol
 
-from memhold.pipeline.limits import Limits
+from memhold.messages.limits import Limits
 from memhold.transfer.formats import detect, read_batches
 from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored
 from memhold.transfer.source import OnError, Problem, Source

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from memhold.errors import InvalidInput, UnreadableImport
-from memhold.model import MAX_NAME, Memory, from_micros
-from memhold.pipeline.ingest import parse_messages
-from memhold.plain import body_json
+from memhold.messages.ingest import parse_messages
 from memhold.transfer.source import Source
+from memhold.values.errors import InvalidInput, UnreadableImport
+from memhold.values.jsonable import body_json
+from memhold.values.records import MAX_NAME, Memory, from_micros
 
 __all__ = [
     "BATCH_MESSAGES",

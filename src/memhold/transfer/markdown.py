@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from itertools import groupby
 
-from memhold.model import Memory
+from memhold.values.records import Memory
 
 __all__ = ["history_markdown", "memory_markdown"]
 

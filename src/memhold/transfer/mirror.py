@@ -13,8 +13,8 @@ from io import BufferedWriter
 from pathlib import Path
 from urllib.parse import quote
 
-from memhold.model import Memory, Scope
 from memhold.transfer.markdown import history_markdown, memory_markdown
+from memhold.values.records import Memory, Scope
 
 __all__ = ["mirror_folder", "mirrored_rev", "try_lock", "write_mirror"]
 

@@ -16,8 +16,8 @@ from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
 from typing import Any, Literal
 
-from memhold.errors import UnreadableImport
-from memhold.pipeline.limits import Limits
+from memhold.messages.limits import Limits
+from memhold.values.errors import UnreadableImport
 
 __all__ = ["MAX_PIECE", "OnError", "Piece", "Problem", "Source"]
 

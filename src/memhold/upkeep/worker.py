@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Literal
 
-from memhold.errors import ChainFailed, MemholdError
-from memhold.model import Scope
-from memhold.ports import Clock, Lease, Store
-from memhold.upkeep.holding import claimed, give_back, to_the_end
+from memhold.ports.stores import Clock, Lease, Store
+from memhold.upkeep.leases import claimed, give_back, to_the_end
+from memhold.values.errors import ChainFailed, MemholdError
+from memhold.values.records import Scope
 
 __all__ = ["Pace", "Step", "Worker", "backoff", "park"]
 

@@ -9,12 +9,10 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from memhold.pipeline.limits import Limits
-from memhold.ports import Clock, Ids, Redactor, Store
-from memhold.runtime import Runtime, RuntimeSettings
-from memhold.settings import Settings, load_settings
-from memhold.system import SystemClock, TimeOrderedIds
-from memhold.upkeep.asked import Asked
+from memhold.messages.limits import Limits
+from memhold.ports.stores import Clock, Ids, Redactor, Store
+from memhold.verbs.after_answer import Asked
+from memhold.verbs.runtime import Runtime, RuntimeSettings
 from memhold.wiring.compaction import Upkeepers, caches_once
 from memhold.wiring.models import (
     HeldModels,
@@ -29,14 +27,16 @@ from memhold.wiring.models import (
     models_view,
     tokenizer,
 )
+from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.stores import data_files, examine_file, no_files, open_kept, open_store, restore, sqlite_path
-from memhold.wiring.upkeep import Chains, mirror_of, when_due, worker_of
+from memhold.wiring.system import SystemClock, TimeOrderedIds
+from memhold.wiring.worker import Chains, mirror_of, when_due, worker_of
 
 if TYPE_CHECKING:
-    from memhold.answers import Residue
-    from memhold.chains import ChainParts
-    from memhold.inference import EmbeddingModel
-    from memhold.keeping import Keeper
+    from memhold.ports.maintenance import Keeper
+    from memhold.ports.models import EmbeddingModel
+    from memhold.values.answers import Residue
+    from memhold.wiring.chains import ChainParts
 
 __all__ = [
     "assemble",
@@ -103,7 +103,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
 def _redactor(settings: Settings) -> Redactor | None:
     if settings.redaction == "off":
         return None
-    from memhold.redaction import SecretRedactor
+    from memhold.journal.secrets import SecretRedactor
 
     return SecretRedactor("refuse" if settings.redaction == "refuse" else "on")
 

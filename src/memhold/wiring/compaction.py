@@ -9,16 +9,16 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from memhold.chains import ChainParts
-    from memhold.pipeline.compact.groups import Bounds
-    from memhold.pipeline.embedding import Embedding
-    from memhold.pipeline.recall import Caches
-    from memhold.ports import Clock, Ids, Store
-    from memhold.settings import Settings
-    from memhold.upkeep.compaction import Compaction
-    from memhold.upkeep.judging import Judge
-    from memhold.upkeep.retention import Retaining
-    from memhold.upkeep.rollups import RollUps
+    from memhold.compact.compaction_step import Compaction
+    from memhold.compact.judging import Judge
+    from memhold.compact.rollup.rollup_step import RollUps
+    from memhold.facts.changed_notes import Bounds
+    from memhold.history.retention_step import Retaining
+    from memhold.index.embedding import Embedding
+    from memhold.ports.stores import Clock, Ids, Store
+    from memhold.recall.recall import Caches
+    from memhold.wiring.chains import ChainParts
+    from memhold.wiring.settings import Settings
 
 __all__ = ["Upkeepers", "caches_once", "compaction_once", "retaining_by", "rollups_once"]
 
@@ -28,7 +28,7 @@ def caches_once() -> Callable[[], Caches]:
 
     @cache
     def made() -> Caches:
-        from memhold.pipeline.recall import Caches
+        from memhold.recall.recall import Caches
 
         return Caches()
 
@@ -55,8 +55,8 @@ def compaction_once(
 
     @cache
     def made() -> Compaction:
-        from memhold.pipeline.compact.apply import Merger
-        from memhold.upkeep.compaction import Compaction
+        from memhold.compact.apply import Merger
+        from memhold.compact.compaction_step import Compaction
 
         return Compaction(
             store,
@@ -80,8 +80,8 @@ def rollups_once(store: Store, parts: ChainParts | None, upkeep: Upkeepers) -> C
 
     @cache
     def made() -> RollUps:
-        from memhold.pipeline.compact.apply import Merger
-        from memhold.upkeep.rollups import RollUps
+        from memhold.compact.apply import Merger
+        from memhold.compact.rollup.rollup_step import RollUps
 
         judge = _judge(parts)
         assert judge is not None  # noqa: S101 - asked above
@@ -104,8 +104,8 @@ def retaining_by(store: Store, by: Upkeepers) -> Retaining | None:
     settings = by.settings
     if not (settings.retain_days or settings.retain_unused_days or settings.retain_most):
         return None
-    from memhold.pipeline.compact.retention import KEPT_KINDS, Retention
-    from memhold.upkeep.retention import Retaining
+    from memhold.history.retention import KEPT_KINDS, Retention
+    from memhold.history.retention_step import Retaining
 
     named = {kind.strip() for kind in settings.retain_kinds.split(",")}
     rules = Retention(
@@ -123,7 +123,7 @@ def _judges(parts: ChainParts | None) -> bool:
 
 def _judge(parts: ChainParts | None) -> Judge | None:
     """The judge that a chain is; none where it has no model but rules."""
-    from memhold.upkeep.judging import Judge
+    from memhold.compact.judging import Judge
 
     if parts is None or not _judges(parts):
         return None
@@ -131,7 +131,7 @@ def _judge(parts: ChainParts | None) -> Judge | None:
 
 
 def _bounds(settings: Settings) -> Bounds:
-    from memhold.pipeline.compact.groups import Bounds
+    from memhold.facts.changed_notes import Bounds
 
     return Bounds(
         memories=settings.compact_memories,

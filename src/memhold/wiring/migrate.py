@@ -7,15 +7,15 @@ from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memhold.errors import InvalidInput, NotAStore
-from memhold.settings import Settings, load_settings
-from memhold.system import SystemClock, TimeOrderedIds
+from memhold.values.errors import InvalidInput, NotAStore
 from memhold.wiring.postgres import is_postgres, postgres_is_there, shown
+from memhold.wiring.settings import Settings, load_settings
+from memhold.wiring.system import SystemClock, TimeOrderedIds
 
 if TYPE_CHECKING:
-    from memhold.keeping import Migrated
+    from memhold.ports.maintenance import Migrated
+    from memhold.ports.transaction import ReadTx
     from memhold.storage.copying import Side
-    from memhold.transaction import ReadTx
 
 __all__ = ["migrate"]
 
@@ -104,7 +104,7 @@ async def _current(location: str, settings: Settings) -> None:
 
 async def _near_due(target: str, settings: Settings) -> None:
     """Have the index of nearest neighbours made for large scopes: it is not moved."""
-    from memhold.pipeline.index import due_index
+    from memhold.index.pending_vectors import due_index
     from memhold.wiring import open_store
 
     def large(tx: ReadTx) -> bool:

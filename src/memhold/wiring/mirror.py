@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from memhold.model import Scope
-from memhold.ports import Clock, Priority, Store
-from memhold.transaction import Listing
+from memhold.ports.stores import Clock, Priority, Store
+from memhold.ports.transaction import Listing
 from memhold.transfer.mirror import mirrored_rev, try_lock, write_mirror
+from memhold.values.records import Scope
 
 __all__ = ["Mirror"]
 

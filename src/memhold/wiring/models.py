@@ -9,23 +9,23 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from memhold.errors import InvalidSetting
-from memhold.pipeline.embedding import Embedding
-from memhold.ports import Clock, Store
-from memhold.settings import FILE_NAME, Settings, load_settings
-from memhold.system import SystemClock
+from memhold.index.embedding import Embedding
+from memhold.ports.stores import Clock, Store
+from memhold.values.errors import InvalidSetting
+from memhold.wiring.settings import FILE_NAME, Settings, load_settings
+from memhold.wiring.system import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from memhold.chains import ChainParts
-    from memhold.inference import EmbeddingModel, Tally
+    from memhold.ports.models import EmbeddingModel, Tally
     from memhold.providers.catalog import Catalog
     from memhold.providers.entry import Entry
-    from memhold.providers.models import Models
+    from memhold.providers.open_models import Models
     from memhold.providers.pool import ChainSettings
     from memhold.providers.view import ModelsView
+    from memhold.wiring.chains import ChainParts
 
 __all__ = [
     "HeldModels",
@@ -49,7 +49,7 @@ def chain_parts(
     name: str = getattr(settings, purpose)
     if model is None and not name:
         return None
-    from memhold.chains import chain_of, chain_of_objects
+    from memhold.wiring.chains import chain_of, chain_of_objects
 
     if model is not None:
         return chain_of_objects(model, clock=clock, settings=_patience(settings), purpose=purpose)
@@ -60,7 +60,7 @@ def judge_parts(model: object, held: HeldModels, settings: Settings, clock: Cloc
     """The chain that judges near-duplicates, where another than that of the consolidation is named; else none."""
     if model is None and settings.compaction in {"", "none"}:
         return None
-    from memhold.chains import chain_of, chain_of_objects
+    from memhold.wiring.chains import chain_of, chain_of_objects
 
     if model is not None:
         return chain_of_objects(model, clock=clock, settings=_patience(settings))
@@ -116,7 +116,7 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
         if own is not None:
             return own
         if name == "builtin":
-            from memhold.providers.local.builtin import BuiltinEmbedding
+            from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
             return BuiltinEmbedding()
         if await asyncio.to_thread(folder.is_dir):
@@ -178,8 +178,8 @@ def catalog(models: str = "") -> Catalog:
 
 def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
     """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
-    from memhold.pipeline.consolidate.rules import RulesModel
-    from memhold.providers.models import Models
+    from memhold.consolidate.rules import RulesModel
+    from memhold.providers.open_models import Models
 
     return Models(
         models or catalog(settings.models),
@@ -228,7 +228,7 @@ def key_embedding(name: str) -> EmbeddingModel:
         InvalidSetting: the catalog has no embedding model of that name.
     """
     if name == "builtin":
-        from memhold.providers.local.builtin import BuiltinEmbedding
+        from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
         return BuiltinEmbedding()
     if Path(name).is_dir():

@@ -7,14 +7,14 @@ from contextlib import closing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from memhold.errors import InvalidInput
-from memhold.ports import Clock, Store
-from memhold.settings import Settings
-from memhold.system import SystemClock
+from memhold.ports.stores import Clock, Store
+from memhold.values.errors import InvalidInput
+from memhold.wiring.settings import Settings
+from memhold.wiring.system import SystemClock
 
 if TYPE_CHECKING:
-    from memhold.answers import Residue
-    from memhold.keeping import Finding, Keeper
+    from memhold.ports.maintenance import Finding, Keeper
+    from memhold.values.answers import Residue
 
 __all__ = [
     "examine_postgres",

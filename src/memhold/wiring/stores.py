@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memhold._version import __version__
-from memhold.errors import InvalidInput
-from memhold.ports import Clock, Ids, Store
-from memhold.settings import Settings, load_settings
-from memhold.system import SystemClock, TimeOrderedIds
+from memhold.ports.stores import Clock, Ids, Store
+from memhold.values.errors import InvalidInput
 from memhold.wiring.postgres import examine_postgres, is_postgres, no_residue, open_postgres
+from memhold.wiring.settings import Settings, load_settings
+from memhold.wiring.system import SystemClock, TimeOrderedIds
 
 if TYPE_CHECKING:
-    from memhold.answers import Residue
-    from memhold.keeping import Finding, Keeper, Lost, Restoration
+    from memhold.ports.maintenance import Finding, Keeper, Lost, Restoration
+    from memhold.values.answers import Residue
 
 __all__ = ["data_files", "examine_file", "no_files", "open_kept", "open_store", "restore", "sqlite_path"]
 
@@ -127,7 +127,7 @@ def restore(backup: str | Path, target: str, *, force: bool = False, key: str | 
             " to move a file's content there, run 'memhold migrate'"
         )
     secret = load_settings({}).key if key is None else key
-    from memhold.pipeline.reforget import forget_again
+    from memhold.history.reforget import forget_again
     from memhold.storage.sqlite.ledger import ledger_path
     from memhold.storage.sqlite.restore import restore_backup
     from memhold.storage.sqlite.store import SqliteStore

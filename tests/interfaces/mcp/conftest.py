@@ -18,10 +18,10 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from memhold.interfaces.mcp_http import mcp_app
-from memhold.interfaces.principal import PRINCIPAL, Principal, Right
-from memhold.memory import OpenStore
-from memhold.model import Scope
+from memhold.faces.mcp.http import mcp_app
+from memhold.values.principal import PRINCIPAL, Principal, Right
+from memhold.values.records import Scope
+from memhold.verbs.memory import OpenStore
 
 MODES = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """The newest revision and the one before, by what the client calls them."""

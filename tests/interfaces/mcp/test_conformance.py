@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from memhold.interfaces.mcp_tools import TOOLS
-from memhold.open import AsyncMemhold
+from memhold.faces.mcp.tools import TOOLS
+from memhold.faces.python.open import AsyncMemhold
 from tests.documents import ROOT
 from tests.interfaces.mcp.conftest import ALICE, MODES, environment, served
 
@@ -141,7 +141,7 @@ async def test_the_conformance_suite_finds_nothing_but_missing_fixtures(
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 async def test_the_inspector_is_content_in_its_strict_mode(transport: str, node: Node, tmp_path: Path) -> None:
-    from memhold.interfaces.mcp_install import launcher, snippet
+    from memhold.faces.mcp.install import launcher, snippet
 
     config = tmp_path / "mcp.json"
     command = [*launcher(), "mcp", "--db", str(tmp_path / "memory.db"), "--user", "alice"]

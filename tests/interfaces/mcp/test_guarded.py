@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from memhold.interfaces.mcp_tools import TOOLS
-from memhold.interfaces.principal import Principal
-from memhold.model import Scope
+from memhold.faces.mcp.tools import TOOLS
+from memhold.values.principal import Principal
+from memhold.values.records import Scope
 from tests.interfaces.mcp.conftest import MODES, call, over_http, refused
 from tests.rest.serving import live
 

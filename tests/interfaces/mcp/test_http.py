@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from memhold.errors import StoreBusy
-from memhold.interfaces.mcp_tools import TOOLS
-from memhold.open import AsyncMemhold
+from memhold.faces.mcp.tools import TOOLS
+from memhold.faces.python.open import AsyncMemhold
 from tests.interfaces.mcp.conftest import (
     ALICE,
     BOB,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memhold.errors import InvalidInput
-from memhold.interfaces.mcp_install import CLIENTS, Place, install, snippet
+from memhold.faces.mcp.install import CLIENTS, Place, install, snippet
 from tests.interfaces.conftest import process
 
 COMMAND = ["/opt/memhold", "mcp", "--db", "/home/a b/memory.db", "--user", 'Zoë "Z" O\\Neil']

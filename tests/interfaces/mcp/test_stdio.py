@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from memhold import Memhold
-from memhold.interfaces.cli_frame import default_db
+from memhold.cli.frame import default_db
 from tests.interfaces.mcp.conftest import (
     HANDSHAKE,
     INITIALIZED,
@@ -203,7 +203,7 @@ def test_the_first_answer_takes_under_a_second_of_work(tmp_path: Path) -> None:
 def test_a_missing_extra_names_the_command_that_installs_it(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = None\n"
-        "from memhold.interfaces.cli import main; sys.exit(main(['mcp']))"
+        "from memhold.cli.main import main; sys.exit(main(['mcp']))"
     )
     env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
     done = subprocess.run(
@@ -216,7 +216,7 @@ def test_a_missing_extra_names_the_command_that_installs_it(tmp_path: Path) -> N
 
 def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) -> None:
     code = (
-        "import sys; from memhold.interfaces import mcp_light\n"
+        "import sys; from memhold.faces.mcp import light\n"
         "mcp_light._bare = lambda name: sys.modules.__setitem__(name, None)\n"
         "mcp_light.load_sdk(); import mcp; print(mcp.Client.__name__)"
     )
@@ -229,7 +229,7 @@ def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) ->
 
 def test_the_process_loads_no_client_and_no_web_framework(tmp_path: Path) -> None:
     code = (
-        "import sys; from memhold.interfaces.mcp_light import load_sdk; load_sdk()\n"
+        "import sys; from memhold.faces.mcp.light import load_sdk; load_sdk()\n"
         "print(*[name for name in sys.argv[1:] if name in sys.modules])"
     )
     heavy = [
@@ -239,7 +239,7 @@ def test_the_process_loads_no_client_and_no_web_framework(tmp_path: Path) -> Non
         "mcp.server.mcpserver",
         "apsw",
         "numpy",
-        "memhold.open",
+        "memhold.faces.python.open",
         "rich",
     ]
     env = {"PATH": os.environ["PATH"], **environment(tmp_path)}

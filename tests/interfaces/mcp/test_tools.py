@@ -12,13 +12,13 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from memhold.errors import MemholdError, StoreBusy, StoreCorrupt, StoreFull
-from memhold.interfaces.mcp_calls import RUNS
-from memhold.interfaces.mcp_server import Whose, build_server
-from memhold.interfaces.mcp_tools import TOOLS, Caller
-from memhold.interfaces.principal import Principal
-from memhold.memory import OpenStore
-from memhold.open import AsyncMemhold
-from memhold.pipeline.fences import NOTICE, find_quotes
+from memhold.faces.mcp.calls import RUNS
+from memhold.faces.mcp.server import Whose, build_server
+from memhold.faces.mcp.tools import TOOLS, Caller
+from memhold.faces.python.open import AsyncMemhold
+from memhold.messages.fences import NOTICE, find_quotes
+from memhold.values.principal import Principal
+from memhold.verbs.memory import OpenStore
 from tests.interfaces.mcp.conftest import ALICE, BOB, MODES, READER, WRITER, call, principal, refused, text_of
 
 DESIGNED = [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.pipeline.keys import cardinality, decide, nothing, wording
+from memhold.facts.keys import cardinality, decide, nothing, wording
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.pipeline.keys import canonical, compare, pair_of, pairs_from
-from memhold.pipeline.keys.lexicon import LANGUAGES, lexicon
+from memhold.facts.keys import canonical, compare, pair_of, pairs_from
+from memhold.facts.keys.lexicon import LANGUAGES, lexicon
 
 ROWS = pairs_from((Path(__file__).parent / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
 SAME = [row for row in ROWS if row.label == "same"]

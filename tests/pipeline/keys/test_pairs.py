@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from memhold.cli.keys import judged
 from memhold.errors import UnreadableImport
-from memhold.interfaces.cli_keys import judged
-from memhold.pipeline.keys import LANGUAGES, canonical, compare, lowest_safe_threshold, measure, pair_of, pairs_from
-from memhold.providers.local.builtin import BuiltinEmbedding
+from memhold.facts.keys import LANGUAGES, canonical, compare, lowest_safe_threshold, measure, pair_of, pairs_from
+from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
 PAIRS = pairs_from((Path(__file__).parent / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
 

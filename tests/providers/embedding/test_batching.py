@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memhold.errors import InvalidInput
-from memhold.pipeline.apart import bisect
-from memhold.ports import Priority
+from memhold.index.isolate_failures import bisect
+from memhold.ports.stores import Priority
 from memhold.providers.embedding.batching import Limits, Misfit, gather, in_order, plan, unit_rows
 from memhold.providers.embedding.gate import PriorityGate
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from memhold.interfaces.cli_keys import judged
-from memhold.pipeline.keys import pairs_from, threshold_of
+from memhold.cli.keys import judged
+from memhold.facts.keys import pairs_from, threshold_of
 from memhold.providers.embedding.directory import DirectoryEmbedding
 
 PAIRS = Path(__file__).parents[2] / "pipeline" / "keys" / "pairs.jsonl"

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from memhold.errors import InvalidInput, ModelError
-from memhold.pipeline.apart import embed_apart
+from memhold.index.isolate_failures import embed_apart
 from memhold.providers import body
 from memhold.providers.embedding.batching import Limits
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.embedding.ollama import OllamaEmbedding, embed_url
 from memhold.providers.embedding.openai import OpenAIEmbedding, embeddings_url
-from memhold.system import SystemClock
 from memhold.testing import ChaosServer, HashEmbedding
 from memhold.testing.chaos import Character, answer, rows
+from memhold.wiring.system import SystemClock
 
 
 def openai(**more):

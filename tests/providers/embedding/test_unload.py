@@ -12,9 +12,9 @@ import pytest
 
 from memhold.errors import InvalidInput, ModelError
 from memhold.providers.embedding.openai import OpenAIEmbedding
-from memhold.system import SystemClock
 from memhold.testing import ChaosServer, FakeClock
 from memhold.testing.chaos import OK, Machine, answer
+from memhold.wiring.system import SystemClock
 
 UNLOADED = '{"error":"Model was unloaded while the request was still in queue.."}'
 CANCELED = '{"error":"Failed to load model \\"e\\". Error: Operation canceled."}'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from memhold.providers.chat.making import KeySource, chat_model
+from memhold.providers.chat.bare import KeySource
+from memhold.providers.chat.making import chat_model
 
 __all__ = ["KeySource", "chat_model"]

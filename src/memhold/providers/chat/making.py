@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from memhold.errors import InvalidSetting
-from memhold.inference import ChatModel
+from memhold.providers.chat.bare import BareChat, KeySource
 from memhold.providers.entry import Entry
+from memhold.values.errors import InvalidSetting
 
 if TYPE_CHECKING:
-    from memhold.ports import Clock
+    from memhold.ports.stores import Clock
 
-__all__ = ["BareChat", "KeySource", "chat_model"]
-
-KeySource = Callable[[str], str | None]
-"""The value of a key's variable now; None where it is not set. Asked at each call, so a new key is seen."""
-
-
-class BareChat(ChatModel, Protocol):
-    """A chat model that holds connections."""
-
-    async def close(self) -> None:
-        """Let go of them. Idempotent; a later call opens them again."""
-        ...
+__all__ = ["chat_model"]
 
 
 def chat_model(entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> BareChat:

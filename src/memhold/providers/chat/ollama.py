@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from memhold.inference import ChatReply, ChatRequest, ToolCall, Usage
-from memhold.ports import Clock
-from memhold.providers.chat.making import KeySource
+from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
+from memhold.ports.stores import Clock
+from memhold.providers.chat.bare import KeySource
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire
 from memhold.providers.entry import Entry, endpoint, key_header

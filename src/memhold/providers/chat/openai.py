@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from memhold.errors import ModelError
-from memhold.inference import ChatReply, ChatRequest, ToolCall, Usage
-from memhold.ports import Clock
-from memhold.providers.chat.making import KeySource
+from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
+from memhold.ports.stores import Clock
+from memhold.providers.chat.bare import KeySource
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
-from memhold.providers.classify import Verdict
 from memhold.providers.entry import Entry, endpoint, host_of, key_header, looks_embedding
+from memhold.providers.failures.classify import Verdict
+from memhold.values.errors import ModelError
 
 __all__ = ["OpenAIChat"]
 

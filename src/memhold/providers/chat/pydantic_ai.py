@@ -9,14 +9,14 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Literal
 
-from memhold.errors import InvalidSetting, ModelError
-from memhold.inference import ChatReply, ChatRequest, ToolCall, Usage
-from memhold.ports import Clock
-from memhold.providers.chat.making import KeySource
+from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
+from memhold.ports.stores import Clock
+from memhold.providers.chat.bare import KeySource
 from memhold.providers.chat.text import arguments_of, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
 from memhold.providers.entry import Entry
-from memhold.providers.failures import plain_error
+from memhold.providers.failures.errors import plain_error
+from memhold.values.errors import InvalidSetting, ModelError
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse

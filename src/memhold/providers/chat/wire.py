@@ -13,14 +13,14 @@ from typing import Any, Final, NoReturn
 
 import httpx2
 
-from memhold.errors import ModelError
-from memhold.ports import Clock
+from memhold.ports.stores import Clock
 from memhold.providers.body import Endless, beginning, lines, whole
-from memhold.providers.chat.making import KeySource
-from memhold.providers.classify import Verdict, classify
+from memhold.providers.chat.bare import KeySource
 from memhold.providers.entry import Entry
-from memhold.providers.failures import model_error
-from memhold.providers.sample import show_sample
+from memhold.providers.failures.classify import Verdict, classify
+from memhold.providers.failures.errors import model_error
+from memhold.providers.failures.sample import show_sample
+from memhold.values.errors import ModelError
 
 __all__ = ["Event", "Wire", "unforced"]
 

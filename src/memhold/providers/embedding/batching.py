@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from memhold.errors import InvalidInput
+from memhold.values.errors import InvalidInput
 
 if TYPE_CHECKING:
     import numpy as np

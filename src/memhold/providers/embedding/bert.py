@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memhold.errors import InvalidInput
+from memhold.values.errors import InvalidInput
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

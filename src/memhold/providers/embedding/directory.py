@@ -15,10 +15,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memhold.errors import InvalidInput
 from memhold.providers.embedding.batching import Limits, Overlong, plan
 from memhold.providers.embedding.bert import read_bert
 from memhold.providers.embedding.wordpiece import WordPiece, read_wordpiece
+from memhold.values.errors import InvalidInput
 
 __all__ = ["DirectoryEmbedding", "Engine"]
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 
-from memhold.errors import InvalidInput
-from memhold.ports import Priority
+from memhold.ports.stores import Priority
+from memhold.values.errors import InvalidInput
 
 __all__ = ["PriorityGate"]
 

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from memhold.errors import InvalidInput
 from memhold.providers.embedding.batching import Limits, Misfit
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.embedding.openai import fingerprint_of
 from memhold.providers.embedding.remote import Dialect, Record, RemoteEmbedding
 from memhold.providers.entry import endpoint, key_header
+from memhold.values.errors import InvalidInput
 
 __all__ = ["OllamaEmbedding", "embed_url"]
 

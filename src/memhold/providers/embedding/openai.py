@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from memhold.errors import InvalidInput
-from memhold.ports import Clock
+from memhold.ports.stores import Clock
 from memhold.providers.embedding.batching import Limits, Misfit
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.embedding.remote import Dialect, Record, RemoteEmbedding, UnloadRetry
 from memhold.providers.entry import endpoint, key_header
+from memhold.values.errors import InvalidInput
 
 __all__ = ["OpenAIEmbedding", "embeddings_url"]
 

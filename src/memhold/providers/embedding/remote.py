@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from memhold.errors import Attempt, InvalidInput, ModelError
-from memhold.inference import Usage
-from memhold.ports import Clock, Priority
+from memhold.ports.models import Usage
+from memhold.ports.stores import Clock, Priority
 from memhold.providers.body import Endless, beginning, whole
-from memhold.providers.classify import Verdict, classify, is_unload
 from memhold.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
 from memhold.providers.embedding.gate import PriorityGate
+from memhold.providers.failures.classify import Verdict, classify, is_unload
+from memhold.values.errors import Attempt, InvalidInput, ModelError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memhold.errors import InvalidInput
+from memhold.values.errors import InvalidInput
 
 __all__ = ["WordPiece", "read_wordpiece"]
 

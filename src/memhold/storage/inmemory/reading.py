@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memhold.answers import Due
-from memhold.errors import StoreError
-from memhold.model import (
+from memhold.ports.postings import Block
+from memhold.ports.transaction import Listing, Replay, Tombstone
+from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
+from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
+from memhold.values.answers import Due
+from memhold.values.errors import StoreError
+from memhold.values.records import (
     Change,
     Evidence,
     FactKey,
@@ -25,10 +29,6 @@ from memhold.model import (
     from_micros,
     micros,
 )
-from memhold.packed import Block
-from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
-from memhold.transaction import Listing, Replay, Tombstone
-from memhold.vectors import Generation, Nearest, VectorBlock
 
 __all__ = ["InMemoryReadTx"]
 

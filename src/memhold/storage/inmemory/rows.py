@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar, cast
 
-from memhold.answers import Due
-from memhold.model import Change, Evidence, Memory, Message, Scope, Session, Suspicion
-from memhold.packed import Block
-from memhold.transaction import Replay, Tombstone
-from memhold.vectors import Generation, VectorBlock
+from memhold.ports.postings import Block
+from memhold.ports.transaction import Replay, Tombstone
+from memhold.ports.vector_blocks import Generation, VectorBlock
+from memhold.values.answers import Due
+from memhold.values.records import Change, Evidence, Memory, Message, Scope, Session, Suspicion
 
 __all__ = ["Claim", "DueKey", "Owner", "Revisions", "Rows", "ScopeRows", "Sealed", "Shelf", "UndoLog", "seal"]
 

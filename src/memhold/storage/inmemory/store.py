@@ -12,16 +12,16 @@ from hashlib import sha256
 from threading import RLock
 from typing import Any, Final, TypeVar, cast
 
-from memhold.errors import StoreClosed
-from memhold.model import Scope, micros
-from memhold.ports import Clock, Ids, Priority, StoreFacts, Upkeep
+from memhold.ports.stores import Clock, Ids, Priority, StoreFacts, Upkeep
+from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.storage.inmemory.reading import InMemoryReadTx
 from memhold.storage.inmemory.rows import Rows
 from memhold.storage.inmemory.tokens import InMemoryTokens
 from memhold.storage.inmemory.upkeep import InMemoryUpkeep
 from memhold.storage.inmemory.usage import InMemoryUsageBook
 from memhold.storage.inmemory.writing import InMemoryWriteTx
-from memhold.transaction import ReadTx, WriteTx
+from memhold.values.errors import StoreClosed
+from memhold.values.records import Scope, micros
 
 __all__ = ["InMemoryStore"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from memhold.access import StoredToken
-from memhold.errors import Conflict
+from memhold.values.access_tokens import StoredToken
+from memhold.values.errors import Conflict
 
 __all__ = ["InMemoryTokens"]
 

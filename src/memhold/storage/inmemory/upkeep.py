@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
-from memhold.answers import Due
-from memhold.model import Scope, from_micros, micros
-from memhold.ports import Lease
+from memhold.ports.stores import Lease
+from memhold.ports.vector_blocks import Generation
 from memhold.storage.inmemory.rows import Claim, DueKey, Owner, Rows
-from memhold.vectors import Generation
+from memhold.values.answers import Due
+from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["InMemoryUpkeep"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import date
 
-from memhold.inference import Tally
+from memhold.ports.models import Tally
 
 __all__ = ["InMemoryUsageBook"]
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memhold import packed
-from memhold.answers import Due
-from memhold.errors import RevisionConflict, StoreError
-from memhold.model import Change, Evidence, Memory, Message, Session, Suspicion, from_micros, micros
-from memhold.packed import Block, Entry
+from memhold.ports import postings as packed
+from memhold.ports.postings import Block, Entry
+from memhold.ports.transaction import Replay, Tombstone
+from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
 from memhold.storage.inmemory.reading import InMemoryReadTx
 from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Sealed, seal
-from memhold.transaction import Replay, Tombstone
-from memhold.vectors import Generation, VectorBlock, block_of, dropped
+from memhold.values.answers import Due
+from memhold.values.errors import RevisionConflict, StoreError
+from memhold.values.records import Change, Evidence, Memory, Message, Session, Suspicion, from_micros, micros
 
 __all__ = ["InMemoryWriteTx"]
 

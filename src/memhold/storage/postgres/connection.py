@@ -17,7 +17,7 @@ from psycopg.pq import Format
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
-from memhold.errors import (
+from memhold.values.errors import (
     InvalidInput,
     MemholdError,
     ReadTimeout,

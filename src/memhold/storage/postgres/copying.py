@@ -10,8 +10,8 @@ from psycopg import sql as quoted
 
 from memhold.storage.copying import BATCH_ROWS, GENERATION, USAGE, VOLATILE, Globals, Table, Whose
 from memhold.storage.postgres.connection import Location, Session, connect, translated
-from memhold.storage.postgres.reading import QUERIES
-from memhold.storage.sql import Row
+from memhold.storage.postgres.statements import QUERIES
+from memhold.storage.sql.blocks import Row
 
 __all__ = ["PostgresScoped", "PostgresSide"]
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from memhold.keeping import Finding
-from memhold.model import Scope, from_micros
+from memhold.ports.maintenance import Finding
 from memhold.storage.postgres.connection import Location, Session, unwaited
 from memhold.storage.postgres.near_upkeep import pgvector
-from memhold.storage.postgres.reading import QUERIES, driver_text
 from memhold.storage.postgres.schema import migrations
-from memhold.storage.sql import load
+from memhold.storage.postgres.statements import QUERIES, driver_text
+from memhold.storage.sql.blocks import load
+from memhold.values.records import Scope, from_micros
 
 __all__ = ["KEEPING", "examine", "examine_scope"]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memhold.errors import StoreClosed
-from memhold.model import Scope
-from memhold.storage.settling import given_up, settle
+from memhold.storage.deliver_results import given_up, settle
+from memhold.values.errors import StoreClosed
+from memhold.values.records import Scope
 
 __all__ = ["Done", "Job", "Queue"]
 

@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from memhold.errors import InvalidInput
-from memhold.keeping import Finding, Manifest, Usage
-from memhold.model import Scope
-from memhold.ports import Clock
+from memhold.ports.maintenance import Finding, Manifest, Usage
+from memhold.ports.stores import Clock
+from memhold.ports.transaction import ReadTx
 from memhold.storage.postgres.connection import Location, Session, connect, translated
 from memhold.storage.postgres.doctor import KEEPING, examine, examine_scope
-from memhold.storage.postgres.reading import QUERIES
+from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.store import snapshot
-from memhold.transaction import ReadTx
+from memhold.values.errors import InvalidInput
+from memhold.values.records import Scope
 
 __all__ = ["PostgresKeeper"]
 

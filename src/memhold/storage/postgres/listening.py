@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import psycopg
 
-from memhold.errors import MemholdError
 from memhold.storage.postgres.connection import Session
+from memhold.values.errors import MemholdError
 
 __all__ = ["Bell"]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memhold.ports.vector_blocks import FLOAT_BYTES, HELD, VECTOR_DOCUMENTS, Nearest, VectorBlock
 from memhold.storage.postgres.connection import Reals
-from memhold.vectors import FLOAT_BYTES, HELD, VECTOR_DOCUMENTS, Nearest, VectorBlock
 
 if TYPE_CHECKING:
-    from memhold.storage.postgres.reading import PostgresStatements
-    from memhold.storage.sql import Row
+    from memhold.storage.postgres.statements import PostgresStatements
+    from memhold.storage.sql.blocks import Row
 
 __all__ = ["covered", "nearest", "row_changes"]
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from psycopg import errors as pg
 from psycopg import sql as quoted
 
-from memhold.ports import Priority
+from memhold.ports.stores import Priority
+from memhold.ports.vector_blocks import Generation
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.reading import PostgresRead
 from memhold.storage.postgres.writing import PostgresWrite
-from memhold.vectors import Generation
 
 if TYPE_CHECKING:
-    from memhold.model import Scope
-    from memhold.transaction import ReadTx, WriteTx
+    from memhold.ports.transaction import ReadTx, WriteTx
+    from memhold.values.records import Scope
 
 __all__ = ["PGVECTOR_LEAST", "NearUpkeep", "pgvector"]
 

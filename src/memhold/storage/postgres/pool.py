@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from memhold.errors import StoreClosed
 from memhold.storage.postgres.connection import Session
+from memhold.values.errors import StoreClosed
 
 __all__ = ["Pool"]
 

@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 from psycopg import sql as quoted
 
-from memhold.errors import InvalidInput, NewerStore, NotAStore, StoreError
 from memhold.storage.postgres.connection import Location, Session
+from memhold.values.errors import InvalidInput, NewerStore, NotAStore, StoreError
 
 __all__ = ["Facts", "Migration", "create_or_migrate", "migrations"]
 

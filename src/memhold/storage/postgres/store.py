@@ -14,21 +14,22 @@ from typing import TypeVar
 
 import psycopg
 
-from memhold.errors import MemholdError, StoreUnreachable
-from memhold.model import Scope, from_micros, micros
-from memhold.ports import Clock, Priority, StoreFacts
-from memhold.storage.opened import Opened
+from memhold.ports.stores import Clock, Priority, StoreFacts
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.storage.open_state import Opened
 from memhold.storage.postgres.connection import Location, Session, connect, is_lost, is_race, translated, unwaited
 from memhold.storage.postgres.listening import Bell
 from memhold.storage.postgres.near_upkeep import NearUpkeep
 from memhold.storage.postgres.pool import Pool
-from memhold.storage.postgres.reading import QUERIES, PostgresRead
+from memhold.storage.postgres.reading import PostgresRead
 from memhold.storage.postgres.schema import Facts, create_or_migrate
+from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.tokens import PostgresTokens
 from memhold.storage.postgres.upkeep import PostgresUpkeep
 from memhold.storage.postgres.usage import PostgresUsageBook
 from memhold.storage.postgres.writer import Writer
-from memhold.transaction import ReadTx, WriteTx
+from memhold.values.errors import MemholdError, StoreUnreachable
+from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["PostgresStore"]
 

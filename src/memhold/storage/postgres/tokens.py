@@ -6,13 +6,13 @@ from datetime import datetime
 
 import psycopg
 
-from memhold.access import StoredToken
-from memhold.errors import Conflict
-from memhold.model import micros
 from memhold.storage.postgres.connection import Session
-from memhold.storage.postgres.reading import QUERIES
+from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.upkeep import Looks
-from memhold.storage.token_rows import to_token, token_params
+from memhold.storage.sql.token_rows import to_token, token_params
+from memhold.values.access_tokens import StoredToken
+from memhold.values.errors import Conflict
+from memhold.values.records import micros
 
 __all__ = ["PostgresTokens"]
 

@@ -10,13 +10,13 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from memhold.errors import StoreError
-from memhold.model import Scope, from_micros, micros
-from memhold.ports import Clock
-from memhold.storage.gathered import Gathered
+from memhold.ports.stores import Clock
 from memhold.storage.postgres.connection import Session, in_our_words, is_lost, is_race
-from memhold.storage.postgres.reading import QUERIES, PostgresStatements
+from memhold.storage.postgres.statements import QUERIES, PostgresStatements
 from memhold.storage.postgres.writing import PostgresWrite
+from memhold.storage.sql.row_batches import Gathered
+from memhold.values.errors import StoreError
+from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["UnansweredError", "WriteTransaction", "committed"]
 

@@ -10,15 +10,15 @@ from typing import Any, Protocol, TypeVar
 
 from psycopg import errors as pg
 
-from memhold.answers import Due
-from memhold.model import Scope, from_micros, micros
-from memhold.ports import Lease
-from memhold.storage import rows
+from memhold.ports.stores import Lease
+from memhold.ports.vector_blocks import Generation
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.near_upkeep import NearUpkeep
-from memhold.storage.postgres.reading import QUERIES
-from memhold.storage.writing import SOON
-from memhold.vectors import Generation
+from memhold.storage.postgres.statements import QUERIES
+from memhold.storage.sql import rows
+from memhold.storage.sql.writes import SOON
+from memhold.values.answers import Due
+from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["Looks", "PostgresUpkeep"]
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, get_args
 
-from memhold.errors import FailureClass
-from memhold.inference import Tally
+from memhold.ports.models import Tally
 from memhold.storage.postgres.connection import Session
-from memhold.storage.postgres.reading import QUERIES
+from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.upkeep import Looks
+from memhold.values.errors import FailureClass
 
 __all__ = ["PostgresUsageBook"]
 

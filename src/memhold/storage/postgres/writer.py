@@ -18,15 +18,15 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from memhold.errors import MemholdError, OutcomeUnknown, StoreUnreachable
-from memhold.model import Scope
-from memhold.ports import Clock, Priority
+from memhold.ports.stores import Clock, Priority
+from memhold.ports.transaction import WriteTx
+from memhold.storage.deliver_results import given_up, settle
 from memhold.storage.postgres.connection import in_our_words, is_lost, is_race
 from memhold.storage.postgres.jobs import Done, Job, Queue
 from memhold.storage.postgres.pool import Pool
 from memhold.storage.postgres.transaction import UnansweredError, WriteTransaction, committed
-from memhold.storage.settling import given_up, settle
-from memhold.transaction import WriteTx
+from memhold.values.errors import MemholdError, OutcomeUnknown, StoreUnreachable
+from memhold.values.records import Scope
 
 __all__ = ["Writer"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from memhold.answers import Due
-from memhold.model import Scope
-from memhold.storage import rows
-from memhold.storage.gathered import Gathered
+from memhold.ports.vector_blocks import UNSEEN, VECTOR_DOCUMENTS, VectorBlock, block_of
 from memhold.storage.postgres.connection import Reals
 from memhold.storage.postgres.near import covered, row_changes
-from memhold.storage.writing import SqlWrite
-from memhold.vectors import UNSEEN, VECTOR_DOCUMENTS, VectorBlock, block_of
+from memhold.storage.sql import rows
+from memhold.storage.sql.row_batches import Gathered
+from memhold.storage.sql.writes import SqlWrite
+from memhold.values.answers import Due
+from memhold.values.records import Scope
 
 __all__ = ["PostgresWrite"]
 

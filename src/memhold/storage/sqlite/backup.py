@@ -19,11 +19,11 @@ from pathlib import Path
 
 import apsw
 
-from memhold.errors import BackupDamaged, InvalidInput, MemholdError, StoreFull, StoreReadOnly
-from memhold.keeping import Manifest
-from memhold.plain import from_plain, iso
+from memhold.ports.maintenance import Manifest
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
+from memhold.values.errors import BackupDamaged, InvalidInput, MemholdError, StoreFull, StoreReadOnly
+from memhold.values.jsonable import from_plain, iso
 
 __all__ = [
     "COPY",

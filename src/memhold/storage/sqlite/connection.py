@@ -15,7 +15,8 @@ from pathlib import Path
 
 import apsw
 
-from memhold.errors import (
+from memhold.storage.sqlite.raw import head
+from memhold.values.errors import (
     InvalidSetting,
     MemholdError,
     NewerStore,
@@ -27,7 +28,6 @@ from memhold.errors import (
     StoreFull,
     StoreReadOnly,
 )
-from memhold.storage.sqlite.raw import head
 
 __all__ = [
     "APPLICATION_ID",

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from memhold.storage.copying import BATCH_ROWS, GENERATION, USAGE, VOLATILE, Globals, Table, Whose
-from memhold.storage.sql import Row
+from memhold.storage.sql.blocks import Row
 from memhold.storage.sqlite.connection import connect, translated
 
 __all__ = ["SqliteScoped", "SqliteSide"]

@@ -11,10 +11,10 @@ from typing import Any
 
 import apsw
 
-from memhold.keeping import Finding
-from memhold.model import from_micros
+from memhold.ports.maintenance import Finding
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, scope_mark
+from memhold.values.records import from_micros
 
 __all__ = ["examine"]
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memhold.model import Scope, from_micros
-from memhold.ports import Clock
+from memhold.ports.stores import Clock
+from memhold.ports.transaction import ReadTx
 from memhold.storage.sqlite.connection import connect, translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
-from memhold.transaction import ReadTx
+from memhold.values.records import Scope, from_micros
 
 if TYPE_CHECKING:
-    from memhold.keeping import Finding, Manifest, Usage
+    from memhold.ports.maintenance import Finding, Manifest, Usage
 
 __all__ = ["SqliteKeeper"]
 
@@ -39,7 +39,7 @@ class SqliteKeeper:
         return await asyncio.to_thread(self._usage)
 
     def _usage(self) -> tuple[Usage, ...]:
-        from memhold.keeping import Usage
+        from memhold.ports.maintenance import Usage
         from memhold.storage.sqlite.ledger import KEEPING
 
         found: dict[str, Usage] = {}

@@ -20,10 +20,10 @@ from typing import Any, BinaryIO
 
 import apsw
 
-from memhold.errors import StoreFull, StoreReadOnly
-from memhold.model import from_micros
-from memhold.storage.sql import load
-from memhold.transaction import Tombstone
+from memhold.ports.transaction import Tombstone
+from memhold.storage.sql.blocks import load
+from memhold.values.errors import StoreFull, StoreReadOnly
+from memhold.values.records import from_micros
 
 __all__ = ["KEEPING", "Entry", "Identity", "identity", "ledger_path", "read_ledger", "reconcile", "scope_mark"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import apsw
 
-from memhold.model import Scope
-from memhold.storage.gathered import touching, writing
-from memhold.storage.reading import SqlRead
-from memhold.storage.sql import Row, load
+from memhold.storage.sql.blocks import Row, load
+from memhold.storage.sql.reads import SqlRead
+from memhold.storage.sql.row_batches import touching, writing
+from memhold.values.records import Scope
 
 __all__ = ["QUERIES", "SqliteRead", "SqliteStatements"]
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import apsw
 
-from memhold.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, StoreFull, StoreReadOnly
-from memhold.keeping import Lost, Restoration
-from memhold.model import Scope
+from memhold.ports.maintenance import Lost, Restoration
 from memhold.storage.sqlite.backup import COPY, hash_file, sound, sync_folder, verify
 from memhold.storage.sqlite.connection import connect, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity, read_ledger, reconcile, scope_mark
 from memhold.storage.sqlite.reading import QUERIES
+from memhold.values.errors import BackupDamaged, InvalidInput, StoreBusy, StoreError, StoreFull, StoreReadOnly
+from memhold.values.records import Scope
 
 __all__ = ["restore_backup"]
 

@@ -14,10 +14,9 @@ from typing import TypeVar
 
 import apsw
 
-from memhold.errors import StoreError
-from memhold.model import Scope, from_micros, micros
-from memhold.ports import Clock, Priority, StoreFacts
-from memhold.storage.opened import Opened
+from memhold.ports.stores import Clock, Priority, StoreFacts
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.storage.open_state import Opened
 from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
 from memhold.storage.sqlite.ledger import reconcile
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
@@ -25,7 +24,8 @@ from memhold.storage.sqlite.tokens import SqliteTokens
 from memhold.storage.sqlite.upkeep import SqliteUpkeep
 from memhold.storage.sqlite.usage import SqliteUsageBook
 from memhold.storage.sqlite.writer import Writer
-from memhold.transaction import ReadTx, WriteTx
+from memhold.values.errors import StoreError
+from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["SqliteStore"]
 

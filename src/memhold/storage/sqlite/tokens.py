@@ -8,12 +8,12 @@ from typing import Any
 
 import apsw
 
-from memhold.access import StoredToken
-from memhold.errors import Conflict
-from memhold.model import Scope, micros
+from memhold.storage.sql.token_rows import to_token, token_params
 from memhold.storage.sqlite.reading import QUERIES
 from memhold.storage.sqlite.writing import SqliteWrite
-from memhold.storage.token_rows import to_token, token_params
+from memhold.values.access_tokens import StoredToken
+from memhold.values.errors import Conflict
+from memhold.values.records import Scope, micros
 
 __all__ = ["SqliteTokens"]
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
-from memhold.model import Scope, from_micros, micros
-from memhold.ports import Lease
-from memhold.storage import rows
+from memhold.ports.stores import Lease
+from memhold.storage.sql import rows
+from memhold.storage.sql.writes import SOON
 from memhold.storage.sqlite.raw import has_stale_cells
 from memhold.storage.sqlite.reading import QUERIES
 from memhold.storage.sqlite.writing import SqliteWrite
-from memhold.storage.writing import SOON
+from memhold.values.records import Scope, from_micros, micros
 
 if TYPE_CHECKING:
-    from memhold.answers import Due
-    from memhold.vectors import Generation
+    from memhold.ports.vector_blocks import Generation
+    from memhold.values.answers import Due
 
 __all__ = ["SqliteUpkeep"]
 

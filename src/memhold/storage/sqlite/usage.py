@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import apsw
 
-from memhold.errors import FailureClass
-from memhold.model import Scope
 from memhold.storage.sqlite.reading import QUERIES
 from memhold.storage.sqlite.writing import SqliteWrite
+from memhold.values.errors import FailureClass
+from memhold.values.records import Scope
 
 if TYPE_CHECKING:
-    from memhold.inference import Tally
+    from memhold.ports.models import Tally
 
 __all__ = ["SqliteUsageBook"]
 
@@ -53,7 +53,7 @@ def _params(tally: Tally) -> dict[str, Any]:
 
 
 def _tally(row: Sequence[Any]) -> Tally:
-    from memhold.inference import Tally
+    from memhold.ports.models import Tally
 
     failures = {cls: count for cls, count in zip(_CLASSES, row[3 + len(_COUNTS) :], strict=True) if count}
     counts = dict(zip(_COUNTS, row[3:], strict=False))

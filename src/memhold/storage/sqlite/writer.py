@@ -17,15 +17,15 @@ from typing import Any, TypeVar
 
 import apsw
 
-from memhold.errors import MemholdError, StoreClosed
-from memhold.model import Scope, from_micros, micros
-from memhold.ports import Clock, Priority
-from memhold.storage.gathered import Gathered, Known
-from memhold.storage.settling import given_up, settle
+from memhold.ports.stores import Clock, Priority
+from memhold.ports.transaction import WriteTx
+from memhold.storage.deliver_results import given_up, settle
+from memhold.storage.sql.row_batches import Gathered, Known
 from memhold.storage.sqlite.connection import translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteStatements
 from memhold.storage.sqlite.writing import SqliteWrite
-from memhold.transaction import WriteTx
+from memhold.values.errors import MemholdError, StoreClosed
+from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["Writer"]
 

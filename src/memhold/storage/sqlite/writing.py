@@ -6,9 +6,9 @@ from datetime import datetime
 
 import apsw
 
-from memhold.model import Scope
-from memhold.storage.gathered import Gathered
-from memhold.storage.writing import SqlWrite
+from memhold.storage.sql.row_batches import Gathered
+from memhold.storage.sql.writes import SqlWrite
+from memhold.values.records import Scope
 
 __all__ = ["SqliteWrite"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from memhold.errors import InvalidInput
+from memhold.values.errors import InvalidInput
 
 __all__ = [
     "FAULTS",
@@ -168,7 +168,7 @@ def rows_of(lines: Iterable[str]) -> list[Row]:
 @cache
 def rows() -> tuple[Row, ...]:
     """The error rows that ship with Memhold: what providers are documented, or were seen, to answer when they fail."""
-    text = (resources.files("memhold.testing.chaos") / "rows.jsonl").read_text(encoding="utf-8")
+    text = (resources.files(__package__) / "rows.jsonl").read_text(encoding="utf-8")
     return tuple(rows_of(text.splitlines()))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memhold.testing.chaos.reading import Line, Said, facts, lines, same_concept
+from memhold.testing.chaos.window_reading import Line, Said, facts, lines, same_concept
 
 __all__ = ["Context", "fill", "understand"]
 

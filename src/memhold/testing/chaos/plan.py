@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memhold.errors import InvalidInput
 from memhold.testing.chaos.faults import FAULTS, OK, Fault, Fine, Misbind, Spoil, fault
+from memhold.values.errors import InvalidInput
 
 __all__ = ["Plan", "RequestKind", "fits"]
 

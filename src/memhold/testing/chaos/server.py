@@ -15,8 +15,7 @@ from typing import Any, Self
 
 import h11
 
-from memhold.ports import Clock
-from memhold.system import SystemClock
+from memhold.ports.stores import Clock
 from memhold.testing.chaos.answers import (
     Character,
     Route,
@@ -34,6 +33,7 @@ from memhold.testing.chaos.machine import Machine, ask
 from memhold.testing.chaos.plan import Plan
 from memhold.testing.chaos.proxy import Upstream
 from memhold.testing.chaos.wire import Incoming, Outgoing, read_request, reset, send
+from memhold.wiring.system import SystemClock
 
 __all__ = ["ChaosServer", "Request"]
 

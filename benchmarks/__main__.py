@@ -1,0 +1,228 @@
+"""`python -m benchmarks`: quality of recall on LoCoMo, RealMem or data of your own, and speed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from benchmarks.measure import Row
+    from benchmarks.recall import Half, Quality
+
+__all__ = ["benchmarks"]
+
+_EMBEDDING = click.option("--embedding", default="builtin", help="none, builtin, a model directory or a catalog entry.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+_HALF = click.option("--half", type=click.Choice(["first", "second"]), help="Only the conversations of one half.")
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group(
+    "benchmarks",
+    invoke_without_command=True,
+    epilog="Example: python -m benchmarks locomo --data locomo10.json --embedding none",
+)
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@click.pass_context
+def benchmarks(context: click.Context, *, quick: bool) -> None:
+    """Measure recall and speed, on your data and your machine.
+
+    Everything goes through the public verbs in a store of its own, which is removed at the end. Without a subcommand
+    every table that needs no data is printed, one after the other.
+    """
+    if context.invoked_subcommand is None:
+        for name, line in _SPEED.items():
+            click.echo(f"\n{name}: {line}")
+            _rows(partial(_measured, name, quick=quick), as_json=False)
+
+
+@benchmarks.command("locomo")
+@click.option("--data", type=_FILE, required=True, help="The data set's JSON file.")
+@_EMBEDDING
+@_HALF
+@_JSON
+def locomo(data: Path, embedding: str, half: Half | None, *, as_json: bool) -> None:
+    """Measure recall on LoCoMo, by category of question, and how far its confidence can be trusted.
+
+    Weights are set on the first half of the conversations (by a hash of their names) and reported on the second.
+    """
+    from benchmarks.locomo import locomo_quality
+
+    _quality(locomo_quality(data, embedding=embedding, half=half), as_json=as_json)
+
+
+@benchmarks.command("realmem")
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@_EMBEDDING
+@_HALF
+@_JSON
+def realmem(data: Path, embedding: str, half: Half | None, *, as_json: bool) -> None:
+    """Measure recall of earlier sessions on RealMem."""
+    from benchmarks.realmem import realmem_quality
+
+    _quality(realmem_quality(data, embedding=embedding, half=half), as_json=as_json)
+
+
+@benchmarks.command("recall")
+@click.option("--messages", type=_FILE, required=True, help="JSONL: id, session, role, text, time.")
+@click.option("--questions", type=_FILE, required=True, help="JSONL: question, evidence (ids).")
+@_EMBEDDING
+@_JSON
+def recall(messages: Path, questions: Path, embedding: str, *, as_json: bool) -> None:
+    """Measure recall on messages and questions of your own."""
+    from benchmarks.recall import recall_quality
+
+    _quality(recall_quality(messages, questions, embedding=embedding), as_json=as_json)
+
+
+@benchmarks.command("peers")
+@click.option("--data", type=_FILE, required=True, help="LoCoMo's JSON file.")
+@_JSON
+def peers(data: Path, *, as_json: bool) -> None:
+    """Measure Memhold beside mem0, LangGraph, Chroma and plain FTS5.
+
+    The same texts, questions and vectors, in turn; a peer that is not installed is said to be so.
+    """
+    from benchmarks.side_by_side import HEADER, side_by_side_quality
+
+    with _telling():
+        lines = [line.cells() for line in asyncio.run(side_by_side_quality(data))]
+    if as_json:
+        click.echo(json.dumps([dict(zip(HEADER, line, strict=True)) for line in lines], indent=2))
+        return
+    _table([HEADER, *lines])
+
+
+_SPEED = {
+    "core": "Measure the durable core: adds, adders, recall by words, start-up.",
+    "speed": "Measure how fast recall and the meaning index are.",
+    "context": "Measure context and its token estimate; check made-up histories by the providers' rules.",
+    "consolidation": "Measure what is lost, and what it costs, when models fail.",
+    "compaction": "Measure what compaction costs where little is new.",
+    "facts": "Score keys of facts: exact, the old rule, ours.",
+    "server": "Measure the server: requests a second and start-up, beside a bare endpoint.",
+    "models": "Measure what a call through a chain costs over a bare one.",
+}
+"""The tables that need no data: each is a module of `benchmarks`."""
+
+
+def _measured(name: str, *, quick: bool) -> Sequence[Row]:
+    from importlib import import_module
+
+    module = import_module(f"benchmarks.{name}")
+    found: Sequence[Row]
+    match name:
+        case "speed":
+            found = asyncio.run(module.recall_speed(quick=quick))
+        case "context":
+            found = module.run(20, 500) if quick else module.run()
+        case "facts":
+            found = module.run()
+        case _:
+            found = module.run(quick=quick)
+    return found
+
+
+def _speed_command(name: str, line: str) -> click.Command:
+    @click.command(name, help=line)
+    @click.option("--quick", is_flag=True, help="Small enough for a look.")
+    @_JSON
+    def measure(*, quick: bool, as_json: bool) -> None:
+        _rows(lambda: _measured(name, quick=quick), as_json=as_json)
+
+    return measure
+
+
+for _name, _line in _SPEED.items():
+    benchmarks.add_command(_speed_command(_name, _line))
+
+
+@benchmarks.command("stores")
+@click.option("--db", required=True, metavar="URL", help="postgresql://…; its role must be allowed to create a schema.")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def stores(db: str, *, quick: bool, as_json: bool) -> None:
+    """Measure PostgreSQL beside SQLite: adds, adders, processes, recall."""
+    from benchmarks.stores import run
+
+    _rows(lambda: run(db, quick=quick), as_json=as_json)
+
+
+@benchmarks.command("large")
+@click.option("--db", required=True, metavar="URL", help="postgresql://…; its role must be allowed to create a schema.")
+@click.option("--messages", default=1_000_000, show_default=True, help="How many in one scope.")
+@click.option("--quick", is_flag=True, help="Small enough for a look.")
+@_JSON
+def large(db: str, messages: int, *, quick: bool, as_json: bool) -> None:
+    """Measure one scope of a million messages on PostgreSQL: with HNSW and without."""
+    from benchmarks.large import run
+
+    _rows(lambda: run(db, messages=messages, quick=quick), as_json=as_json)
+
+
+def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
+    from benchmarks.recall import table
+
+    with _telling():
+        found = asyncio.run(work)
+    plain = found.plain()
+    if as_json:
+        click.echo(json.dumps(plain, indent=2))
+        return
+    _table(table(found))
+    times = plain["recall_ms"]
+    click.echo(
+        f"{plain['questions']} questions, {plain['messages']} messages, embedding {found.embedding}: "
+        f"{plain['seconds']} s, one recall p50 {times['p50']} ms, p95 {times['p95']} ms, {plain['peak_mb']} MB"
+    )
+    for name, value in found.notes.items():
+        click.echo(f"{name}: {value}")
+
+
+def _rows(measure: Callable[[], Sequence[Row]], *, as_json: bool) -> None:
+    with _telling():
+        found = measure()
+    if as_json:
+        names = ("name", "value", "against", "ratio", "bar", "holds")
+        click.echo(json.dumps([{name: getattr(row, name) for name in names} for row in found], indent=2))
+        return
+    held = {True: "holds", False: "FAILS", None: ""}
+    _table([("what", "value", "against", "bar"), *((r.name, r.value, r.against, held[r.holds]) for r in found)])
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Show on standard error what is measured while it is."""
+    from benchmarks.measure import log
+
+    class Shown(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            click.echo(f"… {record.getMessage()}", err=True)
+
+    shown, level = Shown(), log.level
+    log.addHandler(shown)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(shown)
+        log.setLevel(level)
+
+
+def _table(rows: Iterable[Sequence[str]]) -> None:
+    lines = list(rows)
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    for line in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    benchmarks(prog_name="python -m benchmarks")

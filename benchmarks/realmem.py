@@ -1,0 +1,103 @@
+"""RealMem (RealMemBench): a persona's project dialogues; each query names the earlier sessions that answer it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import doing
+from benchmarks.recall import RANKINGS, Asked, Half, MovableClock, Outcome, Quality, asked, at_ten, half_of, peak_mb
+from memhold.errors import UnreadableImport
+from memhold.faces.python.open import AsyncMemhold
+from memhold.transfer.formats import read_batches
+from memhold.transfer.items import Batch
+from memhold.transfer.source import Source
+from memhold.verbs.scope import AsyncScope
+
+__all__ = ["realmem_quality"]
+
+_BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+_END = datetime(2200, 1, 1, tzinfo=UTC)
+
+
+async def realmem_quality(folder: Path, *, embedding: str = "builtin", half: Half | None = None) -> Quality:
+    """Replay every persona's sessions in order, asking each query before its own session is added, in its own time.
+
+    So a query searches the earlier sessions only, as it would have when it was asked. A session's rank is that of its
+    best hit. With `half` only the personas of that half are asked; without it the notes give R@10 of each.
+
+    Raises:
+        UnreadableImport: the folder holds no such file, or none of that half.
+    """
+    began = time.perf_counter()
+    every = await asyncio.to_thread(lambda: sorted(folder.glob("*.json")))
+    files = [path for path in every if half in (None, half_of(path.stem))]
+    if not files:
+        which = "" if half is None else f" of the {half} half"
+        raise UnreadableImport(f"{folder}: there is no RealMem file{which} (*.json)", path=str(folder), line=None)
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
+    halves: dict[str, list[Outcome]] = {}
+    messages = 0
+    for number, path in enumerate(files, 1):
+        doing(f"{path.stem}, {number} of {len(files)}")
+        with tempfile.TemporaryDirectory(prefix="memhold-bench-") as place:
+            clock = MovableClock(_BEGINNING)
+            async with AsyncMemhold.open(
+                f"{place}/realmem.db", worker=False, embedding=embedding, clock=clock
+            ) as memhold:
+                async for found in _replayed(memhold, path, clock):
+                    halves.setdefault(half_of(path.stem), []).append(found["fused"])
+                    for name, outcome in found.items():
+                        outcomes[name].append(outcome)
+                status = await memhold.scope(user=path.stem).status()
+                messages += status.messages
+    return Quality(
+        name="realmem",
+        embedding=embedding,
+        outcomes=outcomes,
+        messages=messages,
+        seconds=time.perf_counter() - began,
+        peak_mb=peak_mb(),
+        notes={name: at_ten(found) for name, found in sorted(halves.items())},
+    )
+
+
+async def _replayed(memhold: AsyncMemhold, path: Path, clock: MovableClock) -> Any:
+    """Each query's outcome, in order of time."""
+    waiting = dict(_queries(json.loads(await asyncio.to_thread(path.read_text, encoding="utf-8"))))
+    source = Source(path=path, zone=UTC, now=_END, on_error="skip")
+    earlier: set[str] = set()
+    reader: AsyncScope = memhold.scope(user=path.stem)
+    for batch in read_batches(source, "realmem"):
+        assert isinstance(batch, Batch)
+        clock.set(batch.messages[0]["event_time"])
+        ident = str(batch.source_ids[0]).partition(":")[0]
+        for text, gold in waiting.pop(ident, ()):
+            evidence = frozenset(f"realmem:{name}" for name in gold if name in earlier)
+            if evidence:
+                yield await asked(reader, Asked(text=text, evidence=evidence), by_session=True)
+        scope = memhold.scope(user=path.stem, session=batch.session)
+        await scope.add(batch.messages)
+        await memhold.settle(timeout=600)
+        earlier.add(ident)
+
+
+def _queries(data: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
+    """The queries of each session, with the sessions that answer them: those that the next turn names."""
+    for session in data["dialogues"]:
+        turns = session["dialogue_turns"]
+        found = []
+        for turn, answer in pairwise(turns):
+            if turn.get("is_query"):
+                named = answer.get("memory_session_uuids") or ()
+                gold = [one["session_uuid"] if isinstance(one, dict) else str(one) for one in named]
+                found.append((str(turn["content"]), gold))
+        if found:
+            yield session["session_uuid"], found

@@ -1,0 +1,101 @@
+"""`memhold mcp`: the MCP server on standard input and output, and writing it into a client's settings."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memhold.cli.frame import Frame, command, common_options, frame_of
+from memhold.faces.mcp.install import CLIENTS, install, launcher, place_of, snippet
+
+__all__ = ["mcp_command"]
+
+
+@click.group("mcp", invoke_without_command=True, epilog="\b\nExample:\n  memhold mcp --user alice")
+@common_options
+@click.option("--read-only", is_flag=True, help="Offer the tools that read, and no others.")
+@click.option("--consolidation", metavar="NAME", help="The chain or model that consolidates. [default: setting]")
+@click.pass_context
+def mcp_command(ctx: click.Context, /, *, read_only: bool, consolidation: str | None, **options: Any) -> None:
+    """Serve memory to an agent over MCP, on standard input and output.
+
+    An MCP client starts this by itself: 'memhold mcp install' tells it to. Whose memory it is, is fixed by
+    --namespace, --user and --agent; background work is done inside. Logs go to standard error.
+    """
+    frame = frame_of(ctx, options)
+    ctx.obj = frame
+    if ctx.invoked_subcommand is None:
+        _serve(frame, read_only=read_only, settings={} if consolidation is None else {"consolidation": consolidation})
+
+
+def _serve(frame: Frame, *, read_only: bool, settings: dict[str, Any]) -> None:
+    from memhold.faces.mcp.light import load_sdk
+    from memhold.values.principal import Principal
+    from memhold.values.records import Scope
+
+    scope = Scope(namespace=frame.namespace, user=frame.user, agent=frame.agent, session=frame.session)
+    rights = frozenset({"read"} if read_only else {"read", "write"})
+    logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
+    try:
+        load_sdk()
+    except ModuleNotFoundError as error:
+        raise click.ClickException(str(error)) from None
+    from memhold.faces.mcp.stdio import serve_stdio
+
+    asyncio.run(serve_stdio(frame.db, Principal(scope=scope, rights=rights), settings))  # type: ignore[arg-type]
+
+
+@command("install", example="memhold mcp install claude-code --user alice", resume="Run it again: it writes once.")
+@click.argument("client", type=click.Choice(list(CLIENTS)))
+@click.option("--print", "printed", is_flag=True, help="Show what has to be in the client's file, and write nothing.")
+def mcp_install(frame: Frame, *, client: str, printed: bool) -> None:
+    """Tell an MCP client to start Memhold.
+
+    Writes one entry into the client's own list of servers, keeps everything else in it, and keeps a copy of the file.
+    A password for PostgreSQL is not written there: keep it in ~/.pgpass or a service file.
+    """
+    _no_secret(frame.db)
+    started = [*launcher(), "mcp", *_options(frame)]
+    place = place_of()
+    if printed:
+        text = snippet(client, started)
+        frame.show({"path": str(CLIENTS[client].path(place)), "snippet": text}, lambda: click.echo(text, nl=False))
+        return
+    done = install(client, started, place)
+    title = CLIENTS[client].title
+    kept = "" if done.backup is None else f"; what stood there is in {done.backup.name}"
+    said = f"{title} starts it from now on: {done.path}{kept}" if done.changed else f"{done.path} has it already"
+    plain = {
+        "path": str(done.path),
+        "changed": done.changed,
+        "backup": None if done.backup is None else str(done.backup),
+    }
+    frame.show(plain, lambda: click.echo(f"{said}\nrestart {title} to load it" if done.changed else said))
+
+
+def _no_secret(db: str) -> None:
+    """A client's file is read by others, synced and shared, and its arguments stand in the list of processes."""
+    from memhold.wiring.postgres import is_postgres, shown, tells_secret
+
+    if is_postgres(db) and tells_secret(db):
+        raise click.UsageError(
+            f"the location of {shown(db)} holds a password, which would stand in the client's file and in the list of"
+            " processes; put it into ~/.pgpass or a service file (postgresql:///?service=NAME), not into --db"
+        )
+
+
+def _options(frame: Frame) -> list[str]:
+    """The options that fix whose memory it is; a client starts the server in a folder that nobody chose."""
+    found = ["--db", frame.db if "://" in frame.db else str(Path(frame.db).expanduser().absolute())]
+    found += ["--namespace", frame.namespace] if frame.namespace != "default" else []
+    for name in ("user", "agent", "session"):
+        value = getattr(frame, name)
+        found += [] if value is None else [f"--{name}", value]
+    return found
+
+
+mcp_command.add_command(mcp_install, "install")

@@ -1,0 +1,154 @@
+"""`memhold models`: the catalog, a real call to each link, the usage, and what an error means."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import IO, Any, Protocol
+
+import click
+
+from memhold.cli.frame import Frame
+
+__all__ = ["ModelsCommands", "models_group"]
+
+Row = Mapping[str, Any]
+
+_WIDE = 400
+_TESTED = ("model", "reachable", "tools", "seconds", "usd_per_consolidation", "class", "text")
+_USED = (
+    "model",
+    "purpose",
+    "calls",
+    "answered",
+    "retries",
+    "failures",
+    "input_tokens",
+    "output_tokens",
+    "seconds_a_call",
+    "usd",
+    "unpriced",
+)
+
+
+class ModelsCommands(Protocol):
+    """What the commands ask for; wiring gives it."""
+
+    def rows(self, *, hidden: bool) -> Sequence[Row]:
+        """The catalog."""
+        ...
+
+    def notes(self) -> Sequence[Row]:
+        """What loading the catalog noted."""
+        ...
+
+    def test(self, chain: str) -> Sequence[Row]:
+        """One real call to each link of a chain."""
+        ...
+
+    def usage(self, *, days: int | None, by_day: bool) -> Sequence[Row]:
+        """What models were used for, of the last days or since ever."""
+        ...
+
+    def classify(self, lines: Iterable[str]) -> Iterable[Row]:
+        """Rows of errors with their class."""
+        ...
+
+
+def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.Group:
+    """The group `models`, over what `commands` gives for a context."""
+
+    @click.group("models", invoke_without_command=True, epilog="Example: memhold models --all")
+    @click.option("--all", "hidden", is_flag=True, help="Show hidden models too.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.pass_context
+    def models(context: click.Context, *, hidden: bool, as_json: bool) -> None:
+        """List the models of the catalog."""
+        if context.invoked_subcommand is not None:
+            return
+        asked = commands(context)
+        rows, notes = asked.rows(hidden=hidden), asked.notes()
+        if as_json:
+            click.echo(json.dumps({"models": list(rows), "notes": list(notes)}, ensure_ascii=False))
+            return
+        _table(rows, ("name", "label", "tier", "protocol", "context_window", "price_in", "price_out", "chains"))
+        for note in notes:
+            click.echo(f"{note['level']}: {note['model']}: {note['text']}", err=True)
+
+    @models.command("test")
+    @click.argument("chain", default="consolidation")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.pass_context
+    def test(context: click.Context, *, chain: str, as_json: bool) -> None:
+        """Call each link of CHAIN (or of the chain that begins with a model) once, and say what works."""
+        rows = commands(context).test(chain)
+        _show(rows, _TESTED, as_json=as_json)
+        if not any(row["reachable"] and row["tools"] is not False for row in rows):
+            context.exit(1)
+
+    @models.command("usage")
+    @click.option("--db", metavar="PATH", callback=_of_store, expose_value=False, help="The store.")
+    @click.option("--days", type=click.IntRange(min=1), help="Only the last DAYS days.")
+    @click.option("--by-day", is_flag=True, help="One line a day.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.pass_context
+    def usage(context: click.Context, *, days: int | None, by_day: bool, as_json: bool) -> None:
+        """Show calls, tokens, failures and money by model and purpose."""
+        rows = commands(context).usage(days=days, by_day=by_day)
+        _show(rows, ("day", *_USED) if by_day else _USED, as_json=as_json)
+
+    @models.command("classify")
+    @click.option("--file", "source", type=click.File(encoding="utf-8"), required=True, help="JSON lines; - for stdin.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON, a line for each line.")
+    @click.pass_context
+    def classify(context: click.Context, *, source: IO[str], as_json: bool) -> None:
+        """Say what each error means: rows of kind, status, headers, body or error go in, and come out with `got`."""
+        rows = commands(context).classify(source)
+        if as_json:
+            for row in rows:
+                click.echo(json.dumps(row, ensure_ascii=False))
+        else:
+            _table(list(rows), ("kind", "status", "got", "delay", "code", "rule"))
+
+    return models
+
+
+def _of_store(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    """A store named behind the command, as every command on a store takes it."""
+    frame = context.find_object(Frame)
+    if path is not None and frame is not None:
+        frame.db = path
+
+
+def _show(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(list(rows), ensure_ascii=False))
+    else:
+        _table(rows, columns)
+
+
+def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*columns, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*(_cell(row.get(column)) for column in columns))
+    # A pipe has no width; cut columns would be lost there.
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
+    console.print(table)
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            return " ".join(f"{key}:{count}" for key, count in value.items()) or "-"
+        case list() | tuple():
+            return " ".join(map(str, value)) or "-"
+        case _:
+            return str(value)

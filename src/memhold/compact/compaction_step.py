@@ -1,0 +1,252 @@
+"""Compaction at work: look at what changed, ask the judge outside every transaction, apply each merge in one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from random import Random
+
+from memhold.compact.apply import Merger, apply_copies
+from memhold.compact.judging import Judge
+from memhold.compact.merging import Merges, foresee
+from memhold.compact.run import MERGED_OUTCOMES, Run, confined
+from memhold.compact.survey import Survey, copies, narrowed, survey
+from memhold.consolidate.apply_guard import Hold, Verdict
+from memhold.facts.changed_notes import ALIKE, COPIES, Bounds, Changed, changed_since
+from memhold.index.embedding import Embedding
+from memhold.index.index_step import fill, start_generation
+from memhold.index.pending_vectors import DUE_COMPACTION, targets
+from memhold.ports.stores import Clock, Lease, Priority, Store
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.ports.vector_blocks import Generation
+from memhold.recall.recall import Caches
+from memhold.upkeep.leases import held_lease
+from memhold.values.answers import Compacted, Outcome
+from memhold.values.records import Memory, Scope
+
+__all__ = ["Compaction"]
+
+log = logging.getLogger("memhold.compaction")
+
+OTHERS_SECONDS = 30.0
+"""A process with another embedding than the store's leaves near-duplicates to those that have the right one."""
+
+
+_COUNTED: Mapping[Outcome, str] = {
+    "copies": "of copies",
+    "group": "groups",
+    "pair": "pairs",
+    "superseded": "superseded",
+    "kept_apart": "kept apart",
+    "too_long": "too long",
+    "stale": "stale",
+    "failed": "failed",
+}
+
+
+class _OthersEmbedding(Exception):
+    """The store's vectors are of another embedding than this process has."""
+
+
+class Compaction:
+    """The step `compact`, and a run on request. Without a judge only exact copies become one."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        judge: Judge | None,
+        embedding: Embedding | None,
+        caches: Caches,
+        merger: Merger,
+        bounds: Bounds,
+        clock: Clock,
+        random: Random,
+        owner: str,
+    ) -> None:
+        self._store = store
+        self._judge = judge
+        self._merges = None if judge is None else Merges(store, judge, embedding, merger)
+        self._embedding = embedding
+        self._caches = caches
+        self._merger = merger
+        self._bounds = bounds
+        self._clock = clock
+        self._random = random
+        self._owner = owner
+
+    # ------------------------------------------------------------------------------------------------ entries
+
+    async def step(self, lease: Lease) -> float | None:
+        """A run where it is time for one; else the time of the next is noted.
+
+        Raises:
+            MemholdError: some groups could not be judged or embedded; what could be done is done, the rest is due
+                again after a pause.
+        """
+        scope = lease.scope
+        at = await self._store.read(scope, self._due)
+        if at is None:
+            return None
+        if at > self._clock.now():
+            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
+            return None
+        run = await self._run(scope, Hold.under(lease))
+        if run.error is not None:
+            raise run.error
+        if run.left:
+            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now), priority=Priority.WORKER)
+        return None
+
+    async def now(self, scope: Scope) -> Compacted:
+        """One run of a scope at once, whatever is due; where another worker runs it is waited for."""
+        async with held_lease(self._store, scope, DUE_COMPACTION, owner=self._owner, clock=self._clock) as lease:
+            run = await self._run(scope, Hold.under(lease))
+            partly = scope.agent is not None or scope.session is not None
+            again = run.pause(self._random) if run.left or partly or run.error is not None else None
+            if again is not None:
+                at = timedelta(seconds=again)
+                await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at))
+        return replace(run.told(), judged=self._judge is not None)
+
+    async def plan(self, scope: Scope) -> Compacted:
+        """What a run would look at, without asking a model or changing anything."""
+        generation = await self._readable(scope)
+
+        def work(tx: ReadTx) -> tuple[list[tuple[Memory, ...]], Survey]:
+            # One after the other: what copies are is read from the index, without a word of any text.
+            same = copies(tx, self._caches, narrowed(tx, changed_since(tx, COPIES)).memories)
+            return same, survey(tx, self._caches, narrowed(tx, changed_since(tx, ALIKE)), self._bounds, generation)
+
+        same, found = await self._store.read(scope, work)
+        run = Run(scope=scope, hold=Hold.nothing(), bounds=self._bounds, generation=generation)
+        for group in same:
+            run.note("copies", group, "they say the same word for word")
+        taken = {memory.id for group in same for memory in group}
+        for cluster in found.clusters:
+            if taken.isdisjoint(memory.id for memory in cluster.members):
+                foresee(run, cluster)
+        return replace(run.told(), judged=self._judge is not None, dry_run=True, merged=0)
+
+    # ------------------------------------------------------------------------------------------------ a run
+
+    def _due(self, tx: ReadTx) -> datetime | None:
+        """When a run is due; None where nothing changed that one would look at."""
+        names = (COPIES,) if self._judge is None else (COPIES, ALIKE)
+        times = [changed_since(tx, name).due(self._bounds, tx.now) for name in names]
+        return min((at for at in times if at is not None), default=None)
+
+    async def _run(self, scope: Scope, hold: Hold) -> Run:
+        run = Run(scope=scope, hold=hold, bounds=self._bounds)
+        await self._same(run)
+        if self._merges is not None:
+            with confined(run):
+                await self._alike(run, self._merges)
+        if run.groups:
+            counts = run.told().counts
+            said = ", ".join(f"{counts.get(name, 0)} {words}" for name, words in _COUNTED.items())
+            log.info("Merged %d memories: %s", run.merged, said)
+        return run
+
+    async def _same(self, run: Run) -> None:
+        """Exact copies: no model, one transaction a group."""
+        while True:
+
+            def work(tx: ReadTx) -> tuple[Changed, list[tuple[Memory, ...]]]:
+                changed = narrowed(tx, changed_since(tx, COPIES))
+                return changed, copies(tx, self._caches, changed.memories)
+
+            changed, groups = await self._store.read(run.scope, work)
+            stale = False
+            for group in groups:
+                work_on = self._copying(group, run.hold)
+                verdict, kept = await self._store.write(run.scope, work_on, priority=Priority.WORKER)
+                if verdict == "lost":
+                    return
+                stale = stale or verdict == "stale"
+                outcome: Outcome = "copies" if verdict == "done" else "stale"
+                run.note(outcome, group, "they say the same word for word", memory=kept)
+            if stale or not await self._read_to(run, COPIES, changed) or not changed.cut:
+                run.left = run.left or stale
+                return
+
+    async def _alike(self, run: Run, merges: Merges) -> None:
+        """Near-duplicates: clusters, closest first, each on its own."""
+        if not (await self._store.read(run.scope, lambda tx: narrowed(tx, changed_since(tx, ALIKE)))).memories:
+            await self._read_on(run)
+            return
+        try:
+            run.generation = await self._indexed(run.scope)
+        except _OthersEmbedding:
+            at = timedelta(seconds=OTHERS_SECONDS)
+            await self._store.write(
+                run.scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at), priority=Priority.WORKER
+            )
+            return
+
+        def work(tx: ReadTx) -> Survey:
+            return survey(tx, self._caches, narrowed(tx, changed_since(tx, ALIKE)), self._bounds, run.generation)
+
+        found = await self._store.read(run.scope, work)
+        before = len(run.groups)
+        for cluster in found.clusters:
+            if run.exhausted:
+                run.left = True
+                break
+            with confined(run, cluster.members):
+                await merges.cluster(run, cluster)
+        undecided = any(group.outcome in {*MERGED_OUTCOMES, "stale", "failed"} for group in run.groups[before:])
+        if undecided or run.left:
+            # Merges make new neighbours: the same changes are looked at again, until nothing comes of it.
+            run.left = True
+        elif await self._read_to(run, ALIKE, found.changed):
+            run.left = found.changed.cut
+
+    async def _read_on(self, run: Run) -> None:
+        """Changes that touched no note need not be read a second time."""
+        await self._read_to(run, ALIKE, await self._store.read(run.scope, lambda tx: changed_since(tx, ALIKE)))
+
+    async def _read_to(self, run: Run, name: str, changed: Changed) -> bool:
+        """Note how far a scope's changes were dealt with, unless only a part of the scope was looked at."""
+        if run.scope.agent is not None or run.scope.session is not None:
+            return False
+
+        def work(tx: WriteTx) -> bool:
+            if not run.hold.stands(tx):
+                return False
+            if tx.progress(name) < changed.until:
+                tx.put_progress(name, changed.until)
+            return True
+
+        if await self._store.read(run.scope, lambda tx: tx.progress(name)) >= changed.until:
+            return True
+        return await self._store.write(run.scope, work, priority=Priority.WORKER)
+
+    # ------------------------------------------------------------------------------------------------ around it
+
+    def _copying(self, group: Sequence[Memory], hold: Hold) -> Callable[[WriteTx], tuple[Verdict, str | None]]:
+        return lambda tx: apply_copies(tx, group, hold, self._merger)
+
+    async def _readable(self, scope: Scope) -> Generation | None:
+        """The current generation, where it is this embedding's; None where distances go by words."""
+        if self._embedding is None:
+            return None
+        fingerprint = await self._embedding.fingerprint()
+        held = await self._store.read(scope, lambda tx: tx.generations())
+        return next((one for one in held if one.state == "current" and one.fingerprint == fingerprint), None)
+
+    async def _indexed(self, scope: Scope) -> Generation | None:
+        """The current generation with every vector of the scope in it: what has none yet is embedded first."""
+        if self._embedding is None:
+            return None
+        if not await self._store.read(scope, lambda tx: tx.generations()):
+            await start_generation(self._store, self._embedding, scope)
+        generation = await self._readable(scope)
+        if generation is None:
+            raise _OthersEmbedding
+        held = await self._store.read(scope, lambda tx: tx.generations())
+        for one in targets(held, generation.fingerprint):
+            await fill(self._store, self._embedding, scope, one)
+        return generation

@@ -1,0 +1,109 @@
+"""What a model is shown: the prompt with its version, the facts that may be touched, and the window's lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memhold.asking.prompts import prompt
+from memhold.consolidate.contract import SAVE_MEMORY, Frame
+from memhold.consolidate.snapshot import shown
+from memhold.journal.windows import Part, Piece, calls_of
+from memhold.messages.fences import unquoted
+from memhold.ports.models import ChatRequest, ChatTurn
+from memhold.values.records import Memory, Message
+
+__all__ = ["frame_of", "only_recalled", "pieces_of", "quoted_in", "request"]
+
+MAX_ANSWER_TOKENS = 4_096
+PURPOSE = "consolidation"
+RECALLED = "(recalled memory)"
+OWN_TOOLS = frozenset({"recall", "get_context", "memory_history", "memory_status"})
+"""Memhold's own tools whose results are recalled text as a whole."""
+
+
+def pieces_of(messages: Sequence[Message], *, tool_chars: int) -> list[Piece]:
+    """Each message as a model reads it: without recalled text, and tool output shortened in its middle."""
+    recalled = _recalled(messages)
+    found = []
+    for number, message in enumerate(messages, 1):
+        text = unquoted(message) or (RECALLED if message.quotes else "")
+        if message.id in recalled:
+            text = RECALLED
+        elif message.role in {"tool", "function"} or _has_results(message):
+            text = _shortened(text, tool_chars)
+        found.append(Piece(number=number, message=message, text=text))
+    return found
+
+
+def only_recalled(messages: Sequence[Message]) -> frozenset[str]:
+    """The ids of messages that hold recalled text and say nothing themselves: nothing can be learnt from them."""
+    silent = {message.id for message in messages if message.quotes and not unquoted(message)}
+    return _recalled(messages) | silent
+
+
+def quoted_in(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Every text in the window that came out of memory."""
+    recalled = _recalled(messages)
+    found: list[str] = []
+    for message in messages:
+        quotes = [message.text[quote.start : quote.end] for quote in message.quotes]
+        found += [message.text] if message.id in recalled else quotes
+    return tuple(found)
+
+
+def _recalled(messages: Sequence[Message]) -> frozenset[str]:
+    """Results of Memhold's own tools, by the call before them that they answer."""
+    own: set[str] = set()
+    found: set[str] = set()
+    for message in messages:
+        if message.role == "assistant":
+            ids = [str(call.get("id", "")) for call in message.tool_calls]
+            own = {one for one, (name, _) in zip(ids, calls_of(message), strict=True) if name in OWN_TOOLS}
+        elif message.tool_call_id in own or (own and own == _answered(message)):
+            found.add(message.id)
+    return frozenset(found)
+
+
+def _answered(message: Message) -> set[str]:
+    blocks = message.body.get("content")
+    held = blocks if isinstance(blocks, list) else []
+    return {str(b.get("tool_use_id", "")) for b in held if isinstance(b, Mapping) and b.get("type") == "tool_result"}
+
+
+def _has_results(message: Message) -> bool:
+    return bool(_answered(message))
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    head, tail = most * 3 // 4, most // 4
+    return f"{text[:head]}\n(… {len(text) - head - tail} characters left out …)\n{text[-tail:]}"
+
+
+def request(part: Part, known: Sequence[Memory], *, place: int = 1, of: int = 1) -> ChatRequest:
+    """One call for one part of a window."""
+    facts = [f"[f{number}] {shown(fact)}" for number, fact in enumerate(known, 1)]
+    head = "Known facts that may be touched:\n" + "\n".join(facts) if facts else "No facts are known yet."
+    split = f"\n\nThis is part {place} of {of} of one conversation." if of > 1 else ""
+    lines = "\n".join(_line(piece) for piece in part.pieces)
+    text = f"{head}{split}\n\nThe conversation:\n\n{lines}"
+    return ChatRequest(
+        system=prompt().text,
+        turns=(ChatTurn(role="user", text=text),),
+        purpose=PURPOSE,
+        tool=SAVE_MEMORY,
+        max_tokens=MAX_ANSWER_TOKENS,
+    )
+
+
+def _line(piece: Piece) -> str:
+    """A line; what goes on below it is indented, so that nobody writes a line of another id."""
+    moment = piece.message.event_time.strftime("%Y-%m-%d %H:%M")
+    body = piece.text.replace("\r", "\n").replace("\n", "\n  ")
+    return f"[m{piece.number} {piece.message.role}] ({moment}) {body}"
+
+
+def frame_of(part: Part, known: Sequence[Memory], quoted: Sequence[str]) -> Frame:
+    """What a reply to that request is checked against."""
+    return Frame(places=frozenset(p.number for p in part.pieces), known=len(known), quoted=tuple(quoted))

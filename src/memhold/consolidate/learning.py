@@ -1,0 +1,263 @@
+"""Applying a draft's operations to memory, inside the transaction that also moves the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from memhold.consolidate.asking import only_recalled, quoted_in
+from memhold.consolidate.contract import Learned, Noted
+from memhold.consolidate.snapshot import Snapshot
+from memhold.facts.keys import Operation, cardinality, wording
+from memhold.facts.quotes import MAX_SENTENCE, spoken, stands
+from memhold.facts.remember import Teller
+from memhold.facts.revisions import memory_digest, revise
+from memhold.facts.state import Statement, state_fact
+from memhold.index.documents import index_memories
+from memhold.journal.windows import begins_turn, is_result
+from memhold.messages.fences import unquoted
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import WriteTx
+from memhold.text.compare import same_value
+from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
+from memhold.values.records import Author, Effect, Importance, Memory, Message, Tier, Trust
+
+__all__ = ["Learner"]
+
+_ORDER: tuple[Importance, ...] = ("low", "mid", "high")
+_MODEL: Mapping[Literal["set", "add", "remove"], Operation] = {"set": "replace", "add": "add", "remove": "end"}
+_ENDS = frozenset({"end", "replace", "correct"})
+"""Wordings in which a person ends a value without naming it ("I quit")."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Learner:
+    """What one consolidation did so far: effects, one a memory, and why each fact is as it is.
+
+    `life` is how long a mid-term fact lives unused.
+    """
+
+    tx: WriteTx
+    snapshot: Snapshot
+    author: Author
+    ids: Ids
+    secret: bytes
+    change_id: str
+    life: timedelta
+    facts: int = 0
+    notes: int = 0
+    reasons: dict[str, str] = field(default_factory=dict)
+    _effects: dict[str, Effect] = field(default_factory=dict)
+    _silent: frozenset[str] = field(init=False)
+    _quoted: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._silent = only_recalled(self.snapshot.messages)
+        self._quoted = quoted_in(self.snapshot.messages)
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """From which revision to which each touched memory went."""
+        return tuple(self._effects.values())
+
+    def noted(self, effect: Effect) -> None:
+        """Add an effect; a memory that was touched before goes from its first revision to its last."""
+        before = self._effects.get(effect.memory_id)
+        start = effect.rev_before if before is None else before.rev_before
+        self._effects[effect.memory_id] = replace(effect, rev_before=start)
+
+    def revise(self, memory: Memory, **changed: Any) -> None:
+        """Write a memory's next revision."""
+        self.noted(revise(self.tx, memory, **changed))
+
+    def store(self, memory: Memory, digest: bytes) -> Memory:
+        """Put a new memory, indexed."""
+        kept = replace(memory, number=self.tx.take_numbers(1))
+        self.tx.put_memory(kept, digest=digest)
+        index_memories(self.tx, [kept])
+        self.noted(Effect(memory_id=kept.id, rev_before=0, rev_after=1))
+        return kept
+
+    def fresh(self, sources: Sequence[Message], *, text: str, importance: Importance, **fields: Any) -> Memory:
+        """A memory as this consolidation would make it from these messages; its number is taken when it is stored."""
+        at: datetime = fields.pop("at", None) or max(message.event_time for message in sources)
+        trust = trust_of(sources)
+        tier: Tier = "long" if importance == "high" and trust != "tool" else "mid"
+        return Memory(
+            id=self.ids.new("mem"),
+            number=-1,
+            text=text,
+            tier=tier,
+            agent=self.snapshot.agent,
+            session=self.snapshot.session.name,
+            importance=importance,
+            origin=self.author.origin,
+            trust=trust,
+            evidence=1,
+            sources=tuple(message.id for message in sources),
+            event_time=at,
+            valid_from=at,
+            created_at=self.tx.now,
+            recorded_at=self.tx.now,
+            **fields,
+        )
+
+    # ------------------------------------------------------------------------------------------------ notes, facts
+
+    def note(self, given: Noted) -> None:
+        """Keep a note; the same note again gains evidence."""
+        sources = self._messages(given.sources)
+        if not sources:
+            return
+        fresh = self.fresh(
+            sources,
+            text=given.text,
+            importance=given.importance,
+            kind="note",
+            topics=given.topics,
+            entities=given.entities,
+        )
+        digest = memory_digest(self.secret, fresh)
+        if self.tx.blocked(digest):
+            return
+        same = self.tx.same_content(kind="note", digest=digest, agent=fresh.agent)
+        if same is not None:
+            self._again(same, fresh)
+        else:
+            self.store(fresh, digest)
+        self.notes += 1
+
+    def fact(self, given: Learned) -> None:
+        """Carry out one operation on the timeline of its concept, as it stands now.
+
+        What the user told ends only where the user says so in these messages; else it is kept apart with a suspicion.
+        What only an assistant repeats of what was recalled, or is known, is no evidence. What holds from a later time
+        on is kept as a note: until then, the present is what it was.
+        """
+        sources = self._messages(given.sources)
+        if not sources or self._echoes(given, sources):
+            return
+        said = max(message.event_time for message in sources)
+        at = said if given.holds_from is None else min(max(said, self.tx.now), given.holds_from)
+        if given.holds_from is not None and given.holds_from > at and given.operation != "remove":
+            self._planned(given)
+            return
+        target = self._target(given)
+        if target is None:
+            self._state(given, sources, given.value, at, _MODEL[given.operation])
+            return
+        attribute, subject = target.attribute or given.attribute, target.subject or given.subject
+        given = replace(given, attribute=attribute, subject=subject)
+        old = target.value or given.value
+        if given.operation == "remove":
+            self._state(given, sources, old, at, "end")
+        elif (
+            given.operation == "set" and cardinality(attribute, subject) == "many" and not same_value(old, given.value)
+        ):
+            # Of several values that hold, it names the one that it takes the place of.
+            self._state(given, sources, old, at, "end", replaced_by=given.value)
+            self._state(given, sources, given.value, at, "add")
+        else:
+            self._state(given, sources, given.value, at, _MODEL[given.operation])
+
+    def _state(
+        self,
+        given: Learned,
+        sources: Sequence[Message],
+        value: str,
+        at: datetime,
+        model: Operation,
+        *,
+        replaced_by: str | None = None,
+    ) -> None:
+        own = [message for message in sources if begins_turn(message)]
+        found = spoken(own, replaced_by or value)
+        ends = model == "end" and any(wording(unquoted(message)[:MAX_SENTENCE]) in _ENDS for message in own)
+        statement = Statement(
+            subject=given.subject,
+            attribute=given.attribute,
+            value=value,
+            at=at,
+            model=model,
+            wording=found.sentence,
+            importance=given.importance,
+            topics=given.topics,
+            entities=given.entities,
+            sources=tuple(message.id for message in sources),
+            trust=trust_of(sources, value),
+            own_words=found.own_words or ends,
+            turn=f"said:{self.snapshot.session.id}:{sources[-1].seq}",
+        )
+        teller = Teller(
+            ids=self.ids,
+            secret=self.secret,
+            author=self.author,
+            agent=self.snapshot.agent,
+            session=self.snapshot.session.name,
+        )
+        stated = state_fact(self.tx, statement, teller=teller, change_id=self.change_id, life=self.life)
+        for effect in stated.effects:
+            self.noted(effect)
+        self.facts += bool(stated.effects)
+        if stated.effects and stated.memory is not None:
+            self.reasons[stated.memory.id] = stated.reason
+
+    def _planned(self, given: Learned) -> None:
+        """A fact of a time to come, as a note of what will hold and from when."""
+        text = f"{given.subject} | {given.attribute} = {given.value} ({given.holds_from:%Y-%m-%d} \u2192)"
+        self.note(Noted(text=text, importance=given.importance, sources=given.sources))
+
+    def _echoes(self, given: Learned, sources: Sequence[Message]) -> bool:
+        """Whether only an assistant says it, and repeats what was recalled into the window or is known already."""
+        if given.operation == "remove" or trust_of(sources) != "assistant":
+            return False
+        same = [fact for fact in self.snapshot.known if same_value(fact.value or "", given.value)]
+        place = None if given.target is None else self.snapshot.known[given.target - 1]
+        if any(fact is place or same_value(fact.attribute or "", given.attribute) for fact in same):
+            return True
+        return any(stands(given.value, text) for text in self._quoted)
+
+    def _again(self, held: Memory, fresh: Memory) -> None:
+        """The same content once more: its sources, evidence, labels and importance grow."""
+        sources = tuple(dict.fromkeys((*held.sources, *fresh.sources)))
+        if sources == held.sources:
+            return
+        importance = max(held.importance, fresh.importance, key=_ORDER.index)
+        trust = fresh.trust if held.trust == "tool" else held.trust
+        self.revise(
+            held,
+            sources=sources,
+            evidence=held.evidence + 1,
+            topics=capped(held.topics, fresh.topics, MAX_TOPICS),
+            entities=capped(held.entities, fresh.entities, MAX_ENTITIES),
+            importance=importance,
+            trust="user" if fresh.trust == "user" else trust,
+            tier="long" if importance == "high" and trust != "tool" else held.tier,
+        )
+
+    def _messages(self, places: Sequence[int]) -> list[Message]:
+        """The messages at these places that say something themselves, in order."""
+        named = [self.snapshot.messages[place - 1] for place in sorted(places)]
+        return [message for message in named if message.id not in self._silent]
+
+    def _target(self, given: Learned) -> Memory | None:
+        """The known fact that is meant, where it still stands; else the operation stands on its own words."""
+        if given.target is None:
+            return None
+        shown = self.snapshot.known[given.target - 1]
+        current = self.tx.find_memories([shown.id])
+        return current[0] if current and current[0].state == "active" else None
+
+
+def trust_of(sources: Sequence[Message], said: str = "") -> Trust:
+    """On whose word a memory stands: a person's, where a person said it at all.
+
+    What a person asked before a tool answered is no word of theirs on its answer, unless it says so itself.
+    """
+    people = [message for message in sources if begins_turn(message)]
+    results = [message for message in sources if is_result(message)]
+    if results and people and people[-1].seq < results[-1].seq and not (said and spoken(people, said).own_words):
+        people = []
+    return "user" if people else "tool" if results else "assistant"

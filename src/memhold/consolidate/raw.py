@@ -1,0 +1,138 @@
+"""Windows, and stretches of windows, that no model took: kept whole as RAW memories, with attempts and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+
+from memhold.consolidate.apply_guard import Hold, Means, Verdict, mirrored, move, plain_attempts, standing, unchanged
+from memhold.consolidate.snapshot import FRONT, Snapshot
+from memhold.facts.revisions import revise
+from memhold.journal.archive import archive
+from memhold.ports.models import Advice
+from memhold.ports.transaction import WriteTx
+from memhold.values.errors import Attempt
+from memhold.values.records import Author, Change, Effect, Message, Span
+
+__all__ = ["Aside", "apply_raw", "keep_aside", "set_aside"]
+
+UPKEEP = Author(origin="rules", name="upkeep")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aside:
+    """Messages that no model can take, by their places in the window (from 1), why, and the calls that showed it."""
+
+    numbers: frozenset[int]
+    advice: Literal["poison", "refused"]
+    attempts: tuple[Attempt, ...]
+
+
+def keep_aside(tx: WriteTx, messages: Sequence[Message], aside: Sequence[Aside], means: Means) -> list[Effect]:
+    """Keep each such stretch as RAW that is not tried again by itself; what of it is not in `messages` is left out."""
+    effects: list[Effect] = []
+    for one in aside:
+        held = [message for number, message in enumerate(messages, 1) if number in one.numbers]
+        about = {"reason": one.advice, "attempts": plain_attempts(one.attempts), "set_aside": True}
+        if held:
+            effects += archive(
+                tx,
+                held,
+                secret=means.secret,
+                ids=means.ids,
+                author=UPKEEP,
+                raw_chars=means.raw_chars,
+                about=about,
+            )[1]
+    return effects
+
+
+def apply_raw(
+    tx: WriteTx,
+    snapshot: Snapshot,
+    advice: Advice,
+    attempts: Sequence[Attempt],
+    hold: Hold,
+    means: Means,
+    *,
+    again: timedelta,
+    alone: bool = False,
+    until: int | None = None,
+) -> Verdict:
+    """A window (its first `until` messages) that no model could take: kept whole as RAW, out of the session's way.
+
+    With it stand attempts and reasons. It is due to be done after `again`: with the scope's others, or `alone` where
+    the fault was the window's own. Set aside it stays RAW until somebody asks.
+    """
+    session, verdict = standing(tx, snapshot, hold)
+    if session is None:
+        return verdict
+    aside = advice in {"poison", "refused"}
+    messages = snapshot.messages[:until]
+    about: dict[str, Any] = {"reason": advice, "attempts": plain_attempts(attempts), "set_aside": aside}
+    stored, effects = archive(
+        tx,
+        messages,
+        secret=means.secret,
+        ids=means.ids,
+        author=UPKEEP,
+        raw_chars=means.raw_chars,
+        about=about,
+    )
+    last = messages[-1].seq
+    tx.add_change(
+        Change(
+            id=means.ids.new("chg"),
+            seq=0,
+            verb="consolidate",
+            reason=f"kept raw: {_REASONS[advice]}",
+            by=UPKEEP,
+            at=tx.now,
+            sources=tuple(message.id for message in messages),
+            spans=(Span(session=session.id, first=session.cursor + 1, last=last),),
+            effects=tuple(effects),
+            detail=about,
+        )
+    )
+    move(tx, session, last, means)
+    if not aside:
+        tx.put_due("redo", stored[0].id if alone else FRONT, tx.now + again)
+    mirrored(tx, means)
+    return "done"
+
+
+_REASONS: Mapping[Advice, str] = {
+    "retry": "no model of the chain answered",
+    "park": "no model of the chain is available",
+    "shorten": "it is too long for every model of the chain",
+    "poison": "set aside, the models cannot take this request",
+    "refused": "set aside, three models refused it",
+}
+
+
+def set_aside(
+    tx: WriteTx, snapshot: Snapshot, advice: Advice, attempts: Sequence[Attempt], hold: Hold, means: Means
+) -> Verdict:
+    """A window that is done again and proves to be the fault itself: it stays RAW, with its reasons."""
+    verdict = unchanged(tx, snapshot, hold)
+    if verdict != "done":
+        return verdict
+    effects = []
+    for old in tx.find_memories([memory.id for memory in snapshot.replaces]):
+        held = old.metadata.get("raw")
+        about = {**(held if isinstance(held, Mapping) else {"window": snapshot.raw_id})}
+        about |= {"reason": advice, "attempts": plain_attempts(attempts), "set_aside": True}
+        effects.append(revise(tx, old, metadata={**old.metadata, "raw": about}))
+    change = Change(
+        id=means.ids.new("chg"),
+        seq=0,
+        verb="archive",
+        reason=f"kept raw: {_REASONS[advice]}",
+        by=UPKEEP,
+        at=tx.now,
+        effects=tuple(effects),
+    )
+    tx.add_change(change)
+    return "done"

@@ -1,0 +1,99 @@
+"""One pure allocation of a budget over slots."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from memhold.context.strategies import SlotName
+
+__all__ = ["Item", "Slot", "allocate", "fill", "stepped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """Who competes for the budget: what it could use, its share, and what it must have (at most what it wants)."""
+
+    name: SlotName
+    want: int
+    share: float
+    minimum: int = 0
+
+
+def allocate(slots: Sequence[Slot], budget: int) -> Mapping[SlotName, int]:
+    """What each slot may spend.
+
+    Minimums come first, in the order of the slots. The rest goes by shares; what a slot does not want flows on to
+    those that do, again by shares. The sum never exceeds the budget, no slot gets more than it wants, and nothing is
+    left over while a slot with a share wants more.
+    """
+    left = max(0, budget)
+    grants: dict[SlotName, int] = {}
+    for slot in slots:
+        grants[slot.name] = min(slot.want, slot.minimum, left)
+        left -= grants[slot.name]
+    open_slots = [slot for slot in slots if slot.share > 0 and slot.want > grants[slot.name]]
+    while left > 0 and open_slots:
+        total = sum(slot.share for slot in open_slots)
+        given = 0
+        for slot in open_slots:
+            more = min(slot.want - grants[slot.name], int(left * slot.share / total))
+            grants[slot.name] += more
+            given += more
+        if given == 0:  # fewer tokens than slots: the first that wants one takes it
+            grants[open_slots[0].name] += 1
+            given = 1
+        left -= given
+        open_slots = [slot for slot in open_slots if slot.want > grants[slot.name]]
+    return grants
+
+
+def stepped(grant: int, share: float) -> int:
+    """A grant brought down to a step of a slot's own share, each step half as much again as the one below.
+
+    What stands in the prefix then stays the same while other slots want a little more or less from turn to turn.
+    """
+    step = share
+    while step > grant:
+        step /= 2
+    while 0 < step * 1.5 <= grant:
+        step *= 1.5
+    return int(step)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """Something that a slot may show: its id and its cost in tokens."""
+
+    id: str
+    cost: int
+
+
+def fill(
+    ranked: Mapping[SlotName, Sequence[Item]],
+    grants: Mapping[SlotName, int],
+    spare: int = 0,
+    *,
+    steady: Collection[SlotName] = (),
+) -> Mapping[SlotName, list[Item]]:
+    """Which items each slot shows: in the order of their rank, as many as its grant holds.
+
+    What the grants leave, and `spare`, then goes to the best items that were left out, slot by slot, but for those that
+    are to be `steady`. The sum of the costs never exceeds the sum of the grants of these slots and `spare`.
+    """
+    taken: dict[SlotName, list[Item]] = {}
+    left = spare
+    for name, items in ranked.items():
+        room = grants.get(name, 0)
+        taken[name] = []
+        for item in items:
+            if item.cost <= room:
+                taken[name].append(item)
+                room -= item.cost
+        left += room
+    for name, items in ranked.items():
+        for item in items if name not in steady else ():
+            if item not in taken[name] and item.cost <= left:
+                taken[name].append(item)
+                left -= item.cost
+    return taken

@@ -1,0 +1,119 @@
+"""What `context` returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from memhold.context.convert import to_anthropic, to_openai
+from memhold.context.strategies import SlotName
+from memhold.messages.shapes import read_message
+from memhold.messages.tool_pairs import repair_window
+from memhold.messages.window import blank
+from memhold.values.records import Shape
+
+__all__ = ["Context", "LeftOut", "one_each"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Something that the context does not show, or not whole.
+
+    `id` is a message's or a memory's (None for `count` messages that the journal does not hold, or that are so old that
+    they were not even read: at most so many, as some may have been forgotten). Reasons: `cut` (the strategy wants no
+    more of the window), `budget` (no room for it), `shortened` (its middle is left out; `read_message(id)` gives all of
+    it).
+    """
+
+    slot: SlotName
+    id: str | None
+    reason: Literal["cut", "budget", "shortened"]
+    count: int = 1
+
+
+def one_each(left: Iterable[LeftOut]) -> tuple[LeftOut, ...]:
+    """Each message once, though it may have become several in the other shape; those without an id are counted."""
+    counts: dict[LeftOut, int] = {}
+    for one in left:
+        counts[one] = counts.get(one, 0) + 1
+    return tuple(replace(one, count=count) if one.id is None else one for one, count in counts.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The messages to send, and what was done to make them fit and valid.
+
+    `messages` are of `shape` and valid for its provider; in the Anthropic shape the instructions stand apart in
+    `system` (None in the OpenAI shape). `used` is what everything returned costs in tokens, never over
+    `budget - reserve`, counted by `tokenizer`: `estimate`, or the vocabulary of the model's family. `strategy` is the
+    one that was followed. `dropped` lists what was left out, `degraded` the slots that could not be asked, `repairs`
+    what had to be changed for the provider. `shown` are the ids of the memories and messages that stand in fences, in
+    their order.
+    """
+
+    messages: tuple[Mapping[str, Any], ...]
+    system: str | None
+    shape: Shape
+    strategy: str
+    used: int
+    budget: int
+    reserve: int
+    tokenizer: str = "estimate"
+    shown: tuple[str, ...] = ()
+    dropped: tuple[LeftOut, ...] = ()
+    degraded: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+    def openai(self) -> list[dict[str, Any]]:
+        """The messages in the OpenAI chat shape, instructions among them.
+
+        Valid for that provider. In another shape than the context was made for, the estimate may differ a little.
+        """
+        if self.shape == "openai":
+            return [dict(message) for message in self.messages]
+        lead: list[Mapping[str, Any]] = [{"role": "system", "content": self.system}] if self.system else []
+        converted = [one for message in self.messages for one in to_openai(message)]
+        return [dict(message) for message in repair_window([*lead, *converted], "openai").messages]
+
+    def anthropic(self) -> dict[str, Any]:
+        """`messages` and, where there are instructions, `system`: keywords of an Anthropic messages request.
+
+        Valid for that provider. In another shape than the context was made for, the estimate may differ a little.
+        """
+        if self.shape == "anthropic":
+            spoken = [dict(message) for message in self.messages]
+            return {"messages": spoken} | ({"system": self.system} if self.system else {})
+        systems = [message for message in self.messages if message["role"] in {"system", "developer"}]
+        converted = [
+            to_anthropic(message) for message in self.messages if message["role"] not in {"system", "developer"}
+        ]
+        text = "\n\n".join(words for message in systems if (words := _words(message)))
+        window = repair_window(converted, "anthropic").messages
+        return {"messages": [dict(message) for message in window]} | ({"system": text} if text else {})
+
+    def as_text(self) -> str:
+        """Everything as one text, for a model or a person that takes no list of messages: who, then what.
+
+        A line that looks like the next speaker's is set in: nothing that was said, recalled or returned by a tool can
+        stand for another message.
+        """
+        said = [("system", self.system)] if self.system else []
+        said += [(message["role"], _words(message)) for message in self.messages]
+        return "\n\n".join(f"{role}: {_SPEAKER.sub(_SET_IN, words)}" for role, words in said)
+
+
+_SPEAKER = re.compile(
+    r"(?<=[\n\r\x0b\x0c\x85\u2028\u2029])(?=(?:system|developer|user|assistant|tool|function):)", re.IGNORECASE
+)
+_SET_IN = "    "
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, str) and not message.get("tool_calls"):
+        return content
+    if blank(content) and not message.get("tool_calls") and not message.get("function_call"):
+        return ""
+    return read_message(message)[2]

@@ -1,0 +1,125 @@
+"""A plan as the messages that are sent: where each part stands, what they cost, and what is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memhold.context.answer import Context, LeftOut, one_each
+from memhold.context.cuts import kept_ids
+from memhold.context.plan import Gathered, Plan
+from memhold.context.render import Line, rendered
+from memhold.context.strategies import SlotName
+from memhold.context.window_messages import CONTINUES, text_of, with_recalled
+from memhold.messages.tool_pairs import repair_entries
+from memhold.messages.window import Body, Repair, Window, entry, is_system
+
+__all__ = ["HEAD", "TAIL", "Sent", "answered", "fixed_cost", "sent"]
+
+HEAD: tuple[SlotName, ...] = ("corrections", "profile", "summaries")
+"""What stands behind the instructions, where it changes seldom: the prefix that a provider's prompt cache keeps."""
+TAIL: tuple[SlotName, ...] = ("memories", "messages")
+"""What stands before the newest user's message, since it follows from it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One try: messages, instructions, what it costs, and what the window lost."""
+
+    messages: Sequence[Body]
+    system: str | None
+    used: int
+    repairs: tuple[Repair, ...]
+    dropped: tuple[LeftOut, ...]
+    here: frozenset[str | None]
+
+
+def fixed_cost(plan: Plan) -> int:
+    """What instructions and corrections cost: they are never dropped."""
+    head = rendered([("corrections", plan.lines["corrections"])], secret=plan.secret)
+    return sum(plan.cost(body) for body in (*plan.systems, *([_as_system(head)] if head else [])))
+
+
+def _as_system(text: str) -> Body:
+    return {"role": "system", "content": text}
+
+
+def sent(plan: Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> Sent:
+    """One try: instructions, what is remembered, the window, valid for the provider."""
+    shape = plan.request.shape
+    here = kept_ids(plan.pieces, cut)
+    head = rendered([(name, _lines(plan, kept, name, here)) for name in HEAD], secret=plan.secret)
+    recalled = rendered([(name, _lines(plan, kept, name, here)) for name in TAIL], secret=plan.secret)
+    spoken = list(with_recalled(cut.messages, recalled, shape))
+    lead = [*plan.systems, *([_as_system(head)] if head else [])]
+    anthropic = shape == "anthropic"
+    if anthropic:
+        lead += [body for body in spoken if is_system(body)]
+        spoken = [body for body in spoken if not is_system(body)]
+    ends = next((body for body in reversed(spoken) if not is_system(body)), None)
+    prefilled = bool(plan.pieces) and plan.pieces[-1].given
+    if ends is None or (anthropic and ends["role"] == "assistant" and not prefilled):
+        spoken.append({"role": "user", "content": CONTINUES})
+    whole = spoken if anthropic else [*lead, *spoken]
+    final = repair_entries([entry(at, body) for at, body in enumerate(whole)], shape)
+    said = [text for body in lead if (text := text_of(body)).strip()] if anthropic else []
+    system = "\n\n".join(said) or None
+    used = sum(plan.cost(body) for body in final.messages) + (plan.cost(_as_system(system)) if system else 0)
+    dropped = (
+        LeftOut(slot="window", id=plan.pieces[one.index].id, reason=one.reason)
+        for one in sorted(cut.dropped, key=lambda one: one.index)
+    )
+    return Sent(
+        messages=final.messages,
+        system=system,
+        used=used,
+        repairs=(*cut.repairs, *final.repairs),
+        dropped=one_each(dropped),
+        here=here,
+    )
+
+
+def _lines(
+    plan: Plan, kept: Mapping[SlotName, Sequence[str]], name: SlotName, here: frozenset[str | None]
+) -> Sequence[Line]:
+    if name == "corrections":
+        return plan.lines[name]
+    return [line for line in plan.lines[name] if line.id in kept.get(name, ()) and line.id not in here]
+
+
+def answered(gathered: Gathered, plan: Plan, made: Sent, taken: Mapping[SlotName, Sequence[str]]) -> Context:
+    """The answer to the caller: what is sent, and everything that was left out, with why."""
+    gone = {one.id for one in made.dropped}
+    older = gathered.window.older
+    dropped: list[LeftOut] = []
+    if older:
+        reason = "budget" if plan.strategy.tail is None else "cut"
+        dropped.append(LeftOut(slot="window", id=None, reason=reason, count=older))  # type: ignore[arg-type]
+    dropped += [*plan.lost, *made.dropped]
+    dropped += [
+        LeftOut(slot="window", id=piece.id, reason="shortened")
+        for piece in plan.pieces
+        if piece.short and (piece.id is None or piece.id not in gone)
+    ]
+    for name in (*HEAD[1:], *TAIL):
+        left = [line for line in plan.lines[name] if line.id not in taken[name] and line.id not in made.here]
+        dropped += [LeftOut(slot=name, id=line.id, reason="budget") for line in left]
+    shown = [line.id for name in HEAD for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
+    shown += [line.id for name in TAIL for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
+    return Context(
+        messages=tuple(made.messages),
+        system=made.system,
+        shape=plan.request.shape,
+        strategy=plan.strategy.name,
+        used=made.used,
+        budget=plan.request.budget,
+        reserve=plan.request.reserve,
+        tokenizer=plan.request.tokenizer,
+        shown=tuple(shown),
+        dropped=tuple(dropped),
+        degraded=gathered.degraded,
+        repairs=tuple(dict.fromkeys(f"{one.action}: {one.reason}" for one in made.repairs)),
+    )
+
+
+_number: Callable[[Line], int] = lambda line: line.number  # noqa: E731 - a key for two sorts

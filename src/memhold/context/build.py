@@ -1,0 +1,147 @@
+"""From what was gathered to a context that fits: pure, so that every budget and history can be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memhold.context.allocate import Item, Slot, allocate, fill, stepped
+from memhold.context.answer import Context
+from memhold.context.assemble import HEAD, TAIL, Sent, answered, fixed_cost, sent
+from memhold.context.plan import Gathered, Plan, Request, planned
+from memhold.context.shorten import shorten_message
+from memhold.context.strategies import SlotName
+from memhold.context.window_messages import Piece, newest_person
+from memhold.messages.window import Body, Window, is_system
+from memhold.values.errors import TooLarge
+
+__all__ = ["build"]
+
+FLOOR = 160
+"""Least tokens that the newest user's message keeps when it must be shortened: beginning, mark and end."""
+FENCE_TOKENS = 120
+"""What a fence costs beside its lines: two tags, a notice, headings."""
+ROUNDS = 40
+
+
+def build(gathered: Gathered, request: Request, *, secret: bytes) -> Context:
+    """The context: valid for the provider, within the budget, with the newest user's message and all corrections.
+
+    Raises:
+        TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message; `size`
+            says what would do.
+    """
+    plan = planned(gathered, request, secret)
+    newest = newest_person(plan.pieces, request.shape)
+    fixed = fixed_cost(plan)
+    plan = _fitting_newest(plan, newest, request.available - fixed)
+    ranked: dict[SlotName, list[Item]] = {
+        name: [Item(id=line.id, cost=line.cost) for line in plan.lines[name]] for name in (*HEAD[1:], *TAIL)
+    }
+    tailed = plan.strategy.tail is not None
+    whole = sum(map(plan.cost, plan.cut(None).messages if tailed else (piece.body for piece in plan.pieces)))
+    least = sum(plan.cost(piece.body) for at, piece in enumerate(plan.pieces) if at == newest or is_system(piece.body))
+    slots = [Slot(name="window", want=whole, share=plan.strategy.shares["window"], minimum=least)]
+    for name, items in ranked.items():
+        want = sum(item.cost for item in items) + (FENCE_TOKENS if items else 0)
+        slots.append(Slot(name=name, want=want, share=plan.strategy.shares.get(name, 0.0)))
+    grants = dict(allocate(slots, request.available - fixed))
+    freed, steady = _steadied(grants, ranked, plan)
+    grants["window"] += (more := min(freed, whole - grants["window"]))
+    if whole > grants["window"]:
+        plan = _shortened(plan, newest, grants["window"])
+    for name, items in ranked.items():
+        grants[name] = max(0, grants[name] - (FENCE_TOKENS if items else 0))
+    window = plan.cut(grants["window"])
+    spare = max(0, grants["window"] - sum(map(plan.cost, window.messages))) + freed - more
+    taken = {name: [one.id for one in held] for name, held in fill(ranked, grants, spare, steady=steady).items()}
+    plan, made, kept = _fitted(plan, taken, grants["window"], window)
+    return answered(gathered, plan, made, kept)
+
+
+def _steadied(
+    grants: dict[SlotName, int], ranked: Mapping[SlotName, Sequence[Item]], plan: Plan
+) -> tuple[int, set[SlotName]]:
+    """Bring the grants of the prefix that do not hold all down to steps: what that frees, and which slots they are."""
+    shares = plan.strategy.shares
+    freed, steady = 0, set[SlotName]()
+    for name in HEAD[1:]:
+        if grants[name] < sum(item.cost for item in ranked[name]) + FENCE_TOKENS and ranked[name]:
+            step = stepped(grants[name], plan.request.available * shares.get(name, 0.0) / sum(shares.values()))
+            freed += grants[name] - step
+            grants[name] = step
+            steady.add(name)
+    return freed, steady
+
+
+def _fitting_newest(plan: Plan, newest: int | None, room: int) -> Plan:
+    """The plan with the newest user's message shortened where it alone is over what is left for it."""
+    if newest is None:
+        return plan
+    piece = plan.pieces[newest]
+    size = plan.cost(piece.body)
+    if size <= room:
+        return plan
+    return plan.with_bodies({newest: _short(plan, piece, max(FLOOR, room))})
+
+
+def _short(plan: Plan, piece: Piece, limit: int) -> Body:
+    return shorten_message(piece.body, limit, handle=piece.id, cost=plan.cost, count=plan.request.count)
+
+
+def _shortened(plan: Plan, newest: int | None, grant: int) -> Plan:
+    """The plan with each message but the newest user's at most a quarter of what the window may cost."""
+    if plan.strategy.tail is None:  # what stands in the prefix keeps its length from turn to turn
+        grant = stepped(grant, plan.request.available * plan.strategy.shares["window"])
+    limit = max(FLOOR, grant // 4)
+    long = {
+        at: _short(plan, piece, limit)
+        for at, piece in enumerate(plan.pieces)
+        if at != newest and not is_system(piece.body) and plan.cost(piece.body) > limit
+    }
+    return plan.with_bodies(long)
+
+
+def _fitted(
+    plan: Plan, taken: Mapping[SlotName, Sequence[str]], window: int, cut: Window
+) -> tuple[Plan, Sent, Mapping[SlotName, Sequence[str]]]:
+    """Render, measure the whole, and give up the least valuable until it fits; at last of the newest message."""
+    available = plan.request.available
+    kept = {name: list(ids) for name, ids in taken.items()}
+    made = sent(plan, kept, cut)
+    for _ in range(ROUNDS):
+        over = made.used - available
+        if over <= 0:
+            return plan, made, kept
+        if any(kept.values()):
+            _give_up(plan, kept, over)
+        elif window > 0:
+            window = max(0, window - over)
+            cut = plan.cut(window)
+        else:
+            break
+        made = sent(plan, kept, cut)
+    kept = {name: [] for name in kept}
+    made = sent(plan, kept, plan.cut(0))
+    newest = newest_person(plan.pieces, plan.request.shape)
+    if made.used > available and newest is not None:
+        room = plan.cost(plan.pieces[newest].body) - (made.used - available)
+        plan = plan.with_bodies({newest: _short(plan, plan.pieces[newest], max(FLOOR, room))})
+        made = sent(plan, kept, plan.cut(0))
+    if made.used > available:
+        size = plan.request.holding(made.used + plan.bare)  # a larger budget holds more of the instructions
+        raise TooLarge(
+            f"a budget of {plan.request.budget} tokens, {plan.request.reserve} of them reserved, cannot hold the"
+            f" instructions, the corrections and the newest message; pass about {size}, or reserve less",
+            size=size,
+            limit=plan.request.budget,
+        )
+    return plan, made, kept
+
+
+def _give_up(plan: Plan, kept: dict[SlotName, list[str]], over: int) -> None:
+    """Drop the last-ranked lines, of the least valuable slot first, until they are worth what is too much."""
+    costs = {line.id: line.cost for lines in plan.lines.values() for line in lines}
+    order: tuple[SlotName, ...] = ("messages", "memories", "summaries", "profile")
+    for name in order:
+        while kept.get(name) and over > 0:
+            over -= costs[kept[name].pop()]

@@ -1,0 +1,85 @@
+"""Where the window of a context begins: at a legal place, and where all was wanted, at one that stays for a while.
+
+A provider's prompt cache holds what stands before the first difference. A window that begins at the oldest message that
+fits begins at another one each turn. So where a whole history does not fit, the cut goes a little further: to the place
+that the marks of a ruler make the longest, message 64 rather than 60 or 63. A mark follows from a message's number, so
+the same history and budget give the same beginning, and it stays until it no longer fits.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from memhold.context.window_messages import Piece, is_person
+from memhold.messages.tool_pairs import cut_entries, legal_starts
+from memhold.messages.window import Body, Dropped, Entry, Window, entry, is_system
+from memhold.values.records import Shape
+
+__all__ = ["STEP", "cut", "kept_ids"]
+
+STEP = 1 / 3
+"""How much of its budget the window of a whole history may leave unused, so that its beginning can stay."""
+
+
+def cut(
+    pieces: Sequence[Piece], keep: int | None, shape: Shape, *, budget: int | None, cost: Callable[[Body], int]
+) -> Window:
+    """The newest `keep` messages, or of a whole history (None) what a budget holds, as a window that can be sent.
+
+    The bodies were checked before. Guarantees and `dropped` are those of `cut_window`; a whole history that is cut uses
+    at least 1 - STEP of its budget where its messages are small, and loses nothing but to the budget.
+    """
+    entries = [entry(at, piece.body) for at, piece in enumerate(pieces)]
+    spoken = [one for one in entries if not is_system(one.message)]
+    if keep is not None or budget is None:
+        return cut_entries(entries, len(spoken) if keep is None else keep, shape, budget=budget, cost=cost)
+    begin = _begin(pieces, spoken, shape, budget - sum(cost(p.body) for p in pieces if is_system(p.body)), cost)
+    window = cut_entries(entries, len(spoken) - begin, shape, budget=budget, cost=cost)
+    return replace(window, dropped=tuple(Dropped(index=one.index, reason="budget") for one in window.dropped))
+
+
+def kept_ids(pieces: Sequence[Piece], window: Window) -> frozenset[str | None]:
+    """The ids of the journal's messages that a cut left in."""
+    gone = {one.index for one in window.dropped}
+    return frozenset(piece.id for at, piece in enumerate(pieces) if at not in gone)
+
+
+def _begin(
+    pieces: Sequence[Piece], spoken: Sequence[Entry], shape: Shape, room: int, cost: Callable[[Body], int]
+) -> int:
+    """Where the window should begin: 0 where all of it fits, or where there is no better place than the budget's."""
+    costs = [cost(one.message) for one in spoken]
+    behind = [*accumulate(reversed(costs), initial=0)][::-1]  # what everything from a position on costs
+    if behind[0] <= room:
+        return 0
+    starts = legal_starts(spoken, shape)
+    numbers = [*_numbers(pieces, spoken), sys.maxsize]
+    persons = [at for at in starts if is_person(spoken[at].message, shape)]
+    for places in (persons, starts):
+        held = [
+            (_mark(numbers[at], numbers[end]), -at)
+            for at, end in zip(places, [*places[1:], len(spoken)], strict=False)
+            if room * (1 - STEP) <= behind[at] <= room
+        ]
+        if held:
+            return -max(held)[1]
+    return 0
+
+
+def _numbers(pieces: Sequence[Piece], spoken: Sequence[Entry]) -> list[int]:
+    """A number for each message that stays the same from turn to turn: the journal's, else its place in the list."""
+    found: list[int] = []
+    last = -1
+    for one in spoken:
+        seq = pieces[one.index].seq
+        last = last + 1 if seq is None else max(seq, last)
+        found.append(last)
+    return found
+
+
+def _mark(first: int, end: int) -> int:
+    """The longest mark from `first` to before `end`: how often one of these numbers halves evenly, at most."""
+    return ((first - 1) ^ (end - 1)).bit_length() if first > 0 else sys.maxsize

@@ -1,0 +1,225 @@
+"""What each slot reads. Units of work over one transaction each; none of them reads more as a session grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+
+from memhold.context.rollups import told
+from memhold.context.strategies import Crossing, check_strategy
+from memhold.facts.outdated import rested
+from memhold.journal.windows import When, kept_from, skipped
+from memhold.ports.transaction import ReadTx
+from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
+from memhold.values.records import Memory, Message, Session, Tier
+
+__all__ = [
+    "Seen",
+    "WindowPlan",
+    "WindowRead",
+    "confirm",
+    "corrections",
+    "current",
+    "history",
+    "profile",
+    "read_window",
+    "summaries",
+]
+
+PAGE = 64
+MAX_WINDOW = 2_000
+"""Most messages of a window that are read: a window that no budget of today's models holds."""
+SPARE = 32
+"""Messages read before a tail, so that it can be extended to a legal place."""
+MAX_CORRECTIONS = 50
+MAX_PROFILE = 200
+LEAST_PROFILE = 10
+LINE = 60
+"""Tokens of a short line with its date, its source and its id."""
+MAX_SUMMARIES = 20
+MAX_ROLLUPS: Mapping[Tier, int] = MappingProxyType({"mid": 14, "long": 30})
+"""Roll-ups that are read: days of the last weeks (mid tier), weeks and months of half a year (long)."""
+MAX_TOLD = 12
+_TIERS: tuple[Tier, ...] = ("long", "mid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowPlan:
+    """How much of the window is worth reading: tokens, turns that decide the strategy, messages of the tail.
+
+    From a window of `ahead` tokens on, what will fall out of it is to be consolidated before it does.
+    """
+
+    strategy: str
+    tokens: int
+    threshold: int
+    tail: int
+    new_turns: int
+    person: Callable[[Message], bool]
+    ahead: int | None = None
+    when: When | None = None
+    count: Count = estimate_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowRead:
+    """The newest messages of the window, oldest first, their estimates, and how many older ones were not read.
+
+    `older` counts by seq, so it may hold some that were forgotten; it is 0 where all were.
+    `ahead` is the seq up to which the session should be consolidated now, 0 where it need not be.
+    """
+
+    messages: tuple[Message, ...] = ()
+    older: int = 0
+    costs: tuple[int, ...] = ()
+    ahead: int = 0
+
+
+def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
+    """The end of the session's window, page by page, until the plan has enough."""
+    held = tx.session(session)
+    if held is None:
+        return WindowRead()
+    found: list[Message] = []
+    page: list[Message] = []
+    costs: list[int] = []
+    until: int | None = None
+    while len(found) < MAX_WINDOW:
+        page = tx.messages(session, after=held.window_start, until=until, limit=PAGE, newest=True)
+        found = [*page, *found]
+        costs = [*(estimate_message(message.body, plan.count) for message in page), *costs]
+        if len(page) < PAGE or _enough(found, sum(costs), plan):
+            break
+        until = page[0].seq - 1
+    older = max(0, found[0].seq - 1 - held.window_start) if found and len(page) == PAGE else 0
+    if older and not tx.messages(session, after=held.window_start, until=found[0].seq - 1, limit=1):
+        older = 0  # they were all forgotten
+    return WindowRead(
+        messages=tuple(found), older=older, costs=tuple(costs), ahead=_ahead(held, found, sum(costs), plan)
+    )
+
+
+def _ahead(held: Session, found: Sequence[Message], cost: int, plan: WindowPlan) -> int:
+    """All but the last turns of a window that grows too large, where nobody has asked for it yet."""
+    if plan.ahead is None or plan.when is None or skipped(held.name, plan.when):
+        return 0
+    if max(cost, held.pending_tokens) < plan.ahead:
+        return 0
+    last = kept_from(found, plan.when.keep)
+    return last if last > max(held.cursor, held.asked) else 0
+
+
+def _enough(found: Sequence[Message], cost: int, plan: WindowPlan) -> bool:
+    places = [at for at, message in enumerate(found) if plan.person(message)]
+    turns = len(places) + plan.new_turns
+    newest = len(found) if plan.new_turns else (places[-1] if places else 0)
+    tail = newest >= plan.tail + SPARE
+    full = cost > plan.tokens
+    strategy = check_strategy(plan.strategy)
+    if isinstance(strategy, Crossing):
+        return turns >= plan.threshold and (tail or full)
+    return full if strategy.tail is None else tail or full
+
+
+def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
+    """What the user put in the place of something that was never true, and that is still current, newest first."""
+    wrong = [
+        memory
+        for kind in ("fact", "note")
+        for tier in _TIERS
+        for memory in tx.newest_memories(kind, state="retracted", tier=tier, agent=agent, limit=MAX_CORRECTIONS)
+    ]
+    ids = dict.fromkeys(memory.superseded_by for memory in wrong if memory.superseded_by)
+    right = [m for m in tx.find_memories([*ids]) if m.state == "active" and m.origin == "user"]
+    return sorted(right, key=lambda memory: -memory.number)[:MAX_CORRECTIONS]
+
+
+def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
+    """Current long-term facts, and pinned notes: the pinned and important ones first, then the newest.
+
+    Of each no more than half of so many tokens could show.
+    """
+    limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // (2 * LINE)))
+    facts = tx.newest_memories("fact", tier="long", agent=agent, limit=limit)
+    notes = tx.newest_memories("note", tier="long", agent=agent, limit=limit)
+    held = [*facts, *(note for note in notes if note.pinned)]
+    weight = {"high": 0, "mid": 1, "low": 2}
+    return sorted(held, key=lambda memory: (not memory.pinned, weight[memory.importance], -memory.number))
+
+
+def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
+    """The newest summaries of this session, newest first; not those that rest on superseded values alone.
+
+    Behind them the newest roll-ups of the user's days, weeks and months, of which `history` shows what is not told yet.
+    """
+    found = [
+        memory
+        for tier in _TIERS
+        for memory in tx.newest_memories("summary", tier=tier, agent=agent, session=session, limit=MAX_SUMMARIES)
+    ]
+    newest = sorted(found, key=lambda memory: -memory.number)[:MAX_SUMMARIES]
+    newest += [
+        memory
+        for tier, most in MAX_ROLLUPS.items()
+        for memory in tx.newest_memories("rollup", tier=tier, agent=agent, limit=most)
+    ]
+    spent = rested(tx, newest)
+    return [memory for memory in newest if memory.id not in spent]
+
+
+def history(confirmed: Sequence[Memory]) -> list[Memory]:
+    """The session's own summaries, then the roll-ups of what they do not tell.
+
+    What a question finds plays no part: it changes each turn, and these stand in the prefix that a prompt cache keeps.
+    """
+    own = [memory for memory in confirmed if memory.kind == "summary"]
+    rollups = [memory for memory in confirmed if memory.kind == "rollup"]
+    return [*own, *told(rollups, own, most=MAX_TOLD)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a slot read, best first, and the arms that were missing.
+
+    `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
+    message current or not, or hides it, gives the index another, but for time, of which `at` is the store's.
+    """
+
+    items: tuple[Memory | Message, ...] = ()
+    rev: int | None = None
+    at: datetime | None = None
+    degraded: tuple[str, ...] = ()
+
+
+def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:
+    """Read again, in one snapshot, what the slots found one by one: what was replaced meanwhile is left out."""
+    wanted = list(dict.fromkeys(ids))
+    memories = tx.find_memories([one for one in wanted if one.startswith("mem_")])
+    messages = tx.find_messages([one for one in wanted if one.startswith("msg_")])
+    return current([*memories, *messages], tx.now)
+
+
+def current(items: Iterable[Memory | Message], now: datetime) -> dict[str, Memory | Message]:
+    """By id what of one snapshot still holds; what is pinned outlives its time, here as in recall.
+
+    Of facts that say different things of one attribute only the newest stays (an agent's own fact and one of no agent
+    may differ).
+    """
+    found = {item.id: item for item in items}
+    memories = [item for item in found.values() if isinstance(item, Memory)]
+    active = [m for m in memories if m.state == "active" and (m.pinned or m.expires_at is None or m.expires_at > now)]
+    kept = {memory.id for memory in _one_a_key(active)}
+    return {one: item for one, item in found.items() if isinstance(item, Message) or one in kept}
+
+
+def _one_a_key(memories: Sequence[Memory]) -> list[Memory]:
+    newest: dict[tuple[str | None, str | None], Memory] = {}
+    for memory in memories:
+        if memory.kind == "fact" and memory.operation == "set":
+            other = newest.get((memory.subject, memory.key))
+            if other is None or (other.event_time, other.number) < (memory.event_time, memory.number):
+                newest[memory.subject, memory.key] = memory
+    kept = {memory.id for memory in newest.values()}
+    return [m for m in memories if m.kind != "fact" or m.operation != "set" or m.id in kept]

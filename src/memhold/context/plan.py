@@ -1,0 +1,152 @@
+"""What was asked for and what was gathered, and what of it is fixed before the fitting: pieces, lines, strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from memhold.context.answer import LeftOut
+from memhold.context.cuts import cut, kept_ids
+from memhold.context.gather import WindowRead
+from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line
+from memhold.context.strategies import SlotName, Strategy, chosen
+from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
+from memhold.messages.window import Body, Window, is_system
+from memhold.text.token_estimate import Count, estimate_tokens
+from memhold.values.records import Memory, Message, Shape
+
+__all__ = ["RESERVED", "Gathered", "Plan", "Request", "planned"]
+
+RESERVED = 8
+"""One of so many parts of the budget is kept back where the caller names no reserve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the caller asked for: tokens in all and kept back, the strategy and its figures, the provider's shape.
+
+    `count` counts the tokens of a text, and `tokenizer` names it. `by_default` tells that nobody named the reserve, so
+    that it follows the budget.
+    """
+
+    budget: int
+    reserve: int
+    strategy: str
+    shape: Shape
+    threshold: int
+    tail: int | None = None
+    count: Count = estimate_tokens
+    tokenizer: str = "estimate"
+    by_default: bool = False
+
+    def holding(self, tokens: int) -> int:
+        """The least budget of which so many tokens are available."""
+        return -(-tokens * RESERVED // (RESERVED - 1)) if self.by_default else tokens + self.reserve
+
+    @property
+    def available(self) -> int:
+        """What everything that is returned may cost."""
+        return self.budget - self.reserve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What the slots gave: the caller's messages, the journal's, and memory, each list best first."""
+
+    given: Sequence[Body] = ()
+    window: WindowRead = field(default_factory=WindowRead)
+    corrections: Sequence[Memory] = ()
+    profile: Sequence[Memory] = ()
+    summaries: Sequence[Memory] = ()
+    memories: Sequence[Memory] = ()
+    messages: Sequence[Message] = ()
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that is fixed before the fitting: instructions, pieces of the window, lines by slot."""
+
+    request: Request
+    strategy: Strategy
+    systems: Sequence[Body]
+    pieces: Sequence[Piece]
+    keep: int
+    lines: Mapping[SlotName, Sequence[Line]]
+    secret: bytes
+    cost: Costs
+    lost: tuple[LeftOut, ...] = ()
+    bare: int = 0
+
+    def cut(self, budget: int | None) -> Window:
+        """The window that the strategy wants, within a budget or whole."""
+        keep = None if self.strategy.tail is None else self.keep
+        return cut(self.pieces, keep, self.request.shape, budget=budget, cost=self.cost)
+
+    def with_bodies(self, bodies: Mapping[int, Body]) -> Plan:
+        """The same with other bodies for some of the pieces, which are shortened then."""
+        pieces = [
+            replace(piece, body=bodies[at], short=True) if at in bodies and bodies[at] is not piece.body else piece
+            for at, piece in enumerate(self.pieces)
+        ]
+        return replace(self, pieces=pieces)
+
+
+def planned(gathered: Gathered, request: Request, secret: bytes) -> Plan:
+    """What follows from both, before anything is fitted."""
+    read = zip(gathered.window.messages, gathered.window.costs, strict=False)
+    cost = Costs(known={id(message.body): (message.body, tokens) for message, tokens in read}, count=request.count)
+    systems, pieces = joined(gathered.given, gathered.window.messages, request.shape, secret=secret)
+    every = sum(cost(piece.body) for piece in pieces)
+    pieces, lost = _bounded(pieces, request.available // 4, cost)
+    turns = sum(is_person(piece.body, request.shape) for piece in pieces)
+    strategy = chosen(request.strategy, turns=turns, threshold=request.threshold)
+    newest = newest_person(pieces, request.shape)
+    spoken = [at for at, piece in enumerate(pieces) if not is_system(piece.body)]
+    behind = sum(at >= newest for at in spoken) if newest is not None else 0
+    tail = request.tail if request.tail is not None else strategy.tail
+    keep = len(spoken) if strategy.tail is None or tail is None else tail + behind
+    share = int(request.available * strategy.shares["window"] / sum(strategy.shares.values()))
+    in_window: frozenset[str | None] = frozenset()
+    if gathered.messages:
+        wanted = None if strategy.tail is None else keep
+        in_window = kept_ids(pieces, cut(pieces, wanted, request.shape, budget=share, cost=cost))
+    lines: dict[SlotName, Sequence[Line]] = {}
+    shown: set[str] = set()
+    for name, memories in (
+        ("corrections", gathered.corrections),
+        ("profile", gathered.profile),
+        ("summaries", gathered.summaries),
+        ("memories", gathered.memories),
+    ):
+        tokens = CORRECTION_TOKENS if name == "corrections" else LINE_TOKENS
+        fresh = [memory for memory in memories if memory.id not in shown]
+        shown |= {memory.id for memory in fresh}
+        lines[name] = [memory_line(memory, tokens=tokens, count=request.count) for memory in fresh]  # type: ignore[index]
+    lines["messages"] = [message_line(one, count=request.count) for one in gathered.messages if one.id not in in_window]
+    return Plan(
+        request=request,
+        strategy=strategy,
+        systems=systems,
+        pieces=pieces,
+        keep=keep,
+        lines=lines,
+        secret=secret,
+        cost=cost,
+        lost=lost,
+        bare=every - sum(cost(piece.body) for piece in pieces),
+    )
+
+
+def _bounded(pieces: Sequence[Piece], limit: int, cost: Costs) -> tuple[list[Piece], tuple[LeftOut, ...]]:
+    """The pieces without the oldest instructions of the journal where those alone are over the limit."""
+    kept: list[Piece] = []
+    lost: list[LeftOut] = []
+    for piece in reversed(pieces):
+        if is_system(piece.body) and not piece.given:
+            limit -= cost(piece.body)
+            if limit < 0:
+                lost.append(LeftOut(slot="system", id=piece.id, reason="budget"))
+                continue
+        kept.append(piece)
+    return kept[::-1], tuple(lost[::-1])

@@ -1,0 +1,179 @@
+"""The pieces of a window: the journal's messages and the caller's, each once, in the provider's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memhold.context.convert import in_shape
+from memhold.messages.anthropic_pairs import person_wrote
+from memhold.messages.fences import without_fences
+from memhold.messages.ingest import OWN_KEYS
+from memhold.messages.openai_pairs import user_wrote
+from memhold.messages.window import Body, blank, entries_of, is_system
+from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
+from memhold.values.records import Message, Shape
+
+__all__ = [
+    "CONTINUES",
+    "Costs",
+    "Piece",
+    "is_person",
+    "joined",
+    "newest_person",
+    "overlap",
+    "text_of",
+    "with_recalled",
+    "words_of",
+]
+
+CONTINUES = "[The conversation continues here.]"
+"""The user's message that closes a window whose provider demands one, where neither journal nor caller has any."""
+_SAID = ("role", "content", "tool_calls", "tool_call_id", "function_call", "refusal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One message of the window: its body, its id and seq where the journal has it, whether the caller gave it."""
+
+    body: Body
+    id: str | None = None
+    seq: int | None = None
+    given: bool = False
+    short: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Estimates by object: a window is measured many times while it is fitted, and each body is counted once."""
+
+    known: dict[int, tuple[Body, int]] = field(default_factory=dict)
+    count: Count = estimate_tokens
+
+    def __call__(self, body: Body) -> int:
+        """The estimate of one message, in tokens."""
+        found = self.known.get(id(body))
+        if found is None or found[0] is not body:
+            found = self.known[id(body)] = (body, estimate_message(body, self.count))
+        return found[1]
+
+
+def is_person(body: Body, shape: Shape) -> bool:
+    """Whether a person wrote the message."""
+    return user_wrote(body) if shape == "openai" else person_wrote(body)
+
+
+def newest_person(pieces: Sequence[Piece], shape: Shape) -> int | None:
+    """The position of the newest message that a person wrote."""
+    return next((at for at in range(len(pieces) - 1, -1, -1) if is_person(pieces[at].body, shape)), None)
+
+
+def overlap(journal: Sequence[Body], given: Sequence[Body]) -> int:
+    """How many of the caller's messages the journal's end already holds, so that they are not shown twice.
+
+    The journal's last messages are looked for in the caller's, the longest match first: the caller may pass what it
+    has just added, or a whole history. Messages are the same where role, content and calls are.
+    """
+    ours, theirs = [_said(body) for body in journal], [_said(body) for body in given]
+    for end in range(len(theirs), 0, -1):
+        length = min(end, len(ours))
+        if length and ours[-length:] == theirs[end - length : end]:
+            return end
+    return 0
+
+
+def _said(body: Body) -> list[Any]:
+    return [body.get(name) or None for name in _SAID]
+
+
+def joined(
+    given: Sequence[Body], window: Sequence[Message], shape: Shape, *, secret: bytes
+) -> tuple[list[Body], list[Piece]]:
+    """The caller's leading instructions, and the window: the journal's messages, then what is new of the caller's.
+
+    An instruction in the journal that the caller gives too, or that stood before, is not repeated. What any of them
+    quotes in a fence of this store is left out: it was recalled for an earlier request, and may no longer hold.
+
+    Raises:
+        InvalidMessage: one of the caller's messages is of neither shape.
+    """
+    plain = [_own(body) for body in given]
+    lead = 0
+    while lead < len(plain) and is_system(plain[lead]):
+        lead += 1
+
+    def shaped(body: Body) -> list[Body]:
+        bare = without_fences(body, secret)
+        if bare is not body and blank(bare.get("content")) and not bare.get("tool_calls"):
+            return []
+        return in_shape(bare, shape)
+
+    systems = [one for body in plain[:lead] for one in shaped(body)]
+    spoken = plain[lead:]
+    known = overlap([message.body for message in window if not is_system(message.body)], spoken)
+    said = [_said(body) for body in systems]
+    pieces: list[Piece] = []
+    for message in window:
+        if is_system(message.body):
+            if _said(message.body) in said:
+                continue
+            said.append(_said(message.body))
+        pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in shaped(message.body)]
+    older = known - len([message for message in window if not is_system(message.body)])
+    before = [Piece(body=one, given=True) for body in spoken[: max(0, older)] for one in shaped(body)]
+    after = [Piece(body=one, given=True) for body in spoken[known:] for one in shaped(body)]
+    found = [*before, *pieces, *after]
+    entries_of([*systems, *(piece.body for piece in found)], shape)
+    return systems, found
+
+
+def _own(body: Body) -> Body:
+    return {name: value for name, value in body.items() if name not in OWN_KEYS} if OWN_KEYS & body.keys() else body
+
+
+def with_recalled(window: Sequence[Body], recalled: str, shape: Shape) -> Iterator[Body]:
+    """The window with recalled text before the newest user's message, whose own parts stay as they are.
+
+    In the OpenAI shape it is a message of instructions' rank; in the Anthropic shape a block of text of the user's
+    turn, behind the results that must come first. A window without a user's message gets it as an instruction.
+    """
+    wrote = user_wrote if shape == "openai" else person_wrote
+    newest = next((at for at in range(len(window) - 1, -1, -1) if wrote(window[at])), None)
+    if recalled and (newest is None or shape == "openai"):
+        before = window[: len(window) if newest is None and shape == "anthropic" else newest or 0]
+        yield from before
+        yield {"role": "system", "content": recalled}
+        yield from window[len(before) :]
+        return
+    for at, body in enumerate(window):
+        yield _led(body, recalled) if recalled and at == newest else body
+
+
+def _led(body: Body, recalled: str) -> Body:
+    content = body["content"]
+    parts: list[Mapping[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else [*content]
+    results = [part for part in parts if part.get("type") == "tool_result"]
+    rest = [part for part in parts if part.get("type") != "tool_result"]
+    return {**body, "content": [*results, {"type": "text", "text": recalled}, *rest]}
+
+
+def words_of(given: Sequence[Body], secret: bytes) -> str:
+    """What the newest message of a person among the caller's says, without what it quotes; empty where none does."""
+    for body in reversed(given):
+        if body.get("role") == "user":
+            content = without_fences(body, secret).get("content")
+            parts = content if isinstance(content, list | tuple) else ()
+            texts = [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+            text = content if isinstance(content, str) else "\n".join(texts)
+            if text.strip():
+                return text
+    return ""
+
+
+def text_of(body: Body) -> str:
+    """The words of a message without its images and calls."""
+    content = body.get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] for part in content or () if part.get("type") == "text")

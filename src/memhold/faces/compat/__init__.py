@@ -1,0 +1,1 @@
+"""Other servers' interfaces, spoken over our verbs."""

@@ -1,0 +1,279 @@
+"""Long-term memories of `agent-memory-client` on Memhold's verbs: store, find, change, search, forget by policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from memhold.faces.compat.ams_values import (
+    ID_MARK,
+    TYPE_MARK,
+    PolicyBody,
+    RecordIn,
+    SearchBody,
+    Whose,
+    not_mapped,
+    record_out,
+    scope_of,
+    split_id,
+)
+from memhold.values.answers import Hit
+from memhold.values.errors import InvalidInput, NotFound
+from memhold.values.jsonable import iso, parse_time
+from memhold.values.principal import Principal
+from memhold.values.records import Memory
+from memhold.verbs.memory import OpenStore
+from memhold.verbs.scope import AsyncScope
+
+__all__ = ["change_record", "equal_to", "forget_by_policy", "found", "search", "store_record"]
+
+_KINDS: Final = ("fact", "note")
+_WIDE: Final = 1000
+"""How many hits are looked through where a filter has no counterpart in recall."""
+_TIMES: Final[Mapping[str, Callable[[datetime, datetime], bool]]] = {
+    "gt": lambda a, b: a > b,
+    "gte": lambda a, b: a >= b,
+    "lt": lambda a, b: a < b,
+    "lte": lambda a, b: a <= b,
+    "eq": lambda a, b: a == b,
+}
+
+
+async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) -> Memory | None:
+    """Store a record under its id; the same again changes nothing, other text under the same id corrects it."""
+    held = await _by_client_id(scope, record.id)
+    if held is not None and held.text != record.text:
+        held = (await scope.correct(held.id, record.text)).memory
+    marks: dict[str, Any] = {f"{ID_MARK}{record.id}": True, TYPE_MARK: record.memory_type}
+    at = None
+    if record.event_date is not None:
+        given = record.event_date if record.event_date.tzinfo else record.event_date.replace(tzinfo=UTC)
+        moment = parse_time(given)
+        marks["ams:event_date"] = iso(moment)
+        # What is planned did not become true yet: its date is kept, and no more.
+        at = moment if moment <= now else None
+    told = await scope.remember(
+        record.text, topics=record.topics or (), entities=record.entities or (), metadata=marks, event_time=at
+    )
+    return told.memory
+
+
+async def found(memhold: OpenStore, principal: Principal, given: str) -> tuple[AsyncScope, Memory]:
+    """A memory by the client's id or by Memhold's, and its scope.
+
+    Raises:
+        NotFound: there is none in the token's scope. ScopeDenied: it is of a user that is not the token's.
+    """
+    bare, user = split_id(given)
+    scope = scope_of(memhold, principal, Whose(user=user))
+    if not bare.startswith("mem_"):
+        memory = await _by_client_id(scope, bare)
+    else:
+        memory = _memory(await scope.get(bare))
+    if memory is None:
+        raise NotFound(f"no memory {given!r:.80} in this scope", id=given)
+    return scope, memory
+
+
+async def _by_client_id(scope: AsyncScope, given: str) -> Memory | None:
+    hits = (await scope.recall("", metadata={f"{ID_MARK}{given}": True}, kinds=_KINDS, limit=1)).hits
+    return _memory(await scope.get(hits[0].id)) if hits else None
+
+
+def _memory(item: object) -> Memory | None:
+    return item if isinstance(item, Memory) else None
+
+
+async def change_record(scope: AsyncScope, memory: Memory, updates: Mapping[str, Any]) -> Memory:
+    """Change a memory's text, or add topics and entities.
+
+    Raises:
+        InvalidInput: something else is to be changed, or a label taken away.
+    """
+    known = {"text", "topics", "entities"}
+    if other := updates.keys() - known:
+        raise not_mapped(f"{min(other)} of a memory cannot be changed; {', '.join(sorted(known))} can")
+    labels: dict[str, list[str]] = {}
+    for name in ("topics", "entities"):
+        wanted, held = updates.get(name), getattr(memory, name)
+        if wanted is None:
+            continue
+        if not isinstance(wanted, list) or not all(isinstance(one, str) for one in wanted):
+            raise InvalidInput(f"{name} must be a list of texts")
+        if not {one.casefold() for one in held} <= {one.casefold() for one in wanted}:
+            raise not_mapped(f"{name} can be added and not taken away; forget the memory and store it anew")
+        labels[name] = wanted
+    text = updates.get("text", memory.text)
+    if not isinstance(text, str):
+        raise InvalidInput("text must be text")
+    if text != memory.text:
+        memory = (await scope.correct(memory.id, text, rev=memory.rev)).memory or memory
+    if labels and memory.kind == "note":
+        memory = (
+            await scope.remember(memory.text, topics=labels.get("topics", ()), entities=labels.get("entities", ()))
+        ).memory or memory
+    elif labels:
+        raise not_mapped("labels of a fact cannot be changed")
+    return memory
+
+
+async def search(memhold: OpenStore, principal: Principal, body: SearchBody) -> dict[str, Any]:
+    """Recall as the client knows it; `dist` goes from 0 for the best hit upwards, and compares hits of one answer only.
+
+    Raises:
+        InvalidInput: a filter has no counterpart.
+    """
+    if body.distance_threshold is not None:
+        raise not_mapped("distance_threshold: hits are ranked by several arms, and have no distance")
+    for name in ("last_accessed", "event_date"):
+        if getattr(body, name):
+            raise not_mapped(f"the filter {name}")
+    whose = Whose(equal_to(body.user_id, "user_id"), equal_to(body.namespace, "namespace"))
+    scope = scope_of(memhold, principal, whose)
+    session = equal_to(body.session_id, "session_id")
+    tests = [*_labelled(body), *_typed(body.memory_type), *_timed(body.created_at)]
+    topics, entities = _all(body.topics), _all(body.entities)
+    if tests:
+        wide = await scope.recall(
+            body.text, kinds=_KINDS, session=session, limit=_WIDE, topics=topics, entities=entities
+        )
+        passed = [hit for hit in wide.hits if all(test(hit) for test in tests)]
+        hits, total = passed[body.offset : body.offset + body.limit], len(passed)
+        following = body.offset + body.limit if total > body.offset + body.limit else None
+    else:
+        answer = await scope.recall(
+            body.text,
+            kinds=_KINDS,
+            session=session,
+            limit=body.limit,
+            offset=body.offset,
+            topics=topics,
+            entities=entities,
+        )
+        hits, total, following = list(answer.hits), answer.total, answer.next_offset
+    best = max((hit.score for hit in hits), default=1.0) or 1.0
+    memories = [record_out(hit, scope.scope, principal) | {"dist": round(1 - hit.score / best, 6)} for hit in hits]
+    return {"memories": memories, "total": total, "next_offset": following}
+
+
+def equal_to(given: Mapping[str, Any] | None, name: str) -> str | None:
+    """The one value that a filter asks for; None where there is no filter.
+
+    Raises:
+        InvalidInput: it asks for something else.
+    """
+    if not given:
+        return None
+    value = given.get("eq") if set(given) == {"eq"} else None
+    one_of = given.get("in_", given.get("any"))
+    if value is None and len(given) == 1 and isinstance(one_of, list) and len(one_of) == 1:
+        value = one_of[0]
+    if not isinstance(value, str):
+        raise not_mapped(f"the filter {name} takes one value (eq)")
+    return value
+
+
+def _all(given: Mapping[str, Any] | None) -> tuple[str, ...]:
+    return _texts((given or {}).get("all", []), "all")
+
+
+def _texts(given: Any, name: str) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise InvalidInput(f"{name} of a filter takes texts")
+    return tuple(given)
+
+
+def _labelled(body: SearchBody) -> Sequence[Callable[[Hit], bool]]:
+    tests = []
+    for name in ("topics", "entities"):
+        given = getattr(body, name) or {}
+        if unknown := given.keys() - {"all", "any", "eq", "none"}:
+            raise not_mapped(f"{min(unknown)} of {name}; all, any, none and eq are")
+        equal = [given["eq"]] if "eq" in given else []
+        any_of = {one.casefold() for one in _texts(given.get("any") or equal, name)}
+        none_of = {one.casefold() for one in _texts(given.get("none", []), name)}
+        if any_of or none_of:
+            tests.append(_label_test(name, any_of, none_of))
+    return tests
+
+
+def _label_test(name: str, any_of: set[str], none_of: set[str]) -> Callable[[Hit], bool]:
+    def test(hit: Hit) -> bool:
+        held = {label.casefold() for label in getattr(hit, name)}
+        return (not any_of or bool(held & any_of)) and not held & none_of
+
+    return test
+
+
+def _typed(given: Mapping[str, Any] | None) -> Sequence[Callable[[Hit], bool]]:
+    if not given:
+        return []
+    if len(given) != 1 or not given.keys() <= {"eq", "in_", "any"}:
+        raise not_mapped("the filter memory_type takes eq or in_")
+    ((name, value),) = given.items()
+    wanted = set(_texts([value] if name == "eq" else value, "memory_type"))
+    return [lambda hit: hit.metadata.get(TYPE_MARK, "semantic") in wanted]
+
+
+def _timed(given: Mapping[str, Any] | None) -> Sequence[Callable[[Hit], bool]]:
+    tests: list[Callable[[Hit], bool]] = []
+    for name, text in (given or {}).items():
+        if name not in _TIMES:
+            raise not_mapped(f"{name} of created_at; {', '.join(_TIMES)} are")
+        try:
+            moment = datetime.fromisoformat(str(text))
+        except ValueError:
+            raise InvalidInput(f"created_at.{name} is no time") from None
+        at = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        tests.append(lambda hit, at=at, compare=_TIMES[name]: compare(hit.created_at, at))  # type: ignore[misc]
+    return tests
+
+
+async def forget_by_policy(
+    scope: AsyncScope, body: PolicyBody, *, session: str | None, limit: int, dry_run: bool, now: datetime
+) -> dict[str, Any]:
+    """Forget memories over an age, or the oldest over a number; pinned ones and those named stay.
+
+    Raises:
+        InvalidInput: the policy names what is not recorded here.
+    """
+    policy = body.policy
+    age, budget = policy.get("max_age_days"), policy.get("budget")
+    if policy.get("max_inactive_days") is not None:
+        raise not_mapped("max_inactive_days: when a memory was last read is not recorded")
+    if age is None and budget is None:
+        raise not_mapped("a policy without max_age_days or budget")
+    if any(one is not None and (not isinstance(one, int) or one < 0) for one in (age, budget)):
+        raise InvalidInput("max_age_days and budget must be whole numbers from 0")
+    types = set(_texts(policy.get("memory_type_allowlist") or [], "memory_type_allowlist"))
+    spared = set(body.pinned_ids)
+    held = [memory for memory in await _every(scope, session) if not types or _type(memory) in types][:limit]
+    free = [memory for memory in held if not memory.pinned and not spared & _ids(memory)]
+    before = now - timedelta(days=age) if age is not None else None
+    gone = [memory for memory in free if before is not None and memory.created_at < before]
+    if budget is not None:
+        rest = [memory for memory in free if memory not in gone]
+        gone += rest[: max(0, len(held) - len(gone) - budget)]
+    names = [record_out(memory, scope.scope, None)["id"] for memory in gone]
+    if not dry_run:
+        for memory in gone:
+            await scope.forget(memory.id, sources="keep", wait=0.0)
+    return {"scanned": len(held), "deleted": len(gone), "deleted_ids": names, "dry_run": dry_run}
+
+
+async def _every(scope: AsyncScope, session: str | None) -> list[Memory]:
+    page = await scope.list(_KINDS, session=session, limit=1000)
+    held = list(page.items)
+    while page.cursor is not None:
+        page = await scope.list(_KINDS, session=session, limit=1000, cursor=page.cursor)
+        held += page.items
+    return held
+
+
+def _ids(memory: Memory) -> set[str]:
+    return {memory.id, *(name.removeprefix(ID_MARK) for name in memory.metadata if name.startswith(ID_MARK))}
+
+
+def _type(memory: Memory) -> str:
+    return str(memory.metadata.get(TYPE_MARK, "semantic"))

@@ -1,0 +1,245 @@
+"""What crosses in the shape of `agent-memory-client`: bodies, records and messages, and whose they are."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memhold.values.answers import Hit
+from memhold.values.errors import InvalidInput, NotFound, ScopeDenied
+from memhold.values.jsonable import iso
+from memhold.values.principal import Principal
+from memhold.values.records import Memory, Message, Scope
+from memhold.verbs.memory import OpenStore
+from memhold.verbs.scope import AsyncScope
+
+__all__ = [
+    "ID_MARK",
+    "TYPE_MARK",
+    "MessageIn",
+    "PolicyBody",
+    "PromptBody",
+    "RecordIn",
+    "RecordsBody",
+    "SearchBody",
+    "Whose",
+    "WorkingBody",
+    "message_out",
+    "not_mapped",
+    "record_out",
+    "scope_of",
+    "split_id",
+    "text_of",
+]
+
+ID_MARK: Final = "ams:id:"
+"""The field of metadata that a client's own id is kept as: one a field, since one text may have several."""
+TYPE_MARK: Final = "ams:type"
+_EVENT_MARK: Final = "ams:event_date"
+
+
+def not_mapped(why: str) -> InvalidInput:
+    """The refusal of what has no counterpart."""
+    return InvalidInput(f"not supported in compatibility mode: {why}")
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class MessageIn(_Body):
+    """One message of a working memory."""
+
+    id: str = Field(min_length=1, max_length=200)
+    role: str
+    content: str
+    created_at: datetime | None = None
+
+    def message(self) -> dict[str, Any]:
+        """The message as the journal takes it; its id stands in the metadata."""
+        body: dict[str, Any] = {"role": self.role, "content": self.content, "metadata": {ID_MARK: self.id}}
+        return body | ({"event_time": _aware(self.created_at)} if self.created_at is not None else {})
+
+
+class RecordIn(_Body):
+    """One long-term memory of a client; times of its own making (`created_at`, `last_accessed`) are not taken over."""
+
+    id: str = Field(min_length=1, max_length=200)
+    text: str
+    session_id: str | None = None
+    user_id: str | None = None
+    namespace: str | None = None
+    topics: list[str] | None = None
+    entities: list[str] | None = None
+    memory_type: str = "semantic"
+    event_date: datetime | None = None
+
+
+class WorkingBody(_Body):
+    """A working memory as it is put."""
+
+    messages: list[MessageIn] = Field(default_factory=list)
+    memories: list[RecordIn] = Field(default_factory=list)
+    data: dict[str, Any] | None = None
+    context: str | None = None
+    user_id: str | None = None
+    namespace: str | None = None
+    ttl_seconds: int | None = None
+    long_term_memory_strategy: dict[str, Any] = Field(default_factory=dict)
+
+
+class RecordsBody(_Body):
+    """Long-term memories to store."""
+
+    memories: list[RecordIn] = Field(max_length=1000)
+
+
+class SearchBody(_Body):
+    """A search; recency weights are passed over, since the ranking is the server's. What is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    recency_boost: Any = None
+    recency_semantic_weight: Any = None
+    recency_recency_weight: Any = None
+    recency_freshness_weight: Any = None
+    recency_novelty_weight: Any = None
+    recency_half_life_last_access_days: Any = None
+    recency_half_life_created_days: Any = None
+    server_side_recency: Any = None
+    optimize_query: Any = None
+    text: str = ""
+    limit: int = Field(default=10, ge=1, le=100)
+    offset: int = Field(default=0, ge=0, le=10_000)
+    session_id: dict[str, Any] | None = None
+    namespace: dict[str, Any] | None = None
+    user_id: dict[str, Any] | None = None
+    topics: dict[str, Any] | None = None
+    entities: dict[str, Any] | None = None
+    created_at: dict[str, Any] | None = None
+    last_accessed: dict[str, Any] | None = None
+    memory_type: dict[str, Any] | None = None
+    event_date: dict[str, Any] | None = None
+    distance_threshold: float | None = None
+
+
+class PromptSession(_Body):
+    """Whose window stands before a question."""
+
+    session_id: str | None = None
+    user_id: str | None = None
+    namespace: str | None = None
+    context_window_max: int | None = Field(default=None, ge=1, le=10_000_000)
+
+
+class PromptBody(_Body):
+    """A question to make a prompt for."""
+
+    query: str = Field(min_length=1)
+    session: PromptSession = PromptSession()
+    long_term_search: SearchBody | None = None
+
+
+class PolicyBody(_Body):
+    """What to forget by policy, and what to spare."""
+
+    policy: dict[str, Any] = Field(default_factory=dict)
+    pinned_ids: list[str] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Whose memory a request of the client names."""
+
+    user: str | None = None
+    namespace: str | None = None
+    session: str | None = None
+
+
+def scope_of(memhold: OpenStore, principal: Principal, whose: Whose) -> AsyncScope:
+    """The scope that a request works in: the token's, or another user's of the namespace with the right `admin`.
+
+    Raises:
+        ScopeDenied: it names what is not the token's.
+        InvalidScope: a name that cannot be used.
+    """
+    own = principal.scope
+    if whose.namespace is not None and whose.namespace != own.namespace:
+        raise ScopeDenied("the namespace is not the token's; leave it out")
+    if whose.user is not None and whose.user != own.user and "admin" not in principal.rights:
+        raise ScopeDenied("the user is not the token's; leave it out, or use a token with the right 'admin'")
+    user = own.user if whose.user is None else whose.user
+    return memhold.scope(namespace=own.namespace, user=user, agent=own.agent, session=whose.session)
+
+
+def split_id(given: str) -> tuple[str, str | None]:
+    """An id as `record_out` wrote it: the memory's, and whose it is where that is another user than the token's.
+
+    Raises:
+        NotFound: it is none of ours.
+    """
+    bare, _, user = given.partition("~")
+    if not user:
+        return bare, None
+    try:
+        return bare, base64.urlsafe_b64decode(user + "=" * (-len(user) % 4)).decode()
+    except ValueError:
+        raise NotFound(f"no memory {given!r:.80} in this scope", id=given) from None
+
+
+def record_out(item: Memory | Hit, scope: Scope, principal: Principal | None) -> dict[str, Any]:
+    """A memory as the client knows it: its id is the client's own, where it gave one and asks for its own user."""
+    own = sorted(name.removeprefix(ID_MARK) for name in item.metadata if name.startswith(ID_MARK))
+    foreign = principal is not None and scope.user is not None and scope.user != principal.scope.user
+    user = base64.urlsafe_b64encode((scope.user or "").encode()).decode().rstrip("=")
+    event = item.metadata.get(_EVENT_MARK)
+    changed = iso(item.recorded_at if isinstance(item, Memory) else item.created_at)
+    return {
+        "id": f"{item.id}~{user}" if foreign else (own[0] if own else item.id),
+        "text": item.text,
+        "session_id": item.session,
+        "user_id": scope.user,
+        "namespace": scope.namespace,
+        "topics": list(item.topics),
+        "entities": list(item.entities),
+        "memory_type": item.metadata.get(TYPE_MARK, "semantic"),
+        "created_at": iso(item.created_at),
+        "updated_at": changed,
+        "persisted_at": changed,
+        "last_accessed": changed,
+        "discrete_memory_extracted": "t",
+        **({"event_date": event} if event is not None else {}),
+    }
+
+
+def message_out(message: Message) -> dict[str, Any]:
+    """A message as the client knows it, under the id that the client gave it."""
+    content = message.body.get("content")
+    return {
+        "id": message.metadata.get(ID_MARK, message.id),
+        "role": message.role,
+        "content": content if isinstance(content, str) else message.text,
+        "created_at": iso(message.event_time),
+        "persisted_at": iso(message.recorded_at),
+    }
+
+
+def text_of(body: Mapping[str, Any]) -> str:
+    """The text of a message to send: its content, or the calls that stand for it."""
+    content = body.get("content")
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(part["text"] for part in content if isinstance(part, Mapping) and "text" in part)
+    return json.dumps(body.get("tool_calls"), ensure_ascii=False) if body.get("tool_calls") else ""
+
+
+def _aware(moment: datetime) -> datetime:
+    """Times of this client without a zone are UTC: its models say so."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,271 @@
+"""Where each MCP client keeps its list of servers, and how Memhold is written into it without touching the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memhold.values.errors import InvalidInput
+
+__all__ = ["CLIENTS", "Client", "Installed", "Place", "install", "launcher", "place_of", "snippet"]
+
+NAME = "memhold"
+_TOML_HEADER = re.compile(r"^\s*\[")
+_BARE_KEY = re.compile(r"^[A-Za-z0-9_-]+$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The machine that is asked: its kind, the user's home folder and the environment."""
+
+    system: str
+    home: Path
+    environment: Mapping[str, str]
+
+    def config(self) -> Path:
+        """Where applications of this system keep what the user set."""
+        if self.system == "darwin":
+            return self.home / "Library" / "Application Support"
+        if self.system == "win32":
+            return Path(self.environment.get("APPDATA") or self.home / "AppData" / "Roaming")
+        return self.xdg()
+
+    def xdg(self) -> Path:
+        """`$XDG_CONFIG_HOME`, or where it is by default."""
+        return Path(self.environment.get("XDG_CONFIG_HOME") or self.home / ".config")
+
+
+def place_of() -> Place:
+    """This machine."""
+    return Place(system=sys.platform, home=Path.home(), environment=os.environ)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """One MCP client: its file, the keys that lead to its servers, and an entry in its words."""
+
+    title: str
+    path: Callable[[Place], Path]
+    keys: tuple[str, ...]
+    entry: Callable[[Sequence[str]], dict[str, Any]]
+    toml: bool = False
+
+
+def _split(command: Sequence[str]) -> dict[str, Any]:
+    return {"command": command[0], "args": list(command[1:])}
+
+
+def _typed(command: Sequence[str]) -> dict[str, Any]:
+    return {"type": "stdio", **_split(command)}
+
+
+def _opencode(command: Sequence[str]) -> dict[str, Any]:
+    return {"type": "local", "command": list(command), "enabled": True}
+
+
+def _opencode_path(place: Place) -> Path:
+    # It reads this folder on every system; of the two names the one that is there already.
+    folder = place.xdg() / "opencode"
+    commented = folder / "opencode.jsonc"
+    return commented if commented.exists() else folder / "opencode.json"
+
+
+CLIENTS: Mapping[str, Client] = {
+    "claude-code": Client(
+        title="Claude Code",
+        path=lambda place: (
+            Path(place.environment["CLAUDE_CONFIG_DIR"]) / ".claude.json"
+            if place.environment.get("CLAUDE_CONFIG_DIR")
+            else place.home / ".claude.json"
+        ),
+        keys=("mcpServers",),
+        entry=_typed,
+    ),
+    "claude-desktop": Client(
+        title="Claude Desktop",
+        path=lambda place: place.config() / "Claude" / "claude_desktop_config.json",
+        keys=("mcpServers",),
+        entry=_split,
+    ),
+    "cursor": Client(
+        title="Cursor",
+        path=lambda place: place.home / ".cursor" / "mcp.json",
+        keys=("mcpServers",),
+        entry=_split,
+    ),
+    "codex": Client(
+        title="Codex",
+        path=lambda place: Path(place.environment.get("CODEX_HOME") or place.home / ".codex") / "config.toml",
+        keys=("mcp_servers",),
+        entry=_split,
+        toml=True,
+    ),
+    "vscode": Client(
+        title="VS Code",
+        path=lambda place: place.config() / "Code" / "User" / "mcp.json",
+        keys=("servers",),
+        entry=_typed,
+    ),
+    "opencode": Client(title="opencode", path=_opencode_path, keys=("mcp",), entry=_opencode),
+}
+"""Every client by the name that the command line takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """What an installation did: the file, whether it changed, and the copy of what stood there before."""
+
+    client: str
+    path: Path
+    changed: bool
+    backup: Path | None
+
+
+def launcher() -> list[str]:
+    """How a client starts Memhold: by an absolute path, since applications do not have a shell's PATH."""
+    beside = Path(sys.executable).with_name("memhold.exe" if sys.platform == "win32" else "memhold")
+    if beside.exists():
+        return [str(beside)]
+    found = shutil.which("memhold")
+    return [str(Path(found).absolute())] if found else [sys.executable, "-m", "memhold"]
+
+
+def snippet(client: str, command: Sequence[str]) -> str:
+    """What has to stand in the client's file, as text."""
+    one = CLIENTS[client]
+    entry = one.entry(command)
+    if one.toml:
+        return _toml_block(one, entry)
+    wrapped: dict[str, Any] = {NAME: entry}
+    for key in reversed(one.keys):
+        wrapped = {key: wrapped}
+    return json.dumps(wrapped, indent=2, ensure_ascii=False) + "\n"
+
+
+def install(client: str, command: Sequence[str], place: Place) -> Installed:
+    """Write the entry into the client's file; everything else in it stays.
+
+    The file is replaced in one step, and what stood there is kept beside it. Where the entry is there already, nothing
+    is written. A link is followed.
+
+    Raises:
+        InvalidInput: the file cannot be read as what it should be; it was left as it is.
+        OSError: it cannot be written.
+    """
+    one = CLIENTS[client]
+    path = Path(os.path.realpath(one.path(place)))
+    try:
+        before = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        before = ""
+    except (UnicodeDecodeError, IsADirectoryError) as error:
+        raise InvalidInput(f"{path} is no text file ({error}); it was left as it is. Use --print") from None
+    after = (_merged_toml if one.toml else _merged_json)(before, one, one.entry(command), path)
+    if after == before:
+        return Installed(client=client, path=path, changed=False, backup=None)
+    backup = _write(path, before, after)
+    return Installed(client=client, path=path, changed=True, backup=backup)
+
+
+def _merged_json(before: str, client: Client, entry: Mapping[str, Any], path: Path) -> str:
+    try:
+        held = json.loads(before) if before.strip() else {}
+    except ValueError as error:
+        raise InvalidInput(
+            f"{path} is not plain JSON ({error}); it was left as it is."
+            " Where it has comments, add what --print shows by hand"
+        ) from None
+    servers = held
+    for key in client.keys:
+        servers = servers.setdefault(key, {}) if isinstance(servers, dict) else None
+    if not isinstance(servers, dict):
+        raise InvalidInput(f"{path} holds no object at {'.'.join(client.keys)}; it was left as it is. Use --print")
+    if servers.get(NAME) == entry:
+        return before
+    servers[NAME] = dict(entry)
+    found = re.search(r"^([ \t]+)\S", before, re.MULTILINE)
+    indent = found[1] if found else "  "
+    return json.dumps(held, indent=indent, ensure_ascii=False) + "\n"
+
+
+def _merged_toml(before: str, client: Client, entry: Mapping[str, Any], path: Path) -> str:
+    """The text with the table put in, or put in the place of the old one; checked by reading it again."""
+    try:
+        held = tomllib.loads(before)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path} is not TOML ({error}); it was left as it is") from None
+    (top,) = client.keys
+    servers = held.get(top, {})
+    if not isinstance(servers, dict):
+        raise InvalidInput(f"{path} holds no table {top}; it was left as it is. Use --print")
+    if servers.get(NAME) == entry:
+        return before
+    lines = _without_table(before.splitlines(keepends=True), top)
+    kept = "".join(lines)
+    gap = "" if not kept or kept.endswith("\n\n") else "\n" if kept.endswith("\n") else "\n\n"
+    after = f"{kept}{gap}{_toml_block(client, entry)}"
+    wanted = {**held, top: {**servers, NAME: dict(entry)}}
+    with suppress(tomllib.TOMLDecodeError):
+        if tomllib.loads(after) == wanted:
+            return after
+    raise InvalidInput(f"{path} holds {top}.{NAME} in a way that cannot be replaced; it was left as it is. Use --print")
+
+
+def _without_table(lines: Sequence[str], top: str) -> list[str]:
+    """The lines without the table of our name and its sub-tables."""
+    ours = re.compile(rf"^\s*\[\s*{top}\s*\.\s*(\"{NAME}\"|'{NAME}'|{NAME})\s*[\].]")
+    kept: list[str] = []
+    inside = False
+    for line in lines:
+        if _TOML_HEADER.match(line):
+            inside = bool(ours.match(line))
+        if not inside:
+            kept.append(line)
+    return kept
+
+
+def _toml_block(client: Client, entry: Mapping[str, Any]) -> str:
+    lines = [f"[{'.'.join((*client.keys, NAME))}]"]
+    lines += [f"{key} = {_toml_value(value)}" for key, value in entry.items() if _BARE_KEY.match(key)]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_value(value: Any) -> str:
+    """Text and lists of text: a JSON string is a basic string of TOML, but for U+007F, which TOML wants escaped."""
+    if isinstance(value, list):
+        return f"[{', '.join(_toml_value(item) for item in value)}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _write(path: Path, before: str, after: str) -> Path | None:
+    """Replace the file in one step, with its mode, and keep what stood there; None where nothing stood."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    backup = None
+    mode = 0o600
+    if path.exists():
+        mode = path.stat().st_mode & 0o777
+        backup = path.with_name(f"{path.name}.before-memhold")
+        if not backup.exists() or before:
+            shutil.copy2(path, backup)
+    handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(after)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(made).chmod(mode)
+        Path(made).replace(path)
+    except BaseException:
+        Path(made).unlink(missing_ok=True)
+        raise
+    return backup

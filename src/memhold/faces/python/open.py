@@ -1,0 +1,120 @@
+"""The two faces, opened: `AsyncMemhold` for async code, `Memhold` for the rest; on a file or on a server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from os import PathLike, fspath
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from memhold.faces.python.sync import Portal, SyncStore
+from memhold.values.errors import StoreClosed
+from memhold.verbs.memory import OpenStore
+from memhold.wiring import build, restore
+
+if TYPE_CHECKING:
+    from memhold.ports.maintenance import Restoration
+
+__all__ = ["AsyncMemhold", "Memhold"]
+
+
+class AsyncMemhold(OpenStore):
+    """One open store, for async code.
+
+    Open it with `async with AsyncMemhold.open(...) as mem`, or `mem = await AsyncMemhold.open(...)` and `await
+    mem.close()`. It belongs to the event loop that opened it.
+    """
+
+    @classmethod
+    def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Opening:
+        """Open a store: a path, `sqlite:///path` or `postgresql://…`, made where it is not there, or `memory://`.
+
+        Or `http://host:port`, one that `memhold serve` keeps: its settings are `token` (or `MEMHOLD_TOKEN` in the
+        environment) and `timeout`, in seconds for a call with all its tries.
+
+        Settings are keywords; see `docs/reference/settings.md`. Awaiting the result, or entering it with `async with`,
+        opens.
+
+        Raises:
+            NotAStore, NewerStore, StoreReadOnly, StoreCorrupt: the store cannot be used; it was left untouched.
+            StoreUnreachable: the database cannot be reached.
+            InvalidSetting: a setting is unknown or out of range.
+            ServerUnreachable, Unauthenticated: the server does not answer, or does not take the token.
+        """
+
+        async def opened() -> AsyncMemhold:
+            place = fspath(location)
+            if place.lower().startswith(("http://", "https://")):
+                from memhold.faces.remote.face import reached
+
+                return await reached(place, settings)
+            return cls(await build(place, settings))
+
+        return Opening(opened)
+
+    @staticmethod
+    async def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
+        """Put a backup in the place of a store; see `Memhold.restore`."""
+        return await asyncio.to_thread(restore, backup, target, force=force, key=key)
+
+
+class Opening:
+    """A store that is about to be opened: await it, or enter it."""
+
+    def __init__(self, opened: Callable[[], Coroutine[Any, Any, AsyncMemhold]]) -> None:
+        self._opened = opened
+        self._memhold: AsyncMemhold | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncMemhold]:
+        return self._opened().__await__()
+
+    async def __aenter__(self) -> AsyncMemhold:
+        self._memhold = await self._opened()
+        return self._memhold
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._memhold is None:
+            raise StoreClosed("this store was never opened; enter it with `async with`")
+        await self._memhold.close()
+
+
+class Memhold(SyncStore):
+    """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
+
+    @classmethod
+    def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Memhold:
+        """Open a store, as `AsyncMemhold.open` does; works inside a running event loop too (notebooks)."""
+        portal = Portal()
+
+        async def opened() -> OpenStore:
+            return await AsyncMemhold.open(location, **settings)
+
+        try:
+            return cls(portal.run(opened()), portal)
+        except BaseException:
+            portal.close()
+            raise
+
+    @staticmethod
+    def restore(backup: str | Path, target: str, *, force: bool = False, key: str | None = None) -> Restoration:
+        """Put a backup in the place of a store that nobody has open; all or nothing.
+
+        The backup is verified, copied beside the target, told to forget what was forgotten since it was made (the
+        ledger beside the target knows), verified again, and then takes the target's name in one step. What stood there
+        is let go of only after the new store was read back. `key` is that of an encrypted store (default: the setting).
+
+        Raises:
+            BackupDamaged: the backup does not agree with its manifest; nothing was changed.
+            InvalidInput: there is a store at the target, and `force` was not given.
+            StoreBusy: a process has the target open.
+            StoreFull, StoreReadOnly: the copy cannot be written; the target is as it was.
+        """
+        portal = Portal()
+        try:
+            return portal.run(asyncio.to_thread(restore, backup, target, force=force, key=key))
+        finally:
+            portal.close()

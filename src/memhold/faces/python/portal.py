@@ -1,0 +1,94 @@
+"""A thread with an event loop of its own: how code that is not async calls what is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError, Future
+from typing import Any, TypeVar
+
+from memhold.values.errors import ForkedProcess, StoreClosed, WrongLoop
+
+__all__ = ["Portal"]
+
+T = TypeVar("T")
+
+LAST_CALLS_SECONDS = 5.0
+"""How long closing waits for calls of other threads that the closed store must end."""
+
+
+class Portal:
+    """A thread with an event loop; calls from any other thread run on it, one after the other or side by side."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._pid = os.getpid()
+        self._closed = False
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="memhold-loop", daemon=True)
+        self._thread.start()
+
+    def run(self, call: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine there and wait for it; works inside a running loop too (notebooks).
+
+        Raises:
+            StoreClosed: the portal was closed, perhaps while this waited.
+            ForkedProcess: the thread stayed behind in the parent process.
+            WrongLoop: this is the portal's own thread, which cannot wait for itself.
+        """
+        future = self._submit(call)
+        try:
+            return future.result()
+        except CancelledError:
+            raise StoreClosed("the store was closed while this call waited; open it again") from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _submit(self, call: Coroutine[Any, Any, T]) -> Future[T]:
+        if self.forked:
+            call.close()
+            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
+        if threading.current_thread() is self._thread:
+            call.close()
+            raise WrongLoop(
+                "called from a callback of its own loop, this would wait for itself; use AsyncMemhold there"
+            )
+        # Under the lock, so that nothing is left on a loop that has stopped.
+        with self._lock:
+            if self._closed:
+                call.close()
+                raise StoreClosed("the store is closed; open it again")
+            return asyncio.run_coroutine_threadsafe(call, self._loop)
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a child of the one that opened it."""
+        return os.getpid() != self._pid
+
+    def close(self) -> None:
+        """Let every call end, stop the loop and end the thread. Idempotent."""
+        if self.forked:
+            return
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(_end_all(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _end_all() -> None:
+    """Wait for the calls that are running; cancel those that a closed store does not end."""
+    running = asyncio.all_tasks() - {asyncio.current_task()}
+    if not running:
+        return
+    _, waiting = await asyncio.wait(running, timeout=LAST_CALLS_SECONDS)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    await asyncio.sleep(0)

@@ -1,0 +1,98 @@
+"""Files to a server and from it, piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any
+
+from memhold.faces.remote.transport import Call, Transport
+from memhold.faces.remote.wire import UPLOAD, zone_name
+from memhold.ports.maintenance import given_path
+from memhold.values.errors import InvalidInput, StoreReadOnly, UnreadableImport
+from memhold.values.jsonable import from_plain
+from memhold.verbs.files import Exported, ExportFormat, Progress, Report, replacing
+
+__all__ = ["download", "upload"]
+
+_PIECE = 256 * 1024
+_SECONDS = 3600.0
+
+
+async def upload(
+    transport: Transport,
+    path: str | Path,
+    query: Mapping[str, Any],
+    *,
+    zone: tzinfo,
+    progress: Callable[[Progress], None] | None,
+) -> Report:
+    """Send a file to be imported; its messages have keys, so that sending it again adds nothing.
+
+    Raises:
+        UnreadableImport: the file cannot be read, here or there.
+    """
+    file = given_path(path)
+    try:
+        size = (await asyncio.to_thread(file.stat)).st_size
+    except OSError as error:
+        raise UnreadableImport(f"{file}: {error.strerror}", path=str(file), line=None) from None
+
+    async def pieces() -> AsyncIterator[bytes]:
+        sent = 0
+        with await asyncio.to_thread(file.open, "rb") as source:
+            while piece := await asyncio.to_thread(source.read, _PIECE):
+                yield piece
+                sent += len(piece)
+                if progress is not None:
+                    progress(Progress(position=sent, size=size, done=0, added=0))
+
+    asked = {**query, "zone": zone_name(zone)}
+    call = Call(method="POST", path="/v1/import", query=asked, upload=pieces, again=True, timeout=_SECONDS)
+    try:
+        return from_plain(Report, (await transport.send(call)).data)
+    except UnreadableImport as error:
+        said = str(error).replace(UPLOAD, str(file))
+        raise UnreadableImport(said, **{**error.values, "path": str(file)}) from None
+
+
+async def download(
+    transport: Transport, path: str | Path, session: Mapping[str, Any], *, format_name: ExportFormat
+) -> Exported:
+    """Fetch an export and write it here: files of mode 0600 that appear whole.
+
+    Raises:
+        InvalidInput: there is no such format.
+        StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
+    """
+    if format_name not in {"jsonl", "markdown"}:
+        raise InvalidInput(f"format is {format_name!r:.40}; it must be 'jsonl' or 'markdown'")
+    target = given_path(path)
+    call = Call(method="GET", path="/v1/export", query={**session, "format": format_name}, again=True, timeout=_SECONDS)
+    if format_name == "markdown":
+        pages = (await transport.send(call)).data
+        files = await asyncio.to_thread(_write_pages, target, pages["files"])
+        return Exported(files=files, counts=pages["counts"])
+    async with transport.stream(call) as (headers, pieces):
+        with ExitStack() as stack:
+            out = await asyncio.to_thread(stack.enter_context, replacing(target))
+            async for piece in pieces:
+                await asyncio.to_thread(out.write, piece)
+        return Exported(files=(str(target),), counts=json.loads(headers["memhold-counts"]))
+
+
+def _write_pages(folder: Path, texts: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreReadOnly(f"{folder} is no folder that can be written: {error.strerror}") from error
+    # Only the two names that an export has: what a server says is no path to follow.
+    known = [name for name in ("MEMORY.md", "HISTORY.md") if name in texts]
+    for name in known:
+        with replacing(folder / name) as out:
+            out.write(texts[name].encode("utf-8", "replace"))
+    return tuple(str(folder / name) for name in known)

@@ -1,0 +1,197 @@
+"""A store that a server keeps, as an open Memhold."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic
+from typing import Any, NoReturn
+
+from memhold.faces.remote.scope import RemoteScope
+from memhold.faces.remote.transport import Call, Transport
+from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
+from memhold.ports.models import Tally
+from memhold.ports.vector_blocks import Generation
+from memhold.values.errors import InvalidInput, InvalidSetting, ScopeDenied
+from memhold.values.jsonable import from_plain
+from memhold.values.records import Scope
+from memhold.verbs.admin import Admin, Progress
+from memhold.verbs.memory import OpenStore
+from memhold.verbs.token_verbs import TokenVerbs
+
+__all__ = ["RemoteAdmin", "RemoteStore", "reach"]
+
+_SLICE = 40.0
+"""How many seconds of a `settle` one call asks for: servers answer within a minute."""
+
+
+async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, Scope]:
+    """A connection to a server, and the scope that the token is bound to.
+
+    Settings are `token` (or `MEMHOLD_TOKEN` in the environment) and `timeout`, in seconds for each call with all its
+    tries.
+
+    Raises:
+        InvalidSetting: another setting, which is the server's to choose, or one that cannot be used.
+        Unauthenticated: the token does not count.
+        ServerUnreachable: there is no answer.
+    """
+    rest = {name: value for name, value in settings.items() if not (name == "worker" and value is False)}
+    token = rest.pop("token", None) or os.environ.get("MEMHOLD_TOKEN") or None
+    timeout = rest.pop("timeout", 60.0)
+    if rest:
+        name = min(rest)
+        raise InvalidSetting(f"{name!r} is the server's to choose; over HTTP pass token and timeout alone", name=name)
+    if token is not None and (not isinstance(token, str) or not token.isascii() or not token.isprintable()):
+        raise InvalidSetting(
+            "token is no text that can be sent; pass it as 'memhold token create' gave it", name="token"
+        )
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+        raise InvalidSetting(f"timeout is {timeout!r:.40}; pass seconds greater than 0", name="timeout")
+    transport = Transport(location, token=token, timeout=float(timeout))
+    try:
+        who = (await transport.send(Call(method="GET", path="/v1/scope", again=True))).data
+        return transport, Scope(namespace=who["namespace"], user=who["user"], agent=who["agent"])
+    except BaseException:
+        await transport.close()
+        raise
+
+
+class RemoteStore(OpenStore):
+    """A store that a server keeps. It belongs to the event loop that opened it."""
+
+    def __init__(self, transport: Transport, own: Scope) -> None:
+        self._transport = transport
+        self._own = own
+
+    @property
+    def admin(self) -> RemoteAdmin:
+        """The verbs that look after the store, as far as a server lets its callers; needs the right `admin`."""
+        return RemoteAdmin(self._transport)
+
+    def scope(
+        self,
+        *,
+        namespace: str = "default",
+        user: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> RemoteScope:
+        """The verbs for the scope that the token is bound to; the session is free.
+
+        Raises:
+            InvalidScope: a name that cannot be used.
+            ScopeDenied: the token is bound to another scope.
+        """
+        wanted = Scope(namespace=namespace, user=user, agent=agent, session=session)
+        own = self._own
+        if (wanted.namespace, wanted.user, wanted.agent) != (own.namespace, own.user, own.agent):
+            raise ScopeDenied(
+                f"the token is bound to namespace {own.namespace!r}, user {own.user!r}, agent {own.agent!r}; ask for"
+                " that scope, or open with the token of another"
+            )
+        return RemoteScope(self._transport, wanted)
+
+    async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
+        """See `OpenStore.settle`; in the token's namespace alone, and needs the right `admin`."""
+        if namespace not in {None, self._own.namespace}:
+            raise ScopeDenied(f"the token is bound to namespace {self._own.namespace!r}; settle that one")
+        end = monotonic() + timeout
+        while True:
+            left = max(0.0, end - monotonic())
+            body = {"timeout": min(left, _SLICE)}
+            call = Call(method="POST", path="/v1/admin/settle", body=body, again=True, timeout=_SLICE + 20.0)
+            settled: bool = (await self._transport.send(call)).data["settled"]
+            if settled or left <= _SLICE:
+                return settled
+
+    async def close(self) -> None:
+        """Let go of the connections; what was acknowledged is safe on the server. Idempotent."""
+        await self._transport.close()
+
+
+class RemoteAdmin(Admin):
+    """What a server tells whoever has the right `admin`: of the token's namespace, and of the store's health."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def _ask(self, method: str, path: str) -> Any:
+        return (await self._transport.send(Call(method=method, path=path, again=True, timeout=600.0))).data
+
+    async def usage(self) -> tuple[Usage, ...]:
+        """See `Admin.usage`; of the token's namespace alone."""
+        return tuple(from_plain(Usage, one) for one in await self._ask("GET", "/v1/admin/usage"))
+
+    async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """See `Admin.doctor`; what it finds in other namespaces stays there. Without progress."""
+        found = await self._ask("GET", "/v1/admin/doctor")
+        if progress is not None:
+            progress(1, 1)
+        return tuple(from_plain(Finding, one) for one in found)
+
+    async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
+        """See `Admin.reindex`; of the token's namespace alone. Without progress.
+
+        Raises:
+            ScopeDenied: another namespace was named.
+        """
+        if namespace is not None:
+            own = (await self._ask("GET", "/v1/scope"))["namespace"]
+            if namespace != own:
+                raise ScopeDenied(f"the token is bound to namespace {own!r}; leave the namespace out", right="admin")
+        done = from_plain(Rebuilt, await self._ask("POST", "/v1/admin/reindex"))
+        if progress is not None:
+            progress(done.scopes, done.scopes)
+        return done
+
+    async def ready(self) -> Readiness:
+        """See `Admin.ready`."""
+        return from_plain(Readiness, await self._ask("GET", "/v1/admin/ready"))
+
+    @property
+    def tokens(self) -> TokenVerbs:
+        """Not over HTTP: a token makes no tokens.
+
+        Raises:
+            InvalidInput: always.
+        """
+        _there("token")
+
+    async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
+        """Not over HTTP: it is of every namespace.
+
+        Raises:
+            InvalidInput: always.
+        """
+        _there(f"models usage{f' --days {days}' if days else ''}")
+
+    async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:  # noqa: ARG002
+        """Not over HTTP: it is of every namespace.
+
+        Raises:
+            InvalidInput: always.
+        """
+        _there(f"backup {target}")
+
+    async def reembed(self) -> Generation | None:
+        """Not over HTTP: it is of every namespace.
+
+        Raises:
+            InvalidInput: always.
+        """
+        _there("reindex --to")
+
+    async def vectors(self) -> Vectors | None:
+        """Not over HTTP: they are of every namespace.
+
+        Raises:
+            InvalidInput: always.
+        """
+        _there("reindex --to")
+
+
+def _there(command: str) -> NoReturn:
+    raise InvalidInput(f"this acts on every namespace and does not cross: run 'memhold {command}' where the store is")

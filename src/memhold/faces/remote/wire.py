@@ -1,0 +1,121 @@
+"""What crosses between a client and a server beside plain values: errors, zones, messages and times as given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone, tzinfo
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+from memhold.values import errors
+from memhold.values.errors import Attempt, InvalidInput, InvalidMessage, MemholdError, NaiveTime, StoreError
+from memhold.values.jsonable import from_plain, iso, json_copy
+
+__all__ = ["PREFIX", "UPLOAD", "error_of", "key_header", "sent_messages", "sent_time", "zone_name", "zone_of"]
+
+PREFIX = "urn:memhold:problem:"
+"""What the type of a problem of ours begins with (`interfaces.problems` writes it; a test compares the two)."""
+
+UPLOAD = "the upload"
+"""What a server calls the file that it was sent."""
+
+_OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}")
+
+
+def error_of(body: Any, status: int) -> MemholdError | None:
+    """The error that a problem tells of, of the same class; None where it is none of ours."""
+    if not isinstance(body, Mapping) or not str(body.get("type", "")).startswith(PREFIX):
+        return None
+    known: Any = getattr(errors, str(body["type"]).removeprefix(PREFIX), None)
+    if not (isinstance(known, type) and issubclass(known, MemholdError)):
+        known = StoreError if status >= 500 else MemholdError
+    given = body.get("values")
+    values = {
+        str(name): _back(str(name), value) for name, value in (given if isinstance(given, Mapping) else {}).items()
+    }
+    return cast("MemholdError", known(str(body.get("detail") or body.get("title") or status), **values))
+
+
+def _back(name: str, value: Any) -> Any:
+    """An attribute as the error had it: lists were tuples, and attempts are values."""
+    if not isinstance(value, list):
+        return value
+    if name == "attempts":
+        return tuple(from_plain(Attempt, one) for one in value)
+    return tuple(value)
+
+
+def zone_name(zone: tzinfo) -> str:
+    """A zone as text: its name in the tz database, or its offset.
+
+    Raises:
+        InvalidInput: it has neither.
+    """
+    key = getattr(zone, "key", None)
+    if isinstance(key, str):
+        return key
+    offset = zone.utcoffset(None)
+    if offset is None or offset.total_seconds() % 60:
+        raise InvalidInput(f"the zone {zone!r:.60} has no name; pass a zoneinfo.ZoneInfo or a fixed offset")
+    minutes = int(offset.total_seconds() // 60)
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+
+
+def zone_of(text: str) -> tzinfo:
+    """The zone that `zone_name` wrote.
+
+    Raises:
+        InvalidInput: there is none of that name.
+    """
+    if _OFFSET.fullmatch(text):
+        hours, minutes = int(text[1:3]), int(text[4:])
+        if hours < 24 and minutes < 60:
+            span = timedelta(hours=hours, minutes=minutes)
+            return timezone(-span if text[0] == "-" else span)
+    try:
+        return ZoneInfo(text)
+    except (KeyError, ValueError, OSError):
+        raise InvalidInput(f"the zone {text!r:.60} is unknown; name one such as Europe/Lisbon or +09:00") from None
+
+
+def sent_time(value: Any) -> Any:
+    """A time of a call as text; whatever is no datetime is left for the server to judge.
+
+    Raises:
+        NaiveTime: it has no zone.
+    """
+    return iso(value) if isinstance(value, datetime) else value
+
+
+def sent_messages(messages: Any) -> Any:
+    """Messages as JSON can carry them.
+
+    Raises:
+        InvalidMessage, NaiveTime: one of them cannot be; `index` says which.
+    """
+    if isinstance(messages, Sequence) and not isinstance(messages, str | bytes):
+        return [_sent_message(message, index) for index, message in enumerate(messages)]
+    return _sent_message(messages, 0)
+
+
+def _sent_message(message: Any, index: int) -> Any:
+    try:
+        if isinstance(message, Mapping) and "event_time" in message:
+            message = {**message, "event_time": sent_time(message["event_time"])}
+        return json_copy(message)
+    except NaiveTime:
+        raise
+    except InvalidInput as error:
+        raise InvalidMessage(f"message {index}: {error}", index=index) from None
+
+
+def key_header(key: Any) -> bytes:
+    """An idempotency key as the bytes of its header.
+
+    Raises:
+        InvalidInput: it is no text, or cannot stand in a header.
+    """
+    if not isinstance(key, str) or not key.isprintable() or key != key.strip():
+        raise InvalidInput(f"the idempotency key {key!r:.60} cannot cross; use printable text without space around it")
+    return key.encode()

@@ -1,0 +1,178 @@
+"""The REST face: every verb of a scope as a route, with the answers and the errors of the library.
+
+`rest_app` gives the application; it expects a `Principal` in the ASGI scope of each request (see `principal`), and
+takes namespace, user, agent and rights from nowhere else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+from memhold._version import __version__
+from memhold.faces.problems import PREFIX, Problem, problem_of, send_problem
+from memhold.faces.rest.changes import Streams, changes_routes
+from memhold.faces.rest.compact import compact_routes
+from memhold.faces.rest.data import data_routes
+from memhold.faces.rest.frame import Routes, openapi_of
+from memhold.faces.rest.memories import memories_routes
+from memhold.faces.rest.messages import messages_routes
+from memhold.faces.rest.read import read_routes
+from memhold.values.errors import InvalidInput, MemholdError
+from memhold.verbs.memory import OpenStore
+
+__all__ = ["RestOptions", "rest_app"]
+
+log = logging.getLogger("memhold.rest")
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_ABOUT = """Durable memory for AI agents over HTTP: the verbs of the library, its answers and its errors.
+
+Whose memory a request works on follows from its token alone; `session` is the caller's to choose. Errors are problems
+(RFC 9457) whose type names the class that the library raises. A write takes an `Idempotency-Key`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestOptions:
+    """What a server decides for its REST face.
+
+    Attributes:
+        scratch: where uploads and exports stand while they are read; None for the system's folder.
+        streams: the open streams of changes, which the server ends when it stops.
+    """
+
+    scratch: Path | None = None
+    streams: Streams = field(default_factory=Streams)
+
+
+def rest_app(memhold: OpenStore, options: RestOptions | None = None) -> FastAPI:
+    """The application with every route under `/v1`, and its OpenAPI at `/openapi.json`.
+
+    It serves on the event loop that opened the store.
+    """
+    chosen = options or RestOptions()
+    app = FastAPI(
+        title="Memhold",
+        version=__version__,
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_tags=[{"name": name, "description": line} for name, line in _TAGS.items()],
+    )
+    routes = Routes(app, "messages")
+    messages_routes(routes, memhold)
+    memories_routes(routes.tagged("memories"), memhold)
+    compact_routes(routes.tagged("memories"), memhold)
+    read_routes(routes.tagged("recall"), memhold)
+    changes_routes(routes.tagged("changes"), memhold, chosen.streams)
+    data_routes(routes.tagged("data"), memhold, chosen.scratch)
+    app.openapi = _once(lambda: openapi_of(routes))  # type: ignore[method-assign]
+    app.add_exception_handler(MemholdError, _failed)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(HTTPException, _not_here)
+    app.add_middleware(_LastResort)
+    return app
+
+
+def _once(make: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+
+    def get() -> dict[str, Any]:
+        if not made:
+            made.append(make())
+        return made[0]
+
+    return get
+
+
+_TAGS = {
+    "messages": "The journal: what was said.",
+    "memories": "What is told or derived, with its revisions.",
+    "recall": "Questions, windows to send, and counts.",
+    "changes": "The audit trail: read, follow, undo.",
+    "data": "Import and export of a scope.",
+    "admin": "What looks after the store; needs the right `admin`.",
+}
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    assert isinstance(error, MemholdError)  # noqa: S101 - registered for these
+    problem = problem_of(error)
+    if problem.status >= 500:
+        log.error("%s: %s", type(error).__name__, error)
+    return _answer(problem)
+
+
+async def _not_valid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these
+    found = error.errors()[:10]
+    said = "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found)
+    return _answer(problem_of(InvalidInput(f"the request cannot be read: {_printable(said)}; see /openapi.json")))
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "�" for c in text)
+
+
+async def _not_here(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for these
+    if error.status_code == 400:
+        problem = problem_of(InvalidInput("the body cannot be read as JSON; send UTF-8 JSON of moderate depth"))
+        return _answer(problem)
+    title = str(error.detail)
+    problem = Problem(type="about:blank", title=title, status=error.status_code, detail=title)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        # One path may be several routes; together they say what it allows.
+        there = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+        headers["allow"] = ", ".join(sorted({method for route in there for method in getattr(route, "methods", ())}))
+        headers.pop("Allow", None)
+    return _answer(problem, headers)
+
+
+def _answer(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    return Response(problem.body(), problem.status, headers={**problem.headers, **(headers or {})})
+
+
+class _LastResort:
+    """Answers what nobody foresaw with a problem that tells nothing; the log gets the place, never a value."""
+
+    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def noting(message: MutableMapping[str, Any]) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        except Exception as error:  # noqa: BLE001 - the edge: a request must end with an answer
+            log.error("a request failed with %s at %s", type(error).__name__, _place(error))  # noqa: TRY400 - no values
+            if not begun:
+                title = "The server failed in a way that nobody foresaw; nothing is known of the call."
+                await send_problem(send, Problem(type=f"{PREFIX}Internal", title=title, status=500, detail=title))
+
+
+def _place(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "?" if trace is None else f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"

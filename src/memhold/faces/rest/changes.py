@@ -1,0 +1,173 @@
+"""Routes of the audit trail: a page of changes, changes as they come, undo."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import Body, Header, Query, Request, Response
+from starlette.responses import StreamingResponse
+
+from memhold.faces.rest.bodies import UndoBody
+from memhold.faces.rest.frame import IdempotencyKey, Routes, example, given_key, json_response, scope_for
+from memhold.values.answers import Changes, Receipt
+from memhold.values.errors import InvalidInput, RateLimited
+from memhold.values.jsonable import body_json, to_plain
+from memhold.values.principal import still_stands
+from memhold.verbs.memory import OpenStore
+from memhold.verbs.scope import AsyncScope
+
+__all__ = ["Streams", "changes_routes"]
+
+_PAGE = 100
+_RETRY_MS = 2000
+
+
+class Streams:
+    """The open streams of changes of one server: how many there may be, and when they end.
+
+    A stream looks for new changes every `poll_seconds`, and says something at least every `beat_seconds`, so that a
+    connection whose other end is gone is noticed.
+    """
+
+    def __init__(self, *, most: int = 1000, poll_seconds: float = 1.0, beat_seconds: float = 15.0) -> None:
+        self.most = most
+        self.poll_seconds = poll_seconds
+        self.beat_seconds = beat_seconds
+        self.open = 0
+        self._ended = asyncio.Event()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the server is about to stop."""
+        return self._ended.is_set()
+
+    def end(self) -> None:
+        """End every stream: its client comes back with `Last-Event-ID`, to whoever serves then."""
+        self._ended.set()
+
+    async def pause(self) -> None:
+        """Wait until it is time to look again, or the server stops."""
+        try:
+            async with asyncio.timeout(self.poll_seconds):
+                await self._ended.wait()
+        except TimeoutError:
+            return
+
+
+def changes_routes(routes: Routes, memhold: OpenStore, streams: Streams) -> None:
+    """The routes under `/v1/changes`."""
+    _pages(routes, memhold)
+    _stream(routes, memhold, streams)
+    _undo(routes, memhold)
+
+
+def _pages(routes: Routes, memhold: OpenStore) -> None:
+    @routes.get("/changes", answer=Changes, summary="What changed")
+    async def changes(
+        request: Request,
+        after: Annotated[int, Query(ge=0, le=2**53, description="The `seq` to begin behind.")] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> Response:
+        """Changes in the order in which they were committed; pass `cursor` as `after` for the next page."""
+        return json_response(await scope_for(memhold, request, "read").changes(after=after, limit=limit))
+
+
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events `change`: `id` is the seq, `data` the change as JSON.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+def _stream(routes: Routes, memhold: OpenStore, streams: Streams) -> None:
+    @routes.get("/changes/stream", answer=None, responses=_EVENTS, summary="Changes as they come")
+    async def stream(
+        request: Request,
+        after: Annotated[int | None, Query(ge=0, le=2**53, description="Begin behind this `seq`; 0 for all.")] = None,
+        last_event_id: Annotated[str | None, Header(description="Where the stream broke off.")] = None,
+    ) -> Response:
+        """Server-sent events, one for each change, from now on or from where the last stream broke off: none twice.
+
+        It ends when the server stops, and when the token is revoked or runs out.
+        """
+        scope = scope_for(memhold, request, "read")
+        begin = _begin(last_event_id, after)
+        cursor = await _newest(scope) if begin is None else begin
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        going = _events(scope, cursor, streams, partial(still_stands, request.scope))
+        return _Stream(streams, going, media_type="text/event-stream", headers=headers)
+
+
+class _Stream(StreamingResponse):
+    """A stream that is counted from when it is answered until it has ended, however it ends."""
+
+    def __init__(self, streams: Streams, content: AsyncIterator[bytes], **options: Any) -> None:
+        if streams.open >= streams.most:
+            raise RateLimited(f"{streams.most} streams are open; try again", retry_after=10.0)
+        super().__init__(content, **options)
+        self._streams = streams
+        streams.open += 1
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._streams.open -= 1
+
+
+def _begin(last_event_id: str | None, after: int | None) -> int | None:
+    if last_event_id is None:
+        return after
+    if not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 16):
+        raise InvalidInput("Last-Event-ID is no seq of a change; send the id of the last event as it came")
+    return int(last_event_id)
+
+
+async def _newest(scope: AsyncScope) -> int:
+    """The `seq` up to which changes are there now."""
+    cursor = 0
+    while True:
+        page = await scope.changes(after=cursor, limit=1000)
+        cursor = page.cursor
+        if not page.more:
+            return cursor
+
+
+async def _events(
+    scope: AsyncScope, cursor: int, streams: Streams, stands: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[bytes]:
+    yield f"retry: {_RETRY_MS}\n\n".encode()
+    silent = 0.0
+    while not streams.ended and await stands():
+        page = await scope.changes(after=cursor, limit=_PAGE)
+        for change in page.items:
+            yield f"id: {change.seq}\nevent: change\ndata: {body_json(to_plain(change))}\n\n".encode()
+        silent = 0.0 if page.items else silent + streams.poll_seconds
+        cursor = page.cursor
+        if silent >= streams.beat_seconds:
+            yield b": still here\n\n"
+            silent = 0.0
+        if not page.more:
+            await streams.pause()
+
+
+def _undo(routes: Routes, memhold: OpenStore) -> None:
+    @routes.post("/changes/{change_id}/undo", answer=Receipt, summary="Undo a change")
+    async def undo(
+        request: Request,
+        change_id: str,
+        body: Annotated[
+            UndoBody | None, Body(openapi_examples=example(with_what_stands_on_it={"cascade": True}))
+        ] = None,
+        idempotency_key: IdempotencyKey = None,
+    ) -> Response:
+        """Undo a change, as a new change; undoing an undo is redo."""
+        asked = body or UndoBody()
+        receipt = await scope_for(memhold, request, "write").undo(
+            change_id, cascade=asked.cascade, redo=asked.redo, idempotency_key=given_key(idempotency_key)
+        )
+        return json_response(receipt)

@@ -1,0 +1,165 @@
+"""Routes that move a scope's data in and out, and those that look after the store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import Body, Query, Request, Response
+from pydantic import BaseModel
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse
+
+from memhold.faces.remote.wire import UPLOAD, zone_of
+from memhold.faces.rest.bodies import SettleBody
+from memhold.faces.rest.frame import Routes, caller, example, json_response, scope_for
+from memhold.faces.rest.messages import LONGEST_WAIT
+from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
+from memhold.values.errors import UnreadableImport
+from memhold.verbs.files import BATCH_MESSAGES, Report
+from memhold.verbs.memory import OpenStore
+
+__all__ = ["data_routes"]
+
+_COUNTS = "memhold-counts"
+
+
+class Pages(BaseModel):
+    """An export for people: each file's name and text, and how many memories they show."""
+
+    files: dict[str, str]
+    counts: dict[str, int]
+
+
+class Settled(BaseModel):
+    """Whether nothing is due any more."""
+
+    settled: bool
+
+
+def data_routes(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
+    """The routes `/v1/import`, `/v1/export` and those under `/v1/admin`."""
+    _import(routes, memhold, scratch)
+    _export(routes, memhold, scratch)
+    _admin(routes.tagged("admin"), memhold)
+
+
+@asynccontextmanager
+async def _folder(scratch: Path | None) -> AsyncIterator[Path]:
+    """A folder for this request alone (mode 0700), gone at its end."""
+    made = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="memhold-", dir=scratch)
+    try:
+        yield Path(made.name)
+    finally:
+        await asyncio.to_thread(made.cleanup)
+
+
+_UPLOAD = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def _import(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
+    @routes.post("/import", answer=Report, openapi_extra=_UPLOAD, summary="Import a file")
+    async def import_file(
+        request: Request,
+        format: Annotated[str | None, Query(description="Found out where it is not named.")] = None,
+        zone: Annotated[str, Query(description="The zone of times that name none, such as Europe/Lisbon.")] = "UTC",
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: Annotated[int, Query(ge=1, le=10_000)] = BATCH_MESSAGES,
+    ) -> Response:
+        """Bring a file of messages, or an export, into the scope: its bytes are the body. Twice adds nothing."""
+        scope = scope_for(memhold, request, "write")
+        where = zone_of(zone)
+        async with _folder(scratch) as folder:
+            file = folder / "upload"
+            with await asyncio.to_thread(file.open, "xb") as out:
+                async for piece in request.stream():
+                    await asyncio.to_thread(out.write, piece)
+            try:
+                report = await scope.import_file(
+                    file, format=format, zone=where, session_prefix=session_prefix, on_error=on_error, batch=batch
+                )
+            except UnreadableImport as error:
+                # Where it stood here is nobody's business there.
+                said = str(error).replace(str(file), UPLOAD)
+                raise UnreadableImport(said, **{**error.values, "path": UPLOAD}) from None
+        return json_response(report)
+
+
+_EXPORTED: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "For `jsonl` the file, and counts by type in `Memhold-Counts`; for `markdown` the texts.",
+        "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+    }
+}
+
+
+def _export(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
+    @routes.get("/export", answer=Pages, responses=_EXPORTED, summary="Export the scope")
+    async def export(
+        request: Request, format: Literal["jsonl", "markdown"] = "jsonl", session: str | None = None
+    ) -> Response:
+        """What the scope holds at one moment: `jsonl` can be imported again, `markdown` is for people."""
+        scope = scope_for(memhold, request, "read", session)
+        async with AsyncExitStack() as stack:
+            folder = await stack.enter_async_context(_folder(scratch))
+            target = folder / "export"
+            done = await scope.export(target, format=format)
+            if format == "markdown":
+                texts = await asyncio.to_thread(_texts, done.files)
+                return json_response({"files": texts, "counts": dict(done.counts)})
+            headers = {_COUNTS: json.dumps(dict(done.counts)), "cache-control": "no-store"}
+            ending = BackgroundTask(stack.pop_all().aclose)
+            return FileResponse(target, headers=headers, media_type="application/x-ndjson", background=ending)
+        raise AssertionError  # the stack swallows nothing
+
+
+def _texts(files: Sequence[str]) -> dict[str, str]:
+    return {Path(file).name: Path(file).read_text(encoding="utf-8") for file in files}
+
+
+def _admin(routes: Routes, memhold: OpenStore) -> None:
+    @routes.post("/admin/settle", answer=Settled, summary="Do due work now")
+    async def settle(
+        request: Request,
+        body: Annotated[SettleBody | None, Body(openapi_examples=example(a_minute={"timeout": 60.0}))] = None,
+    ) -> Response:
+        """Do the namespace's due work until none is due, or time runs out: after 45 seconds at the latest."""
+        own = caller(request, "admin").scope.namespace
+        timeout = min((body or SettleBody()).timeout, LONGEST_WAIT)
+        return json_response({"settled": await memhold.settle(timeout, namespace=own)})
+
+    @routes.get("/admin/usage", answer=list[Usage], summary="What the namespace holds")
+    async def usage(request: Request) -> Response:
+        """Counts and bytes of the caller's namespace."""
+        own = caller(request, "admin").scope.namespace
+        return json_response([one for one in await memhold.admin.usage() if one.namespace == own])
+
+    @routes.get("/admin/doctor", answer=list[Finding], summary="Look for damage")
+    async def doctor(request: Request) -> Response:
+        """What is wrong or worth a note: with the store's files, and in the caller's namespace."""
+        own = f"namespace {caller(request, 'admin').scope.namespace!r},"
+        found = await memhold.admin.doctor()
+        return json_response([one for one in found if not one.where or one.where.startswith(own)])
+
+    @routes.get("/admin/ready", answer=Readiness, summary="Whether the store takes writes")
+    async def ready(request: Request) -> Response:
+        """Make a small write and take it back; how much work is due, and how the models are."""
+        caller(request, "admin")
+        return json_response(await memhold.admin.ready())
+
+    @routes.post("/admin/reindex", answer=Rebuilt, summary="Build the words index anew")
+    async def reindex(request: Request) -> Response:
+        """Build the words index of the caller's namespace anew, and make due what its state implies."""
+        own = caller(request, "admin").scope.namespace
+        return json_response(await memhold.admin.reindex(namespace=own))

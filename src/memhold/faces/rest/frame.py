@@ -1,0 +1,297 @@
+"""What the routes share: the caller's scope and rights, headers, answers as JSON, and what OpenAPI says of problems."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, FastAPI, Header, Query, Request, Response
+from fastapi.routing import APIRoute
+
+from memhold.faces.problems import MEDIA_TYPE
+from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
+from memhold.values.jsonable import body_json, parse_time, to_plain
+from memhold.values.principal import Principal, Right, principal_of
+from memhold.values.records import MAX_NAME
+from memhold.verbs.memory import OpenStore
+from memhold.verbs.scope import AsyncScope
+
+__all__ = [
+    "IdempotencyKey",
+    "IfMatch",
+    "Routes",
+    "SessionName",
+    "caller",
+    "etag",
+    "example",
+    "given_key",
+    "given_rev",
+    "json_response",
+    "listed",
+    "moment",
+    "openapi_of",
+    "scope_for",
+]
+
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "description": "`urn:memhold:problem:` and the class that the library raises."},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "What to do."},
+        "values": {"type": "object", "description": "The error's attributes."},
+    },
+}
+_SAYS = {
+    400: "It cannot be read.",
+    401: "No token, or one that does not count.",
+    403: "The token lacks the right.",
+    404: "No such id in this scope.",
+    409: "The world is not as the call assumed.",
+    410: "It was forgotten for good.",
+    412: "The memory has changed since that revision.",
+    413: "Over a limit.",
+    422: "It cannot be carried out as it was written.",
+    429: "Too many calls.",
+    502: "A model failed.",
+    503: "The store could not do its work; nothing was acknowledged.",
+    507: "No room on the disk.",
+}
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"description": line, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+    for status, line in _SAYS.items()
+}
+_MEMORY = tuple(
+    (f"{verb} /v1/memories/{{memory_id}}{rest}", "memory_id", "/memory/id")
+    for verb, rest in (("get", ""), ("delete", ""), ("get", "/history"), ("post", "/correct"), ("post", "/pin"))
+)
+_MESSAGE = tuple(
+    (f"{verb} /v1/messages/{{message_id}}{rest}", "message_id", "/ids/0")
+    for verb, rest in (("get", ""), ("delete", ""), ("get", "/history"), ("get", "/text"))
+)
+_UNDO = "post /v1/changes/{change_id}/undo"
+_LINKS = (
+    ("/v1/memories", "post", (*_MEMORY, (_UNDO, "change_id", "/receipt/change_ids/0"))),
+    ("/v1/messages", "post", (*_MESSAGE, (_UNDO, "change_id", "/change_ids/0"))),
+    ("/v1/forget", "post", ((_UNDO, "change_id", "/change_id"),)),
+    (_UNDO.split(" ")[1], "post", ((_UNDO, "change_id", "/change_ids/0"),)),
+)
+"""Which part of an answer is which parameter of which operation."""
+_SUCCESS = {200: "It was there already, or nothing was new.", 201: "Written, and durable."}
+F = TypeVar("F", bound=Callable[..., Any])
+
+SessionName = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=MAX_NAME,
+        description="Where writes go, and whose window is continued; absent: the unnamed session.",
+    ),
+]
+IdempotencyKey = Annotated[
+    str | None, Header(description="The same write sent twice with one key is one write.", max_length=2048)
+]
+IfMatch = Annotated[
+    str | None, Header(description='The ETag that was read, such as "3": change it only if it is still that.')
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """Where operations are added to an application, under `/v1`, with the problems that any of them may answer.
+
+    What an operation answers is only said here, and read when somebody asks for the OpenAPI: the answers are the
+    library's own values, written by `json_response`, and building a model of each would triple the time to start.
+    """
+
+    app: FastAPI
+    tag: str
+    answers: dict[tuple[str, str], tuple[Any, int]] = field(default_factory=dict)
+
+    def tagged(self, tag: str) -> Routes:
+        """The same application, under another tag."""
+        return Routes(self.app, tag, self.answers)
+
+    def get(self, path: str, *, answer: Any, **said: Any) -> Callable[[F], F]:
+        """An operation that reads; `answer` is the type of the value that it gives."""
+        return self._route("GET", path, answer, said)
+
+    def post(self, path: str, *, answer: Any, **said: Any) -> Callable[[F], F]:
+        """An operation with a body, or that changes something."""
+        return self._route("POST", path, answer, said)
+
+    def delete(self, path: str, *, answer: Any, **said: Any) -> Callable[[F], F]:
+        """An operation that forgets."""
+        return self._route("DELETE", path, answer, said)
+
+    def _route(self, method: str, path: str, answer: Any, said: dict[str, Any]) -> Callable[[F], F]:
+        status = said.get("status_code", 200)
+        where = f"/v1{path}"
+        if answer is not None:
+            self.answers[where, method.lower()] = (answer, status)
+        responses = {**_PROBLEMS, **said.pop("responses", {})}
+
+        names: set[str] = set()
+
+        def added(run: F) -> F:
+            self.app.add_api_route(
+                where, run, methods=[method], tags=[self.tag], responses=responses, response_model=None,
+                dependencies=[Depends(_only(names))], **said
+            )  # fmt: skip
+            route = self.app.routes[-1]
+            assert isinstance(route, APIRoute)  # noqa: S101 - the one just added
+            names.update(one.alias for one in route.dependant.query_params)
+            return run
+
+        return added
+
+
+def _only(names: set[str]) -> Callable[[Request], Awaitable[None]]:
+    """Refuses what a query says beyond these names: a filter that is passed over widens what is answered or erased."""
+
+    async def check(request: Request) -> None:
+        if unknown := request.query_params.keys() - names:
+            known = ", ".join(sorted(names)) or "none"
+            raise InvalidInput(f"the parameter {min(unknown)!r:.60} is not known here; known are: {known}")
+
+    return check
+
+
+def openapi_of(routes: Routes) -> dict[str, Any]:
+    """The OpenAPI of the application, with the answers as JSON Schema."""
+    from fastapi.openapi.utils import get_openapi
+    from pydantic import TypeAdapter
+
+    app = routes.app
+    made: dict[str, Any] = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
+    )
+    adapters = [(place, "serialization", TypeAdapter(answer)) for place, (answer, _) in routes.answers.items()]
+    refs, shared = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
+    parts = made.setdefault("components", {}).setdefault("schemas", {})
+    parts |= shared.get("$defs", {}) | {"Problem": _PROBLEM}
+    for (path, method), (_, status) in routes.answers.items():
+        operation = made["paths"][path][method]
+        content = {"application/json": {"schema": refs[(path, method), "serialization"]}}
+        for code in {status, 200} if status == 201 else {status}:
+            spoken = operation["responses"].setdefault(str(code), {"description": _SUCCESS[code]})
+            spoken["content"] = {
+                **content,
+                **{k: v for k, v in spoken.get("content", {}).items() if k != "application/json"},
+            }
+    made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    made["security"] = [{"token": []}]
+    _link(made["paths"])
+    return made
+
+
+def _link(paths: dict[str, Any]) -> None:
+    """Say which ids of an answer other operations take."""
+    for path, method, taken in _LINKS:
+        for code in ("200", "201"):
+            answer = paths[path][method]["responses"].get(code)
+            if answer is None:
+                continue
+            for target, name, expression in taken:
+                verb, place = target.split(" ")
+                operation = paths[place][verb]["operationId"]
+                answer.setdefault("links", {})[operation] = {
+                    "operationId": operation,
+                    "parameters": {name: f"$response.body#{expression}"},
+                }
+
+
+def caller(request: Request, right: Right) -> Principal:
+    """Who asks, where it may.
+
+    Raises:
+        ScopeDenied: its token does not carry the right.
+    """
+    principal = principal_of(request.scope)
+    if right not in principal.rights:
+        raise ScopeDenied(f"this token may not {right}; use one that was made with --can {right}", right=right)
+    return principal
+
+
+def scope_for(memhold: OpenStore, request: Request, right: Right, session: str | None = None) -> AsyncScope:
+    """The verbs of the caller's scope, where it has the right.
+
+    Raises:
+        ScopeDenied: it has not.
+        InvalidScope: the session is no name.
+    """
+    own = caller(request, right).scope
+    return memhold.scope(namespace=own.namespace, user=own.user, agent=own.agent, session=session)
+
+
+def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A value of the library as its plain JSON; whatever text it holds, the bytes are valid UTF-8."""
+    body = body_json(to_plain(value)).encode()
+    return Response(
+        body, status, headers={"cache-control": "no-store", **(headers or {})}, media_type="application/json"
+    )
+
+
+def etag(rev: int) -> dict[str, str]:
+    """The header that names a memory's revision."""
+    return {"etag": f'"{rev}"'}
+
+
+def given_rev(if_match: str | None) -> int | None:
+    """The revision that an `If-Match` asks for; None where any will do.
+
+    Raises:
+        RevisionConflict: it is weak: it never matches (RFC 9110, section 13.1.1).
+        InvalidInput: it is no ETag of ours.
+    """
+    if if_match is None or if_match.strip() == "*":
+        return None
+    text = if_match.strip()
+    bare = text.removeprefix("W/").strip('"')
+    if not (bare.isascii() and bare.isdecimal() and len(bare) < 16 and text.endswith('"')):
+        raise InvalidInput('If-Match is no ETag of a memory; pass the one that was read, such as "3"')
+    if text.startswith("W/"):
+        raise RevisionConflict("a weak ETag never matches; pass it as it was given", expected=int(bare), actual=0)
+    return int(bare)
+
+
+def given_key(header: str | None) -> str | None:
+    """The idempotency key of a header, which carries UTF-8.
+
+    Raises:
+        InvalidInput: it is not UTF-8.
+    """
+    if header is None:
+        return None
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        raise InvalidInput("the Idempotency-Key is not UTF-8; send ASCII or UTF-8") from None
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time of a body or a query.
+
+    Raises:
+        InvalidInput, NaiveTime: it is none, or has no zone.
+    """
+    return None if text is None else parse_time(text)
+
+
+def example(**examples: Any) -> dict[str, Any]:
+    """Examples of a body for OpenAPI, by name."""
+    return {name: {"summary": name.replace("_", " "), "value": value} for name, value in examples.items()}
+
+
+def listed(text: str | None, allowed: Sequence[str], name: str) -> tuple[str, ...] | None:
+    """A list in a query: names with commas between; empty is an empty list."""
+    if text is None:
+        return None
+    found = tuple(part for part in text.split(",") if part)
+    if unknown := set(found) - set(allowed):
+        raise InvalidInput(f"{name} has {min(unknown)!r:.40}; known are {', '.join(allowed)}")
+    return found

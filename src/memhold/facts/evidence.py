@@ -1,0 +1,81 @@
+"""An explicit recall that returned a fact is evidence for it: noted behind the answer, once a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from memhold.facts.revisions import revise
+from memhold.facts.tiers import lives_until, promotes, temporary
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import WriteTx
+from memhold.values.answers import Query, Recall
+from memhold.values.records import Author, Change, Effect, Evidence, Memory
+
+__all__ = ["EVIDENCE", "asked_for", "note_asked"]
+
+EVIDENCE = "evidence"
+"""The verb of changes that only evidence made; undoing what stands below them undoes them too."""
+_BY = Author(origin="rules", name="tiers")
+
+
+def asked_for(query: Query, answer: Recall) -> tuple[str, ...]:
+    """The facts of an answer that the question is evidence for: those in the mid tier, current or expired.
+
+    A listing without a question, and a question about the past, are evidence of nothing.
+    """
+    if not query.text.strip() or query.as_of is not None or query.known_at is not None:
+        return ()
+    hits = (hit for hit in answer.hits if hit.kind == "fact" and hit.tier == "mid")
+    return tuple(hit.id for hit in hits if hit.state in {"active", "expired"} and hit.valid_to is None)
+
+
+def note_asked(tx: WriteTx, memory_ids: Sequence[str], turn: str, *, at: datetime, life: timedelta, ids: Ids) -> None:
+    """Count a recall for the facts it returned; the second piece moves a fact to the long tier, as one change for all.
+
+    A fact counts it once a turn. Safe to repeat.
+    """
+    change_id = ids.new("chg")
+    effects = []
+    for memory in tx.find_memories(memory_ids):
+        effect = _count(tx, memory, Evidence(memory_id=memory.id, turn=turn, at=at, operation="asked"), change_id, life)
+        if effect is not None:
+            effects.append(effect)
+    if effects:
+        change = Change(
+            id=change_id,
+            seq=0,
+            verb=EVIDENCE,
+            reason="asked for and returned",
+            by=_BY,
+            at=tx.now,
+            effects=tuple(effects),
+        )
+        tx.add_change(change)
+
+
+def _count(tx: WriteTx, memory: Memory, row: Evidence, change_id: str, life: timedelta) -> Effect | None:
+    living = memory.kind == "fact" and memory.shown and memory.valid_to is None and memory.tier == "mid"
+    rows = tx.evidence([memory.id]) if living else []
+    if not living or temporary(rows) or any(one.turn == row.turn for one in rows):
+        return None
+    pieces = memory.evidence + 1
+    changed: dict[str, Any] = {}
+    if promotes(memory, pieces, rows):
+        changed["tier"] = "long"
+    if memory.state == "expired":
+        changed["state"] = "active"
+    if not changed:
+        until = lives_until("mid", told=None, now=row.at, life=life)
+        tx.add_evidence(row)
+        tx.count_evidence(memory.id, evidence=pieces, expires_at=until)
+        if until is not None:
+            tx.put_due("expire", memory.id, until)
+        return None
+    tx.add_evidence(replace(row, change_id=change_id))
+    until = lives_until(changed.get("tier", "mid"), told=None, now=row.at, life=life)
+    if until is not None:
+        tx.put_due("expire", memory.id, until)
+    return revise(tx, memory, **changed, evidence=pieces, expires_at=until)

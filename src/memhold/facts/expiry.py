@@ -1,0 +1,52 @@
+"""Memories whose time has come: they leave their tier, by due work or before anything else looks at them."""
+
+from __future__ import annotations
+
+from memhold.facts.revisions import revise
+from memhold.facts.tiers import temporary
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.values.records import Author, Change
+
+__all__ = ["expire", "expire_overdue", "is_overdue"]
+
+RULES = Author(origin="rules", name="upkeep")
+
+
+def is_overdue(tx: ReadTx) -> bool:
+    """Whether the time of a memory of the scope has come and nothing has marked it yet."""
+    return bool(tx.overdue("expire"))
+
+
+def expire_overdue(tx: WriteTx, ids: Ids) -> None:
+    """Do what is due of the scope's expiries: a store without a worker serves nothing past its time either."""
+    for memory_id in tx.overdue("expire"):
+        tx.clear_due("expire", memory_id)
+        expire(tx, memory_id, ids)
+
+
+def expire(tx: WriteTx, memory_id: str, ids: Ids) -> None:
+    """A memory whose time has come leaves its tier; it stays recallable, marked."""
+    found = tx.find_memories([memory_id])
+    if not found or found[0].state != "active" or found[0].pinned:
+        return
+    memory = found[0]
+    if memory.expires_at is None:
+        return
+    if memory.expires_at > tx.now:
+        # Evidence has prolonged its life since this was made due.
+        tx.put_due("expire", memory.id, memory.expires_at)
+        return
+    # Told until when: it holds no longer. At the end of its life in the mid tier it still holds, and is recallable.
+    lives = memory.kind == "fact" and not temporary(tx.evidence([memory.id]))
+    effect = revise(tx, memory, state="expired", valid_to=None if lives else memory.expires_at)
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="expire",
+        reason="its time has come",
+        by=RULES,
+        at=tx.now,
+        effects=(effect,),
+    )
+    tx.add_change(change)

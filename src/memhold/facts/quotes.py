@@ -1,0 +1,76 @@
+"""What messages say of a fact that a model read in them: whether the user said it, and in which sentence. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memhold.messages.fences import unquoted
+from memhold.text.analysis import analyse
+from memhold.text.compare import canonical_text
+from memhold.values.records import Message
+
+__all__ = ["MAX_SENTENCE", "Spoken", "spoken", "stands"]
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*|\n+")
+MAX_SENTENCE = 2000
+MAX_TEXT = 100_000
+WHOLE = 4
+"""Letters below which a value must stand there as a whole word: "A" is not said by "at"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """`own_words`: a person said the value; `sentence` is the newest one in which it stands, empty where none does."""
+
+    own_words: bool
+    sentence: str = ""
+
+
+def spoken(sources: Sequence[Message], value: str) -> Spoken:
+    """Look for a value in what people themselves said in these messages: as it is, else all its words in one sentence.
+
+    `sources` are messages of people, the newest last; recalled text in them does not count. A value that a model put
+    into other words is not found, and then it is no own word of the user: what speaks against something told is kept
+    apart rather than guessed.
+    """
+    newest = [sentence for message in reversed(sources) for sentence in reversed(list(_sentences(message)))]
+    for sentence in newest:
+        if stands(value, sentence):
+            return Spoken(own_words=True, sentence=sentence)
+    words = set(analyse(value).counts) if len(canonical_text(value)) >= WHOLE else set()
+    for sentence in newest if words else ():
+        if words <= analyse(sentence).counts.keys():
+            return Spoken(own_words=True, sentence=sentence)
+    return Spoken(own_words=False)
+
+
+def stands(value: str, text: str) -> bool:
+    """Whether a value stands in a text: begun like a word, a short one ended like one too.
+
+    Scripts without spaces have no such edges. One letter counts in its own case: blood type "A" is no article.
+    """
+    wanted, held = canonical_text(value), canonical_text(text)
+    if len(wanted) > 1:
+        wanted, held = wanted.casefold(), held.casefold()
+    at = held.find(wanted) if wanted else -1
+    while at >= 0:
+        end = at + len(wanted)
+        begun = at == 0 or not (_lettered(held[at - 1]) and _lettered(wanted[0]))
+        ended = end == len(held) or not (_lettered(held[end]) and _lettered(wanted[-1]))
+        if begun and (ended or len(wanted) >= WHOLE):
+            return True
+        at = held.find(wanted, at + 1)
+    return False
+
+
+def _sentences(message: Message) -> Iterator[str]:
+    for sentence in _SENTENCE.split(unquoted(message)[:MAX_TEXT]):
+        if sentence.strip():
+            yield sentence.strip()[:MAX_SENTENCE]
+
+
+def _lettered(char: str) -> bool:
+    """A digit, or a letter of a script that has cases: those write words apart."""
+    return char.isdigit() or char.lower() != char.upper()

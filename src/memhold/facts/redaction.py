@@ -1,0 +1,47 @@
+"""The redaction stage for what is told and for memories of an import; messages have theirs in `redacting`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memhold.facts.remember import Told, fact_text
+from memhold.journal.redaction import redacted_value
+from memhold.ports.stores import Redactor
+from memhold.values.records import Memory
+
+__all__ = ["redacted_memory", "redacted_told"]
+
+
+def redacted_told(told: Told, redactor: Redactor) -> tuple[Told, int]:
+    """A note or a fact with its secrets replaced, and how many there were; a fact's value is judged by its attribute.
+
+    Raises:
+        SecretFound: there is one, and it is to be refused.
+    """
+    fields, count = {}, 0
+    for name in ("text", "subject", "attribute", "value", "metadata"):
+        given = getattr(told, name)
+        held_by = told.attribute or "" if name == "value" else ""
+        fields[name], found = redacted_value(given, redactor, place=f"the {name}", name=held_by)
+        count += found
+    for name in ("topics", "entities"):
+        labels, found = redacted_value(list(getattr(told, name)), redactor, place=f"the {name}")
+        fields[name] = tuple(labels)
+        count += found
+    return (replace(told, **fields) if count else told), count
+
+
+def redacted_memory(memory: Memory, redactor: Redactor) -> Memory:
+    """A memory of an import with its secrets replaced.
+
+    Raises:
+        SecretFound: there is one, and it is to be refused.
+    """
+    place = f"memory {memory.id}"
+    metadata, count = redacted_value(memory.metadata, redactor, place=place)
+    if memory.kind == "fact" and memory.value is not None:
+        value, found = redacted_value(memory.value, redactor, place=place, name=memory.attribute or "")
+        text = fact_text(memory.subject or "", memory.attribute or "", value) if found else memory.text
+    else:
+        value, (text, found) = memory.value, redactor.redact(memory.text, place=place)
+    return replace(memory, metadata=metadata, value=value, text=text) if count + found else memory

@@ -1,0 +1,364 @@
+"""What the user tells to be remembered: notes, facts, corrections, pins. Each is one change in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from memhold.facts.revisions import memory_digest, mind_expiry, revise
+from memhold.index.documents import index_memories
+from memhold.journal.append import ensure_session
+from memhold.journal.visibility import checked_id, seen
+from memhold.messages.limits import Limits
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import WriteTx
+from memhold.text.compare import canonical_text
+from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
+from memhold.values.answers import Receipt, Remembered
+from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
+from memhold.values.jsonable import json_copy
+from memhold.values.records import Author, Change, Effect, Importance, Memory, Tier, micros
+
+__all__ = [
+    "MAX_TEXT",
+    "Labels",
+    "Teller",
+    "Told",
+    "check_times",
+    "correct",
+    "fact_text",
+    "labels",
+    "pin",
+    "relabelled",
+    "remember",
+    "remembered",
+]
+
+MAX_TEXT = 100_000
+"""Longest text or value of one memory, in characters; longer material belongs into the journal."""
+
+AHEAD = Limits().ahead
+"""How far the time of a memory may lie in the future: as far as that of a message."""
+
+MAX_LABELS = 50
+"""Most topics, and most entities, that one call may give."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What `remember` was given, checked: a note (`text`) or a fact (`attribute`, `value`)."""
+
+    text: str | None = None
+    subject: str = "user"
+    attribute: str | None = None
+    value: str | None = None
+    operation: Literal["set", "add", "remove"] | None = None
+    event_time: datetime | None = None
+    importance: Importance = "mid"
+    pinned: bool = False
+    expires_at: datetime | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.attribute is None):
+            raise InvalidInput("pass either a text (a note) or attribute and value (a fact)")
+        if self.attribute is not None and self.value is None:
+            raise InvalidInput("a fact needs a value; pass value=...")
+        if self.text is not None and self.value is not None:
+            raise InvalidInput("a note has no value; pass attribute and value without a text")
+        if self.text is not None and (self.operation == "remove" or self.subject != "user"):
+            raise InvalidInput("a note has neither subject nor removal; pass attribute and value, or forget the note")
+        if self.operation not in {None, "set", "add", "remove"}:
+            raise InvalidInput(f"operation is {self.operation!r:.40}; it must be 'set', 'add' or 'remove'")
+        if self.importance not in {"low", "mid", "high"}:
+            raise InvalidInput(f"importance is {self.importance!r:.40}; it must be 'low', 'mid' or 'high'")
+        for name in ("text", "subject", "attribute", "value"):
+            given = getattr(self, name)
+            if given is not None:
+                _check_text(name, given)
+        for name in ("event_time", "expires_at"):
+            moment = getattr(self, name)
+            if moment is not None and not isinstance(moment, datetime):
+                raise InvalidInput(f"{name} is a {type(moment).__name__}; pass an aware datetime")
+            if moment is not None:
+                micros(moment)
+        if not isinstance(self.pinned, bool):
+            raise InvalidInput(f"pinned is {self.pinned!r:.40}; it must be true or false")
+        if not isinstance(self.metadata, Mapping):
+            raise InvalidInput(f"metadata is a {type(self.metadata).__name__}; pass a dict")
+        object.__setattr__(self, "metadata", json_copy(self.metadata))
+
+
+def _check_text(name: str, given: object) -> None:
+    if not isinstance(given, str) or not given.strip():
+        raise InvalidInput(f"{name} must be a string that is not empty")
+    if len(given) > MAX_TEXT:
+        message = f"{name} has {len(given)} characters; at most {MAX_TEXT} fit one memory: add it as a message"
+        raise TooLarge(message, size=len(given), limit=MAX_TEXT)
+    if any(c == "\0" or 0xD800 <= ord(c) <= 0xDFFF for c in given):
+        raise InvalidInput(f"{name} holds NUL or half a surrogate pair; remove them (a message may hold them)")
+
+
+def labels(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    """Topics or entities: trimmed, each once, in their order.
+
+    Raises:
+        InvalidInput: not strings, empty, or more than 50.
+    """
+    if isinstance(given, str):
+        raise InvalidInput(f"{name} must be a list of strings, not one string")
+    for label in given:
+        _check_text(name, label)
+    found = _once_each(given)
+    if len(found) > MAX_LABELS:
+        raise InvalidInput(
+            f"{name} has {len(found)} entries; at most {MAX_LABELS} are kept: pass the most telling ones"
+        )
+    return found
+
+
+def _once_each(given: Sequence[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for label in given:
+        found.setdefault(canonical_text(label).casefold(), canonical_text(label))
+    return tuple(found.values())
+
+
+def fact_text(subject: str, attribute: str, value: str) -> str:
+    """How a fact reads: what is shown, indexed and embedded."""
+    return f"{attribute}: {value}" if subject == "user" else f"{subject}'s {attribute}: {value}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Teller:
+    """What every unit of work here needs beside its transaction."""
+
+    ids: Ids
+    secret: bytes
+    author: Author
+    agent: str | None = None
+    session: str | None = None
+
+
+def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
+    """Store a note; the receipt names the memory that now says it. The same note again is the same memory.
+
+    Told again with another expiry it takes that; told again after its expiry it is a new memory.
+    """
+    fresh = _note(tx, told, teller)
+    digest = memory_digest(teller.secret, fresh)
+    held = tx.same_content(kind="note", digest=digest, agent=teller.agent)
+    over = []
+    if held is not None and held.expires_at is not None and held.expires_at <= tx.now and not held.pinned:
+        # Its time has come, and nobody has done that work yet: what is told now is a note of its own.
+        over = [revise(tx, held, state="expired", valid_to=held.expires_at)]
+        tx.clear_due("expire", held.id)
+    elif held is not None:
+        changed = relabelled(held, told) | ({} if told.expires_at is None else {"expires_at": told.expires_at})
+        if all(getattr(held, name) == value for name, value in changed.items()):
+            return Receipt(ids=(held.id,))
+        tx.clear_due("expire", held.id)
+        change = _change(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], teller)
+        return Receipt(ids=(held.id,), change_ids=(change.id,))
+    memory = replace(fresh, number=tx.take_numbers(1))
+    if memory.session is not None:
+        ensure_session(tx, memory.session, teller.ids)
+    tx.put_memory(memory, digest=digest)
+    index_memories(tx, [memory])
+    mind_expiry(tx, memory)
+    effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
+    change = _change(tx, "remember", "told", [*over, effect], teller)
+    return Receipt(ids=(memory.id,), change_ids=(change.id,))
+
+
+def _note(tx: WriteTx, told: Told, teller: Teller) -> Memory:
+    """The note as it would be stored if nothing said it yet; its number is taken only then."""
+    at = check_times(tx, told)
+    tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
+    return Memory(
+        id=teller.ids.new("mem"),
+        number=-1,
+        kind="note",
+        text=told.text or "",
+        tier=tier,
+        agent=teller.agent,
+        session=teller.session,
+        topics=told.topics,
+        entities=told.entities,
+        metadata=told.metadata,
+        importance=told.importance,
+        pinned=told.pinned,
+        origin=teller.author.origin,
+        event_time=at,
+        valid_from=at,
+        expires_at=told.expires_at,
+        created_at=tx.now,
+        recorded_at=tx.now,
+    )
+
+
+class Labels(Protocol):
+    """What a memory told again may add to the one that is there."""
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Topics to add."""
+        ...
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """Entities to add."""
+        ...
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """Metadata to add; a name that is there takes the new value."""
+        ...
+
+    @property
+    def pinned(self) -> bool:
+        """Whether to pin it."""
+        ...
+
+    @property
+    def importance(self) -> Importance:
+        """Its importance; "mid" changes nothing."""
+        ...
+
+
+def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
+    """What the same content told again changes: labels, a pin, a higher importance; empty when nothing."""
+    order = ("low", "mid", "high")
+    importance = max(held.importance, told.importance, key=order.index) if told.importance != "mid" else held.importance
+    pinned = held.pinned or told.pinned
+    wanted: dict[str, Any] = {
+        "topics": capped(held.topics, told.topics, MAX_TOPICS),
+        "entities": capped(held.entities, told.entities, MAX_ENTITIES),
+        "metadata": {**held.metadata, **told.metadata},
+        "pinned": pinned,
+        "importance": importance,
+    }
+    changed = {name: value for name, value in wanted.items() if value != getattr(held, name)}
+    if changed and (pinned or importance == "high") and held.tier != "long":
+        changed["tier"] = "long"
+    return changed
+
+
+def check_times(tx: WriteTx, told: Told) -> datetime:
+    """When it became true: as told, else now.
+
+    Raises:
+        InvalidInput: more than a day ahead, or an expiry before it.
+    """
+    at = told.event_time or tx.now
+    if at > tx.now + AHEAD:
+        raise InvalidInput(
+            f"event_time {at.isoformat()} lies more than {AHEAD} after now; "
+            "it is when it became true: put a plan into the text"
+        )
+    if told.expires_at is not None and told.expires_at <= at:
+        raise InvalidInput(
+            f"expires_at {told.expires_at.isoformat()} is not after {at.isoformat()}, when it became true; "
+            "pass a later one"
+        )
+    return at
+
+
+def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], teller: Teller) -> Change:
+    change = Change(
+        id=teller.ids.new("chg"),
+        seq=0,
+        verb=verb,
+        reason=reason,
+        by=teller.author,
+        at=tx.now,
+        effects=tuple(effects),
+    )
+    return tx.add_change(change)
+
+
+def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memory:
+    """The memory of that id in this scope, at the revision the caller read.
+
+    Raises:
+        WrongKind: the id is not a memory's.
+        NotFound: there is none in this scope.
+        RevisionConflict: it has changed since.
+    """
+    if not checked_id(memory_id).startswith("mem_"):
+        raise WrongKind(f"{memory_id!r:.80} is not the id of a memory; pass one (mem_…)", id=memory_id)
+    found = seen(tx, tx.find_memories([memory_id]))
+    if not found:
+        raise NotFound(f"no memory {memory_id!r:.80} in this scope", id=memory_id)
+    if rev is not None and type(rev) is not int:
+        raise InvalidInput(f"rev is {rev!r:.40}; pass the whole number that the memory had")
+    if rev is not None and found[0].rev != rev:
+        message = f"{memory_id} is at revision {found[0].rev}, not {rev}; read it again"
+        raise RevisionConflict(message, expected=rev, actual=found[0].rev)
+    return found[0]
+
+
+def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller: Teller) -> Receipt:
+    """Say what should have been there: the memory was never true, and a new one takes its place in time.
+
+    The new memory holds from when to when the old one was thought to hold, so `as_of` in that time gives it too.
+    """
+    _check_text("value", value)
+    old = find_memory(tx, memory_id, rev=rev)
+    if old.kind not in {"fact", "note"}:
+        raise WrongKind(f"{memory_id} is a {old.kind}; pass the id of a fact or a note", id=memory_id)
+    if old.state in {"retracted", "merged"}:
+        stands = f"; correct {old.superseded_by}, which stands in its place" if old.superseded_by else "; tell it anew"
+        raise Conflict(f"{memory_id} is {old.state} already{stands}")
+    fact = old.kind == "fact"
+    fresh = replace(
+        old,
+        id=teller.ids.new("mem"),
+        value=value if fact else None,
+        text=fact_text(old.subject or "", old.attribute or "", value) if fact else value,
+        origin=teller.author.origin,
+        trust="user",
+        sources=(),
+        created_at=tx.now,
+        recorded_at=tx.now,
+        rev=1,
+    )
+    digest = memory_digest(teller.secret, fresh)
+    same = tx.same_content(kind=old.kind, digest=digest, agent=old.agent) if old.state == "active" else None
+    if same is not None and same.id != old.id:
+        fresh = same
+    effects = [revise(tx, old, state="retracted", superseded_by=fresh.id)]
+    if fact:
+        timeline = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
+        effects += [
+            revise(tx, m, superseded_by=fresh.id) for m in timeline if m.superseded_by == old.id and m.id != old.id
+        ]
+    if fresh is not same:
+        fresh = replace(fresh, number=tx.take_numbers(1))
+        tx.put_memory(fresh, digest=digest)
+        index_memories(tx, [fresh])
+        mind_expiry(tx, fresh)
+        effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
+    change = _change(tx, "correct", "corrected by the user: it was never so", effects, teller)
+    return Receipt(ids=(fresh.id,), change_ids=(change.id,))
+
+
+def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, teller: Teller) -> Receipt:
+    """Pin or unpin a memory; a pinned one is long-term, and stays when others expire or are compacted."""
+    memory = find_memory(tx, memory_id, rev=rev)
+    if memory.pinned == pinned:
+        return Receipt(ids=(memory.id,))
+    tier: Tier = "long" if pinned else memory.tier
+    effect = revise(tx, memory, pinned=pinned, tier=tier)
+    change = _change(tx, "pin" if pinned else "unpin", "asked by the user", [effect], teller)
+    return Receipt(ids=(memory.id,), change_ids=(change.id,))
+
+
+def remembered(tx: WriteTx, receipt: Receipt) -> Remembered:
+    """A receipt with the memory that it names, as it now stands."""
+    found = tx.find_memories(receipt.ids[:1])
+    return Remembered(receipt=receipt, memory=found[0] if found else None)

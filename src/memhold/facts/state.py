@@ -1,0 +1,384 @@
+"""Stating a fact: its timeline, what it does there, where it lives, and what a person should settle.
+
+`state_fact` is the one way in which facts come about, for what the user tells and for what a consolidation reads. It
+writes rows and gives back what they were; the caller makes the change that holds them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from memhold.facts.keys import Decision
+from memhold.facts.matching import ALIKE, Resolution, aliases, resolve
+from memhold.facts.operations import doing, names_the_past
+from memhold.facts.remember import Teller, fact_text, relabelled
+from memhold.facts.revisions import memory_digest, mind_expiry, revise
+from memhold.facts.statement import Stated, Statement, Told
+from memhold.facts.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
+from memhold.facts.timeline import Placement, Resumption, Word, place
+from memhold.index.documents import index_memories
+from memhold.journal.append import ensure_session
+from memhold.ports.transaction import WriteTx
+from memhold.text.compare import same_value
+from memhold.values.records import Effect, Evidence, Memory, Suspicion
+
+__all__ = ["Stated", "Statement", "state_fact"]
+
+MAX_SOURCES = 50
+"""Most messages that one fact names; a fact said oftener names the first ones."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """One statement on its way through its transaction."""
+
+    tx: WriteTx
+    said: Statement
+    teller: Teller
+    change_id: str
+    life: timedelta
+    where: Resolution
+    effects: list[Effect] = field(default_factory=list)
+
+    @property
+    def turn(self) -> str:
+        if self.said.turn is not None:
+            return self.said.turn
+        name = self.teller.session
+        return said_turn(None if name is None else self.tx.session(name), self.change_id)
+
+    def note(self, memory: Memory, operation: Literal["set", "add", "remove", "until"], at: datetime) -> None:
+        self.tx.add_evidence(
+            Evidence(memory_id=memory.id, turn=self.turn, at=at, operation=operation, change_id=self.change_id)
+        )
+
+
+def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, life: timedelta) -> Stated:
+    """Put a statement into the timeline of its concept, in the caller's transaction.
+
+    A statement against what the user told, without the user's own words, is kept as retracted with a suspicion. Of low
+    importance and not told by the user, a new concept becomes a note. The caller adds the change of that id with the
+    effects; where there are none, nothing was written but the count of evidence.
+    """
+    suspicions = tx.suspicions()
+    where = resolve(said.subject, said.attribute, tx.fact_keys(teller.agent), aliases(tx, suspicions))
+    work = _Work(tx=tx, said=said, teller=teller, change_id=change_id, life=life, where=where)
+    timeline = _timeline(work, since=None if names_the_past(said) else said.at) if where.known else []
+    operation, decision, ends = doing(said, timeline)
+    word = Word(
+        value=said.value,
+        at=said.at,
+        operation=operation,
+        origin=teller.author.origin,
+        trust=said.trust,
+        own_words=said.own_words or teller.author.origin == "user",
+        ends=ends,
+    )
+    told = teller.author.origin == "user"
+    digest = memory_digest(teller.secret, _fresh(work, "set", [], []))
+    if not told and tx.blocked(digest):
+        return Stated(memory=None, effects=(), reason="forgotten: not to be learnt again")
+    timeline = _lapsed(work, timeline, operation)
+    rows = _rows(tx, timeline, said.at)
+    placement = place(timeline, word, rows)
+    if placement.against:
+        return _kept_apart(work, placement, suspicions)
+    if said.importance == "low" and not told and not where.known and operation != "remove":
+        return _note(work)
+    corrects = decision is not None and decision.operation == "correct"
+    memory = _apply(work, placement, operation, rows, corrects=corrects)
+    raised = [] if memory is None or where.known else _suspect(work, memory)
+    return Stated(
+        memory=memory,
+        effects=tuple(work.effects),
+        reason=_reason(placement, operation, decision, work),
+        suspicions=tuple(raised),
+    )
+
+
+def _timeline(work: _Work, since: datetime | None = None) -> list[Memory]:
+    """The facts of the concept: all of them, or what a statement of that time can meet."""
+    where = work.where
+    return work.tx.facts(subject=where.subject, key=where.key, agent=work.teller.agent, since=since)
+
+
+def _lapsed(work: _Work, timeline: Sequence[Memory], operation: Told) -> list[Memory]:
+    """The timeline, where what is told again after its told end has ended: nobody may have done that work yet."""
+    tx, found = work.tx, list(timeline)
+    if operation == "remove":
+        return found
+    for index, memory in enumerate(found):
+        over = memory.expires_at is not None and memory.expires_at <= tx.now and not memory.pinned
+        if not over or memory.state != "active" or not same_value(memory.value or "", work.said.value):
+            continue
+        if temporary(tx.evidence([memory.id])):
+            work.effects.append(revise(tx, memory, state="expired", valid_to=memory.expires_at))
+            tx.clear_due("expire", memory.id)
+            found[index] = tx.find_memories([memory.id])[0]
+    return found
+
+
+def _rows(tx: WriteTx, timeline: Sequence[Memory], at: datetime) -> dict[str, list[Evidence]]:
+    """The evidence of what holds at a time or later: what ended before has none of a later time."""
+    found: dict[str, list[Evidence]] = {}
+    later = [m.id for m in timeline if m.state != "retracted" and (m.valid_to is None or m.valid_to > at)]
+    for one in tx.evidence(later):
+        found.setdefault(one.memory_id, []).append(one)
+    return found
+
+
+def _fresh(
+    work: _Work, operation: Literal["set", "add"], replaced: Sequence[Memory], rows: Sequence[Evidence]
+) -> Memory:
+    """The fact as it would be stored; its number is taken only then."""
+    said, teller, now = work.said, work.teller, work.tx.now
+    lasting = durable(work.where.subject, work.where.attribute)
+    tier = entry_tier(
+        importance=said.importance, pinned=said.pinned, lasting=lasting, trust=said.trust, replaced=replaced
+    )
+    pieces = 0
+    if replaced:
+        known = {one.turn for one in rows}
+        pieces = max(memory.evidence for memory in replaced) + (work.turn not in known)
+    memory = Memory(
+        id=teller.ids.new("mem"),
+        number=-1,
+        kind="fact",
+        text=fact_text(work.where.subject, work.where.attribute, said.value),
+        tier=tier,
+        agent=teller.agent,
+        session=teller.session,
+        subject=work.where.subject,
+        attribute=work.where.attribute,
+        value=said.value,
+        key=work.where.key,
+        operation=operation,
+        topics=said.topics,
+        entities=said.entities,
+        metadata=said.metadata,
+        importance=said.importance,
+        pinned=said.pinned,
+        origin=teller.author.origin,
+        trust=said.trust,
+        evidence=pieces,
+        sources=said.sources,
+        event_time=said.at,
+        valid_from=said.at,
+        created_at=now,
+        recorded_at=now,
+    )
+    if said.expires_at is None and promotes(memory, pieces, ()):
+        memory = replace(memory, tier="long")
+    return replace(memory, expires_at=lives_until(memory.tier, told=said.expires_at, now=now, life=work.life))
+
+
+def _apply(
+    work: _Work,
+    placement: Placement,
+    operation: Told,
+    rows: Mapping[str, Sequence[Evidence]],
+    *,
+    corrects: bool,
+) -> Memory | None:
+    """Write what a placement says; returns the memory that now says it."""
+    tx = work.tx
+    replaced = [ending.memory for ending in placement.endings if ending.replaced]
+    late = placement.valid_to is not None
+    held = placement.same
+    fresh: Memory | None = None
+    if held is None and operation != "remove":
+        turns = [one for memory in replaced for one in rows.get(memory.id, ())]
+        fresh = _fresh(work, operation, [] if late else replaced, turns)
+        if corrects and replaced:
+            fresh = replace(fresh, valid_from=min(memory.valid_from for memory in replaced))
+    resumed = {one.memory.id: _resumed(work, one, rows.get(one.memory.id, ())) for one in placement.resumes}
+    successor = held or fresh
+    for ending in placement.endings:
+        by = successor.id if successor is not None and ending.replaced else None
+        changed: dict[str, Any] = {"state": "retracted" if corrects else "superseded", "superseded_by": by}
+        if not corrects:
+            changed["valid_to"] = ending.at
+        work.effects.append(revise(tx, ending.memory, **changed))
+        tx.clear_due("expire", ending.memory.id)
+        if operation == "remove":
+            work.note(ending.memory, "remove", ending.at)
+    if fresh is not None:
+        following = placement.next
+        by = None if following is None else resumed.get(following.id, following).id
+        fresh = replace(fresh, valid_to=placement.valid_to, state="superseded" if late else "active", superseded_by=by)
+        return _store(work, fresh, "add" if operation == "add" else "set")
+    if held is not None:
+        return _again(work, held, "add" if operation == "add" else "set", rows.get(held.id, ()))
+    return placement.endings[0].memory if placement.endings else None
+
+
+def _store(work: _Work, fresh: Memory, operation: Literal["set", "add"]) -> Memory:
+    tx = work.tx
+    memory = replace(fresh, number=tx.take_numbers(1))
+    if memory.session is not None:
+        ensure_session(tx, memory.session, work.teller.ids)
+    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+    index_memories(tx, [memory])
+    work.note(memory, operation, work.said.at)
+    if work.said.expires_at is not None:
+        work.note(memory, "until", work.said.expires_at)
+    mind_expiry(tx, memory)
+    work.effects.append(Effect(memory_id=memory.id, rev_before=0, rev_after=1))
+    return memory
+
+
+def _resumed(work: _Work, one: Resumption, rows: Sequence[Evidence]) -> Memory:
+    """A version that begins where an ended value was stated again, with the evidence from then on."""
+    tx = work.tx
+    memory = replace(
+        one.memory,
+        id=work.teller.ids.new("mem"),
+        number=tx.take_numbers(1),
+        operation=one.operation,
+        event_time=one.at,
+        valid_from=one.at,
+        created_at=tx.now,
+        recorded_at=tx.now,
+        rev=1,
+    )
+    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+    index_memories(tx, [memory])
+    for row in rows:
+        if row.at >= one.at or row.operation in {"asked", "until"}:
+            tx.add_evidence(replace(row, memory_id=memory.id, change_id=work.change_id))
+    mind_expiry(tx, memory)
+    work.effects.append(Effect(memory_id=memory.id, rev_before=0, rev_after=1))
+    return memory
+
+
+def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Sequence[Evidence]) -> Memory:
+    """The same value stated again: labels, a pin, and a piece of evidence where it came in a turn of its own."""
+    tx, said = work.tx, work.said
+    changed = relabelled(held, said)
+    if said.trust == "user" and held.trust != "user":
+        changed["trust"] = "user"
+        if held.trust == "tool" and said.expires_at is None and rises(held, rows):
+            changed |= {"tier": "long", "expires_at": None}
+            tx.clear_due("expire", held.id)
+    elif said.trust == held.trust == "tool" and not held.pinned:
+        changed.pop("tier", None)
+    if new := [one for one in said.sources if one not in held.sources]:
+        changed["sources"] = (*held.sources, *new)[:MAX_SOURCES]
+    told_before = any(one.turn == work.turn or (one.at == said.at and one.operation in {"set", "add"}) for one in rows)
+    if said.at != held.valid_from or not told_before:
+        work.note(held, operation, said.at)
+    living = held.valid_to is None and held.state in {"active", "expired"}
+    if living and said.expires_at is not None and said.expires_at != held.expires_at:
+        # Until when it holds, in a later word: a revision, so that undo has something to go back to.
+        work.note(held, "until", said.expires_at)
+        tx.clear_due("expire", held.id)
+        changed |= {"expires_at": said.expires_at, "state": "active"}
+    if not living or told_before:
+        if changed:
+            work.effects.append(revise(tx, held, **changed))
+        return held
+    pieces = held.evidence + 1
+    told_until = temporary(rows) or said.expires_at is not None
+    until = changed.pop("expires_at", held.expires_at)
+    if not told_until:
+        until = lives_until(held.tier, told=None, now=tx.now, life=work.life)
+    moved = replace(held, **changed)
+    if not told_until and promotes(moved, pieces, rows):
+        changed |= {"tier": "long"}
+    if held.state == "expired":
+        changed |= {"state": "active"}
+    tier = changed.get("tier", held.tier)
+    until = until if tier == "mid" or told_until else None
+    if until is not None:
+        tx.put_due("expire", held.id, until)
+    if changed or (told_until and until != held.expires_at):
+        work.effects.append(revise(tx, held, **changed, evidence=pieces, expires_at=until))
+    else:
+        tx.count_evidence(held.id, evidence=pieces, expires_at=until)
+    return held
+
+
+def _note(work: _Work) -> Stated:
+    """What matters little is kept as a note, not dropped."""
+    fresh = replace(_fresh(work, "set", [], []), kind="note", subject=None, attribute=None, value=None, key=None)
+    digest = memory_digest(work.teller.secret, fresh)
+    same = work.tx.same_content(kind="note", digest=digest, agent=work.teller.agent)
+    if same is not None:
+        return Stated(memory=same, effects=(), reason="noted before")
+    memory = replace(fresh, number=work.tx.take_numbers(1), tier="mid", expires_at=work.said.expires_at)
+    work.tx.put_memory(memory, digest=digest)
+    index_memories(work.tx, [memory])
+    mind_expiry(work.tx, memory)
+    effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
+    return Stated(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
+
+
+def _kept_apart(work: _Work, placement: Placement, known: Sequence[Suspicion]) -> Stated:
+    """A statement against what the user told: kept out of the present, for a person to settle."""
+    said, tx = work.said, work.tx
+    named = {one.memory_id for one in known if one.kind == "contradiction"}
+    told = placement.against[-1]
+    # All of it: what was kept apart is retracted, and holds at no time.
+    for memory in _timeline(work):
+        if memory.id in named and same_value(memory.value or "", said.value):
+            return Stated(
+                memory=memory, effects=tuple(work.effects), reason="kept apart before: the user told otherwise"
+            )
+    memory = replace(_fresh(work, "set", [], []), state="retracted", tier="mid", expires_at=None)
+    memory = replace(memory, number=tx.take_numbers(1))
+    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+    index_memories(tx, [memory])
+    suspicion = _raise(work, "contradiction", memory.id, told.id, "told by the user")
+    return Stated(
+        memory=memory,
+        effects=(*work.effects, Effect(memory_id=memory.id, rev_before=0, rev_after=1)),
+        reason="kept apart: the user told otherwise",
+        suspicions=(suspicion,),
+    )
+
+
+def _suspect(work: _Work, memory: Memory) -> list[Suspicion]:
+    """A suspicion for each key that may be the same concept as this new one."""
+    raised = []
+    for other, verdict in work.where.suspects:
+        facts = work.tx.facts(subject=other.subject, key=other.key, agent=work.teller.agent)
+        standing = [fact for fact in facts if fact.state in {"active", "superseded", "expired"}]
+        if standing:
+            raised.append(_raise(work, "key", memory.id, standing[-1].id, verdict.rule))
+    return raised
+
+
+def _raise(work: _Work, kind: Literal["key", "contradiction"], memory_id: str, other_id: str, rule: str) -> Suspicion:
+    suspicion = Suspicion(
+        id=work.teller.ids.new("sus"),
+        kind=kind,
+        memory_id=memory_id,
+        other_id=other_id,
+        rule=rule,
+        at=work.tx.now,
+        change_id=work.change_id,
+    )
+    work.tx.put_suspicion(suspicion)
+    if kind == "key":
+        work.tx.put_due(*ALIKE, work.tx.now)
+    return suspicion
+
+
+def _reason(placement: Placement, operation: Told, decision: Decision | None, work: _Work) -> str:
+    """Why the change was made, and which rule chose it; without content."""
+    if operation == "remove":
+        base = "told that it no longer holds"
+    elif placement.same is not None:
+        base = "told again"
+    elif placement.valid_to is not None:
+        base = "told late: a newer value was known"
+    else:
+        base = "told; replaces an earlier value" if placement.endings else "told"
+    if decision is not None and (placement.endings or decision.operation == "add"):
+        base += f" (by {decision.rule}: {decision.reason})"
+    if work.where.known and work.where.rule != "exact":
+        base += f" [key: {work.where.rule}]"
+    return base

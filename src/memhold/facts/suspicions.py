@@ -1,0 +1,225 @@
+"""What a person should settle: two keys that may be one concept, and statements against what the user told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal
+
+from memhold.facts.remember import Teller
+from memhold.facts.revisions import memory_digest, revise
+from memhold.facts.timeline import Word, place, protected
+from memhold.journal.visibility import sees
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.text.compare import same_value
+from memhold.values.answers import Doubt, Receipt
+from memhold.values.errors import Conflict, NotFound
+from memhold.values.records import AUTHORITY, Change, Effect, Memory, Suspicion, Tier
+
+__all__ = ["doubts", "is_open", "merged_timeline", "settle_suspicion"]
+
+Verdict = Literal["same", "different"]
+
+
+def doubts(tx: ReadTx, *, settled: bool = False) -> tuple[Doubt, ...]:
+    """What is to be settled, oldest first, each with its two memories; with `settled` also what was.
+
+    A suspicion whose memories are forgotten, hidden or another agent's is not there.
+    """
+    found = []
+    for one in tx.suspicions():
+        pair = tx.find_memories([one.memory_id, one.other_id])
+        if len(pair) < 2 or not all(sees(tx.scope, memory) for memory in pair):
+            continue
+        if (one.settled is not None and not settled) or (one.settled is None and not is_open(one, pair)):
+            continue
+        found.append(Doubt(suspicion=one, memory=pair[0], other=pair[1]))
+    return tuple(found)
+
+
+def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
+    """Whether there is still something to settle: keys apart and both said, or a statement still kept apart."""
+    if one.kind == "contradiction":
+        return pair[0].state == "retracted"
+    apart = (pair[0].subject, pair[0].key) != (pair[1].subject, pair[1].key)
+    return apart and all(memory.state not in {"retracted", "merged"} for memory in pair)
+
+
+def settle_suspicion(
+    tx: WriteTx, suspicion_id: str, verdict: Verdict, *, teller: Teller, reason: str = "settled by the user"
+) -> Receipt:
+    """Settle a suspicion as one change, which can be undone. Nobody but a person looks at it again.
+
+    Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
+    takes the statement as the user's own word, and it supersedes; `different` leaves what the user told.
+
+    Raises:
+        NotFound: no such suspicion here.
+        Conflict: it is settled already; undo that first.
+    """
+    found = next((one for one in doubts(tx, settled=True) if one.suspicion.id == suspicion_id), None)
+    if found is None:
+        raise NotFound(f"nothing to settle with the id {suspicion_id!r:.80} in this scope", id=suspicion_id)
+    suspicion = found.suspicion
+    if suspicion.settled is not None:
+        raise Conflict(
+            f"{suspicion_id} is settled as {suspicion.settled}; undo {suspicion.settled_by} to settle it anew"
+        )
+    effects: list[Effect] = []
+    change_id = teller.ids.new("chg")
+    if verdict == "same":
+        effects = _accepted(tx, found) if suspicion.kind == "contradiction" else _united(tx, found, teller, change_id)
+    change = Change(
+        id=change_id,
+        seq=0,
+        verb="settle",
+        reason=f"{reason}: {verdict} ({suspicion.kind})",
+        by=teller.author,
+        at=tx.now,
+        effects=tuple(effects),
+    )
+    tx.add_change(change)
+    tx.put_suspicion(replace(suspicion, settled=verdict, settled_by=change.id, looked="decided"))
+    ids = tuple(effect.memory_id for effect in effects) or (found.memory.id,)
+    return Receipt(ids=ids, change_ids=(change.id,))
+
+
+def _accepted(tx: WriteTx, doubt: Doubt) -> list[Effect]:
+    """The statement takes its place in the timeline, on the user's word."""
+    kept = doubt.memory
+    timeline = tx.facts(subject=kept.subject or "", key=kept.key or "", agent=kept.agent)
+    word = Word(value=kept.value or "", at=kept.valid_from, operation=kept.operation)
+    evidence = {memory.id: tx.evidence([memory.id]) for memory in timeline}
+    placed = place(timeline, word, evidence)
+    if placed.same is not None:
+        return []
+    effects = [
+        revise(tx, ending.memory, state="superseded", valid_to=ending.at, superseded_by=kept.id)
+        for ending in placed.endings
+    ]
+    late = placed.valid_to is not None
+    by = None if placed.next is None else placed.next.id
+    state = "superseded" if late else "active"
+    tier = "long" if any(ending.memory.tier == "long" for ending in placed.endings) else kept.tier
+    effects.append(revise(tx, kept, state=state, valid_to=placed.valid_to, superseded_by=by, tier=tier))
+    return effects
+
+
+def _united(tx: WriteTx, doubt: Doubt, teller: Teller, change_id: str) -> list[Effect]:
+    """The facts of both keys as one timeline, under the older key.
+
+    What may not end what the user told is retracted, with a suspicion, as it would have been under one key.
+    """
+    new, old = doubt.memory, doubt.other
+    mine = tx.facts(subject=new.subject or "", key=new.key or "", agent=new.agent)
+    theirs = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
+    effects = []
+    changes, against = merged_timeline([*theirs, *mine], key=old.key or "")
+    for memory, changed in changes:
+        after = replace(memory, **changed)
+        effects.append(revise(tx, memory, digest=memory_digest(teller.secret, after), **changed))
+    for memory, told in against:
+        raised = Suspicion(
+            id=teller.ids.new("sus"),
+            kind="contradiction",
+            memory_id=memory.id,
+            other_id=told.id,
+            rule="told by the user",
+            at=tx.now,
+            change_id=change_id,
+        )
+        tx.put_suspicion(raised)
+    return effects
+
+
+def merged_timeline(
+    facts: Sequence[Memory], *, key: str
+) -> tuple[list[tuple[Memory, dict[str, Any]]], list[tuple[Memory, Memory]]]:
+    """What changes when these facts become one timeline under a key: pure, each memory at most once.
+
+    The statements take effect in their order: a `set` ends what held before it; a value that holds already is merged
+    into the memory that says it. What ended by itself (a removal, an expiry) ends where it did. A statement that may
+    not end what held (`protected`) is retracted; such ones come second, each with what stands against it.
+    """
+    standing = sorted(
+        (memory for memory in facts if memory.state in {"active", "superseded", "expired"}),
+        key=lambda memory: (memory.valid_from, AUTHORITY[memory.origin], memory.number),
+    )
+    own = {memory.id for memory in standing}
+    after = {memory.id: memory for memory in facts}
+    holding: list[Memory] = []
+    against: list[tuple[Memory, Memory]] = []
+    for memory in standing:
+        at = memory.valid_from
+        holding = [one for one in holding if (until := after[one.id].valid_to) is None or until > at]
+        same = next((one for one in holding if same_value(one.value or "", memory.value or "")), None)
+        told = next((one for one in holding if one is not same and protected(one, _word(memory))), None)
+        if memory.operation == "set" and told is not None:
+            freed = _freed(memory, own)
+            after[memory.id] = replace(freed, state="retracted", tier="mid", valid_to=None, superseded_by=None)
+            against.append((memory, told))
+            continue
+        if memory.operation == "set":
+            for one in holding:
+                if one is not same:
+                    after[one.id] = replace(after[one.id], state="superseded", valid_to=at, superseded_by=memory.id)
+            holding = [] if same is None else [same]
+        if same is not None:
+            after[memory.id] = replace(after[memory.id], state="merged", superseded_by=same.id)
+            after[same.id] = _longer(after[same.id], memory)
+        else:
+            freed = _freed(memory, own)
+            after[memory.id] = freed
+            holding.append(memory)
+    _name_merged(after)
+    changes = [
+        (memory, changed)
+        for memory in facts
+        if (changed := {**_differences(memory, after[memory.id]), **({"key": key} if memory.key != key else {})})
+    ]
+    return changes, against
+
+
+def _word(memory: Memory) -> Word:
+    """The statement that a memory once was."""
+    own = memory.origin == "user" or memory.trust == "user"
+    return Word(
+        value=memory.value or "",
+        at=memory.valid_from,
+        operation=memory.operation,
+        origin=memory.origin,
+        trust=memory.trust,
+        own_words=own,
+    )
+
+
+def _freed(memory: Memory, own: set[str]) -> Memory:
+    """The memory as if nothing of these timelines had ended it; the sweep ends it again where it must."""
+    if memory.superseded_by in own and memory.state == "superseded":
+        return replace(memory, state="active", valid_to=None, superseded_by=None)
+    return memory
+
+
+def _longer(held: Memory, other: Memory) -> Memory:
+    """The memory that says a value, for as long as either said it; evidence and tier of both."""
+    until: datetime | None = None
+    if held.valid_to is not None and other.valid_to is not None:
+        until = max(held.valid_to, other.valid_to)
+    state = held.state if held.state in {other.state, "active"} else other.state
+    tier: Tier = "long" if "long" in {held.tier, other.tier} else "mid"
+    pieces = held.evidence + other.evidence + 1
+    return replace(held, valid_to=until, state=state, tier=tier, evidence=pieces)
+
+
+def _name_merged(after: dict[str, Memory]) -> None:
+    """What was superseded by a memory that is merged now is superseded by the one that says it."""
+    for one in after.values():
+        by = after.get(one.superseded_by or "")
+        if one.state == "superseded" and by is not None and by.state == "merged":
+            after[one.id] = replace(one, superseded_by=by.superseded_by)
+
+
+def _differences(before: Memory, after: Memory) -> dict[str, Any]:
+    names = ("state", "valid_to", "superseded_by", "tier", "evidence")
+    return {name: getattr(after, name) for name in names if getattr(after, name) != getattr(before, name)}

@@ -1,0 +1,49 @@
+"""What the user tells as a fact: one statement, one change."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from memhold.facts.remember import Teller, Told, check_times
+from memhold.facts.state import Statement, state_fact
+from memhold.ports.transaction import WriteTx
+from memhold.values.answers import Receipt
+from memhold.values.records import Change
+
+__all__ = ["tell_fact"]
+
+
+def tell_fact(tx: WriteTx, told: Told, *, teller: Teller, life: timedelta) -> Receipt:
+    """Put a told fact into its timeline; the receipt names the memory that now says it, none where nothing was done.
+
+    Told again without anything new it makes no change; it still counts as evidence.
+    """
+    change_id = teller.ids.new("chg")
+    said = Statement(
+        subject=told.subject,
+        attribute=told.attribute or "",
+        value=told.value or "",
+        at=check_times(tx, told),
+        operation=told.operation,
+        importance=told.importance,
+        pinned=told.pinned,
+        expires_at=told.expires_at,
+        topics=told.topics,
+        entities=told.entities,
+        metadata=told.metadata,
+    )
+    stated = state_fact(tx, said, teller=teller, change_id=change_id, life=life)
+    ids = () if stated.memory is None else (stated.memory.id,)
+    if not stated.effects:
+        return Receipt(ids=ids)
+    change = Change(
+        id=change_id,
+        seq=0,
+        verb="remember",
+        reason=stated.reason,
+        by=teller.author,
+        at=tx.now,
+        effects=stated.effects,
+    )
+    tx.add_change(change)
+    return Receipt(ids=ids, change_ids=(change_id,))

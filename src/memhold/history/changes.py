@@ -1,0 +1,51 @@
+"""The audit trail of a scope, in commit order, as far as the scope sees it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memhold.journal.visibility import seen, sees
+from memhold.ports.transaction import ReadTx
+from memhold.values.answers import Changes
+from memhold.values.records import Change, Memory, Message, Span
+
+__all__ = ["changes"]
+
+
+def changes(tx: ReadTx, *, after: int, limit: int) -> Changes:
+    """Changes behind `after`, at most `limit`; those that the scope's agent does not see are passed over."""
+    page = tx.changes(after=after, limit=limit + 1)
+    read = page[:limit]
+    everything = tx.scope.agent is None
+    shown = read if everything else [mine for one in read if (mine := _seen(tx, one)) is not None]
+    return Changes(items=tuple(shown), cursor=read[-1].seq if read else after, more=len(page) > limit)
+
+
+def _seen(tx: ReadTx, change: Change) -> Change | None:
+    """The change as an agent sees it: what it did to rows of others is left out; None where nothing else is left.
+
+    Of what was forgotten no row is left to say whose it was; its ids mean nothing to anybody.
+    """
+    memories = [effect.memory_id for effect in change.effects]
+    there = tx.find_memories(memories)
+    hidden = {memory.id for memory in there} - {memory.id for memory in seen(tx, there)}
+    effects = tuple(effect for effect in change.effects if effect.memory_id not in hidden)
+    if hidden and not effects:
+        return None
+    said = [row for span in change.spans for row in _rows(tx, span)]
+    heard = seen(tx, said)
+    if said and not heard and not effects:
+        return None
+    partly = bool(hidden) or len(heard) < len(said)
+    return replace(change, effects=effects, sources=_sources(tx, change), detail={} if partly else change.detail)
+
+
+def _rows(tx: ReadTx, span: Span) -> list[Message]:
+    session = tx.find_session(span.session)
+    return [] if session is None else tx.messages(session.name, after=span.first - 1, until=span.last)
+
+
+def _sources(tx: ReadTx, change: Change) -> tuple[str, ...]:
+    rows: list[Message | Memory] = [*tx.find_messages(change.sources), *tx.find_memories(change.sources)]
+    others = {row.id for row in rows if not sees(tx.scope, row)}
+    return tuple(one for one in change.sources if one not in others)

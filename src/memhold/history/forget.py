@@ -1,0 +1,340 @@
+"""Forgetting: what goes, computed first (pure over reads), then done in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from memhold.facts.revisions import memory_digest, revise
+from memhold.index.pending_vectors import due_compaction
+from memhold.journal.visibility import checked_id, checked_session, has_labels, sees
+from memhold.messages.fences import erased
+from memhold.ports.idempotency import Idempotency
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import Listing, ReadTx, WriteTx
+from memhold.upkeep.periods import DUE_ROLLUP
+from memhold.values.answers import Erasure, Receipt
+from memhold.values.errors import InvalidInput, NotFound, WrongKind
+from memhold.values.records import KINDS, LINEAGE, Author, Change, Effect, Kind, Memory, Message, Scope, micros
+
+__all__ = ["Going", "Sources", "Target", "forget", "forget_once", "plan", "report"]
+
+Sources = Literal["erase", "keep"]
+EVERY = 2**62
+"""No limit, as a count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a forget is asked to take: one id, or everything in the scope that passes all given filters."""
+
+    id: str | None = None
+    session: str | None = None
+    kinds: tuple[Kind, ...] | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    before: datetime | None = None
+    after: datetime | None = None
+    everything: bool = False
+
+    def __post_init__(self) -> None:
+        filters = (self.session, self.kinds, self.topics or None, self.entities or None, self.before, self.after)
+        filtered = any(value is not None for value in filters)
+        if (self.id is not None) + filtered + self.everything != 1:
+            raise InvalidInput(
+                "say what to forget: one id, or filters (session, kinds, topics, entities, before, after),"
+                " or everything=True"
+            )
+        checked_session(self.session)
+        unknown = set(self.kinds or ()) - set(KINDS)
+        if unknown:
+            raise InvalidInput(f"unknown kinds {sorted(map(str, unknown))}; known are {', '.join(KINDS)}")
+        for moment in (self.before, self.after):
+            if moment is not None:
+                micros(moment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Going:
+    """What would go: messages, memories, and sessions whose remaining window must be consolidated again.
+
+    `quoting` are messages that stay and quote what goes: a hard forget erases those stretches.
+    `revived` are memories that were merged into what goes and stay themselves: they stand for themselves again.
+    """
+
+    messages: tuple[Message, ...]
+    memories: tuple[Memory, ...]
+    due_again: tuple[str, ...]
+    sessions: tuple[str, ...]
+    quoting: tuple[Message, ...] = ()
+    revived: tuple[Memory, ...] = ()
+
+
+class _Rows:
+    """The scope's rows as a forget sees them: a hard one also takes what is hidden."""
+
+    def __init__(self, tx: ReadTx, *, hard: bool) -> None:
+        hidden = tx.hidden() if hard else []
+        self._tx = tx
+        self.messages = {item.id: item for item in hidden if isinstance(item, Message)}
+        self.memories = {item.id: item for item in hidden if isinstance(item, Memory)}
+
+    def find(self, ids: Sequence[str]) -> tuple[list[Message], list[Memory]]:
+        messages = [*self._tx.find_messages(ids), *(self.messages[item] for item in ids if item in self.messages)]
+        memories = [*self._tx.find_memories(ids), *(self.memories[item] for item in ids if item in self.memories)]
+        return messages, memories
+
+    def derived(self, ids: Sequence[str]) -> list[Memory]:
+        named = set(ids)
+        hidden = (memory for memory in self.memories.values() if not named.isdisjoint(memory.sources))
+        return [*self._tx.derived(ids), *hidden]
+
+    def merged_into(self, memories: Iterable[Memory]) -> list[Memory]:
+        """What compaction merged into these: their sources, and what a pinned one took in without naming it."""
+        found: dict[str, Memory] = {}
+        for into in memories:
+            named = {source for source in into.sources if source.startswith("mem_")}
+            if LINEAGE in into.metadata:
+                changes = self._tx.changes(memory_id=into.id)
+                named |= {source for change in changes if change.verb == "compact" for source in change.sources}
+            rows = self.find(sorted(named))[1] if named else []
+            found |= {one.id: one for one in rows if one.state == "merged" and one.superseded_by == into.id}
+        return list(found.values())
+
+
+def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str | None) -> Going:
+    """Everything that must go with the target.
+
+    The target itself; what was derived from it; with `sources="erase"` what it names as its sources, and what was
+    derived from those. A summary or RAW memory that also stood on messages that stay makes their session due again.
+
+    Raises:
+        NotFound: no such id in this scope.
+        WrongKind: the id is neither a message's nor a memory's.
+    """
+    rows = _Rows(tx, hard=hard)
+    messages, memories = _targets(tx, rows, target, agent)
+    # What a memory took in says what it says: it goes with it, also where messages are kept.
+    taken = list(memories.values())
+    while taken := [one for one in rows.merged_into(taken) if one.id not in memories]:
+        _add(memories, taken)
+    if sources == "erase":
+        asked: set[str] = set()
+        while named := _named(memories.values(), asked):
+            asked |= named.keys()
+            # A roll-up tells what stands below its parts too.
+            said, derived = rows.find(list(named))
+            _add(messages, said)
+            _add(memories, derived)
+    frontier = [*messages, *memories]
+    while frontier:
+        found = [memory for memory in rows.derived(frontier) if memory.id not in memories]
+        _add(memories, found)
+        frontier = [memory.id for memory in found]
+    due_again = set()
+    for memory in memories.values():
+        if memory.kind in {"summary", "raw"} and any(m.id not in messages for m in tx.find_messages(memory.sources)):
+            due_again.add(memory.session or "")
+    return Going(
+        messages=tuple(messages.values()),
+        memories=tuple(memories.values()),
+        due_again=tuple(sorted(due_again)),
+        sessions=_emptied(tx, target),
+        quoting=tuple(m for m in tx.quoting([*messages, *memories]) if m.id not in messages) if hard else (),
+        revived=tuple(one for one in rows.merged_into(memories.values()) if one.id not in memories),
+    )
+
+
+def _named(memories: Iterable[Memory], asked: set[str]) -> dict[str, None]:
+    return dict.fromkeys(source for memory in memories for source in memory.sources if source not in asked)
+
+
+def _add(held: dict[str, Message] | dict[str, Memory], found: Iterable[Message] | Iterable[Memory]) -> None:
+    for item in found:
+        held[item.id] = item  # type: ignore[assignment]  # both arguments are of one kind at every call
+
+
+def _targets(
+    tx: ReadTx, rows: _Rows, target: Target, agent: str | None
+) -> tuple[dict[str, Message], dict[str, Memory]]:
+    if target.id is not None:
+        return _one(tx.scope, rows, target.id)
+    messages: dict[str, Message] = {}
+    if target.kinds is None and not target.topics and not target.entities:
+        names = [target.session] if target.session is not None else [session.name for session in tx.sessions()]
+        for name in names:
+            _add(messages, (m for m in tx.messages(name) if _passes(m, target, agent)))
+            hidden = (m for m in rows.messages.values() if m.session == name)
+            _add(messages, (m for m in hidden if _passes(m, target, agent)))
+    listing = Listing(kinds=target.kinds, states=None, session=target.session, limit=EVERY)
+    memories = {memory.id: memory for memory in tx.list_memories(listing) if _passes(memory, target, agent)}
+    for memory in rows.memories.values():
+        named = (target.kinds is None or memory.kind in target.kinds) and target.session in {None, memory.session}
+        if named and _passes(memory, target, agent):
+            memories[memory.id] = memory
+    return messages, memories
+
+
+def _one(scope: Scope, rows: _Rows, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
+    if checked_id(item).startswith(("chg_", "ses_")):
+        raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
+    messages, memories = rows.find([item])
+    known: list[Message | Memory] = [*messages, *memories]
+    if not any(sees(scope, found) for found in known):
+        raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+    return {found.id: found for found in messages}, {found.id: found for found in memories}
+
+
+def _passes(item: Message | Memory, target: Target, agent: str | None) -> bool:
+    if agent is not None and item.agent not in {agent, None}:
+        return False
+    if isinstance(item, Memory) and not (
+        has_labels(target.topics, item.topics) and has_labels(target.entities, item.entities)
+    ):
+        return False
+    if target.before is not None and item.event_time >= target.before:
+        return False
+    return target.after is None or item.event_time > target.after
+
+
+def _emptied(tx: ReadTx, target: Target) -> tuple[str, ...]:
+    """Sessions of which nothing stays: their names may be content too."""
+    if target.everything:
+        return tuple(session.name for session in tx.sessions())
+    whole = target.session is not None and target.before is None and target.after is None and target.kinds is None
+    return (target.session,) if whole and target.session is not None and not (target.topics or target.entities) else ()
+
+
+def forget(
+    tx: WriteTx,
+    target: Target,
+    *,
+    sources: Sources,
+    hard: bool,
+    agent: str | None,
+    secret: bytes,
+    ids: Ids,
+    author: Author,
+    reason: str | None = None,
+) -> Erasure:
+    """Forget in one transaction: rows, revisions, index entries; tombstones and one change without content stay."""
+    going = plan(tx, target, sources=sources, hard=hard, agent=agent)
+    gone = [*(m.id for m in going.messages), *(m.id for m in going.memories)]
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="forget" if hard else "hide",
+        reason=reason or ("forgotten for good" if hard else "hidden until undone"),
+        by=author,
+        at=tx.now,
+        sources=tuple(gone),
+    )
+    numbers = [m.number for m in going.messages] + [m.number for m in going.memories]
+    if hard:
+        _erase(tx, going, change.id, numbers, sources=sources, secret=secret)
+        if target.everything and agent is None:
+            tx.erase_agents()
+    else:
+        tx.hide(gone, change.id)
+        tx.flag(dict.fromkeys(numbers, False))
+    _make_due(tx, going, hard=hard)
+    # A hide leaves each memory at its revision: it is named so that it stands in their history.
+    effects = [] if hard else [Effect(memory_id=m.id, rev_before=m.rev, rev_after=m.rev) for m in going.memories]
+    effects += stand_again(tx, [memory.id for memory in going.revived])
+    tx.add_change(replace(change, effects=tuple(effects)))
+    return report(going, hard=hard, change_id=change.id)
+
+
+def forget_once(tx: WriteTx, once: Idempotency, run: Callable[[], Erasure], *, hard: bool) -> Erasure:
+    """Forget under an idempotency key: the report of the first time, where the key was seen.
+
+    Raises:
+        IdempotencyConflict: the key came before with another target.
+    """
+    made: list[Erasure] = []
+
+    def first() -> Receipt:
+        made.append(run())
+        gone = (*made[0].messages, *made[0].memories, *made[0].hidden)
+        return Receipt(ids=gone, change_ids=(made[0].change_id or "",))
+
+    receipt = once.once(tx, first)
+    if made:
+        return made[0]
+    messages = tuple(item for item in receipt.ids if item.startswith("msg_"))
+    memories = tuple(item for item in receipt.ids if item.startswith("mem_"))
+    return Erasure(
+        messages=messages if hard else (),
+        memories=memories if hard else (),
+        hidden=() if hard else receipt.ids,
+        change_id=receipt.change_ids[0],
+        hard=hard,
+        replayed=True,
+    )
+
+
+def _erase(
+    tx: WriteTx, going: Going, change_id: str, numbers: Sequence[int], *, sources: Sources, secret: bytes
+) -> None:
+    keep = sources == "keep"
+    digests = {m.id: memory_digest(secret, m) for m in going.memories if m.kind in {"fact", "note"}} if keep else {}
+    tx.unindex(numbers)
+    gone = [*(m.id for m in going.messages), *(m.id for m in going.memories)]
+    tx.erase_memories([m.id for m in going.memories], change_id, digests=digests)
+    tx.drop_sources(gone)
+    tx.erase_messages([m.id for m in going.messages], change_id)
+    for message in going.quoting:
+        tx.rewrite_message(erased(message, set(gone), secret=secret))
+    for memory in going.memories:
+        tx.clear_due("expire", memory.id)
+    hidden = {item.session for item in tx.hidden() if isinstance(item, Message)}
+    for name in going.sessions:
+        stays = tx.messages(name, limit=1) or tx.list_memories(Listing(states=None, session=name, limit=1))
+        if not stays and name not in hidden:
+            session = tx.session(name)
+            if session is not None:
+                tx.clear_due("consolidate", session.id)
+                tx.erase_session(name)
+
+
+def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:
+    if hard:
+        tx.put_due("scrub", "bytes", tx.now)
+    if any(memory.kind in {"summary", "rollup"} for memory in going.memories):
+        tx.put_due(*DUE_ROLLUP, tx.now)
+    touched = {message.session for message in going.messages}
+    for name in sorted(touched | set(going.due_again)):
+        session = tx.session(name)
+        if session is None:
+            continue
+        # What was read of this session before now is not what it holds: a result of it must not be applied.
+        torn = session.torn or name in going.due_again
+        tx.put_session(replace(session, rev=session.rev + 1, torn=torn))
+        if name in going.due_again:
+            tx.put_due("consolidate", session.id, tx.now)
+
+
+def stand_again(tx: WriteTx, ids: Sequence[str]) -> tuple[Effect, ...]:
+    """What was merged into a memory that is gone is active again, and what it is near is looked at again."""
+    effects = [revise(tx, memory, state="active", superseded_by=None) for memory in tx.find_memories(ids)]
+    if effects:
+        due_compaction(tx)
+    return tuple(effects)
+
+
+def report(going: Going, *, hard: bool, change_id: str | None = None) -> Erasure:
+    """What went, or would go where there is no change."""
+    memories = tuple(memory.id for memory in going.memories)
+    messages = tuple(message.id for message in going.messages)
+    return Erasure(
+        messages=messages if hard else (),
+        memories=memories if hard else (),
+        hidden=() if hard else (*messages, *memories),
+        due_again=going.due_again,
+        quotations=tuple(message.id for message in going.quoting),
+        change_id=change_id,
+        hard=hard,
+        dry_run=change_id is None,
+    )

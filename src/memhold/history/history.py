@@ -1,0 +1,79 @@
+"""The audit trail of one memory or message, with what each change found and left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memhold.journal.visibility import checked_id, seen
+from memhold.ports.transaction import ReadTx
+from memhold.values.errors import NotFound, WrongKind
+from memhold.values.records import Change, Effect, Memory, Message
+
+__all__ = ["get", "history", "lineage"]
+
+
+def get(tx: ReadTx, item: str) -> Message | Memory:
+    """The message or memory of that id.
+
+    Raises:
+        NotFound: there is none in this scope, or it was forgotten.
+        WrongKind: the id is of another kind.
+    """
+    if checked_id(item).startswith(("chg_", "ses_")):
+        raise WrongKind(f"{item!r:.80} names neither a message nor a memory; get takes msg_… and mem_…", id=item)
+    found: list[Message] | list[Memory] = (
+        seen(tx, tx.find_messages([item])) if item.startswith("msg_") else seen(tx, tx.find_memories([item]))
+    )
+    if not found:
+        raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+    return found[0]
+
+
+def lineage(tx: ReadTx, memory: Memory) -> list[str]:
+    """The ids of all statements of a fact's subject and attribute; a memory of another kind stands alone."""
+    if memory.kind != "fact":
+        return [memory.id]
+    timeline = tx.facts(subject=memory.subject or "", key=memory.key or "", agent=memory.agent)
+    return [fact.id for fact in timeline] or [memory.id]
+
+
+def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
+    """Every change that touched it, oldest first, with before and after.
+
+    For a fact that is the story of its attribute: each value, from when to when, who said so and why it changed. For a
+    message it is the changes that name it as a source. Of something forgotten the changes stay, without content.
+
+    Raises:
+        NotFound: the id was never in this scope.
+        WrongKind: the id is of another kind.
+    """
+    tombstone = tx.tombstone(checked_id(item))
+    if tombstone is not None:
+        found = {change.id: change for change in tx.changes(memory_id=item)}
+        forgetting = tx.find_change(tombstone.change_id)
+        if forgetting is not None:
+            found[forgetting.id] = replace(forgetting, sources=(item,))
+        return tuple(sorted(found.values(), key=lambda change: change.seq))
+    held = get(tx, item)
+    if isinstance(held, Message):
+        derived = [memory.id for memory in tx.derived([item])]
+        changes = [change for memory_id in derived for change in tx.changes(memory_id=memory_id)]
+        added = tx.find_change(held.change_id)
+        changes += [] if added is None else [added]
+    else:
+        changes = [change for memory_id in lineage(tx, held) for change in tx.changes(memory_id=memory_id)]
+    unique = {change.id: change for change in changes}
+    return tuple(_told(tx, change) for change in sorted(unique.values(), key=lambda change: change.seq))
+
+
+def _told(tx: ReadTx, change: Change) -> Change:
+    """The change with the content that its effects name, where it was not forgotten."""
+    effects = []
+    for effect in change.effects:
+        past = {memory.rev: memory for memory in tx.revisions(effect.memory_id)}
+        effects.append(_with(effect, past.get(effect.rev_before), past.get(effect.rev_after)))
+    return replace(change, effects=tuple(effects))
+
+
+def _with(effect: Effect, before: Memory | None, after: Memory | None) -> Effect:
+    return replace(effect, before=before, after=after)

@@ -1,0 +1,118 @@
+"""Bringing data in from elsewhere: each message and memory once, whatever is sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memhold.facts.revisions import memory_digest
+from memhold.index.documents import index_memories
+from memhold.journal.append import Prepared, append
+from memhold.ports.idempotency import keyed_digest
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import ReadTx, Replay, WriteTx
+from memhold.values.answers import Receipt
+from memhold.values.records import Author, Change, Effect, Memory
+
+__all__ = ["IMPORT", "import_memory", "import_messages"]
+
+IMPORT = Author(origin="import")
+VERB = "import"
+
+
+def import_messages(
+    tx: WriteTx,
+    prepared: Prepared,
+    *,
+    keys: Sequence[str],
+    own_ids: Sequence[str | None],
+    session: str,
+    agent: str | None,
+    secret: bytes,
+    ids: Ids,
+) -> int:
+    """Append the messages whose key is new, in order, and keep their keys for ever; returns how many were new.
+
+    A message of Memhold's own export has its id in `own_ids` and keeps it. It is passed over where the scope knows
+    that id: it is there, or hidden, or was forgotten, and an import brings nothing forgotten back.
+    """
+    known = tx.known([item for item in own_ids if item is not None])
+    digests = [keyed_digest(secret, "idempotency key", VERB, key) for key in keys]
+    chosen = [at for at in range(len(keys)) if own_ids[at] not in known and tx.replay(VERB, digests[at]) is None]
+    part = Prepared(
+        drafts=tuple(prepared.drafts[at] for at in chosen),
+        terms=tuple(prepared.terms[at] for at in chosen),
+        quotes=tuple(prepared.quotes[at] for at in chosen),
+        redacted=prepared.redacted,
+    )
+    given = [own_ids[at] for at in chosen]
+    receipt = append(tx, part, session=session, agent=agent, author=IMPORT, ids=ids, given=given)
+    for at, message_id in zip(chosen, receipt.ids, strict=True):
+        _keep(tx, digests[at], Receipt(ids=(message_id,), change_ids=receipt.change_ids))
+    return len(chosen)
+
+
+def import_memory(tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret: bytes, ids: Ids) -> bool:
+    """Write a memory of an export with all its revisions, ids and times kept; False when there is nothing to write.
+
+    That is so where its key came before, where the scope knows its id (also as forgotten), and where the scope says
+    the same, or something else about the same attribute, by itself: what is here wins over what an export said.
+    """
+    digest = keyed_digest(secret, "idempotency key", VERB, key)
+    current = revisions[-1]
+    if tx.replay(VERB, digest) is not None or tx.known([current.id]) or _spoken_for(tx, current, secret):
+        return False
+    number = tx.take_numbers(1)
+    # An export of a part may name sources that it did not carry.
+    known = tx.known([source for revision in revisions for source in revision.sources])
+    for place, revision in enumerate(revisions, start=1):
+        sources = tuple(source for source in revision.sources if source in known)
+        kept = replace(revision, rev=place, number=number, unrecorded_at=None, sources=sources)
+        tx.put_memory(kept, digest=_digest(secret, revision))
+    index_memories(tx, [replace(current, number=number)])
+    if current.expires_at is not None and current.state == "active" and not current.pinned:
+        tx.put_due("expire", current.id, current.expires_at)
+    _move_cursor(tx, current)
+    effect = Effect(memory_id=current.id, rev_before=0, rev_after=len(revisions))
+    change = Change(id=ids.new("chg"), seq=0, verb=VERB, reason="imported", by=IMPORT, at=tx.now, effects=(effect,))
+    tx.add_change(change)
+    _keep(tx, digest, Receipt(ids=(current.id,), change_ids=(change.id,)))
+    return True
+
+
+def _move_cursor(tx: WriteTx, memory: Memory) -> None:
+    """A window that this memory holds is not kept a second time when its session ends here."""
+    session = tx.session(memory.session or "")
+    if memory.kind not in {"summary", "raw"} or memory.state == "retracted" or session is None:
+        return
+    held = {message.seq for message in tx.find_messages(memory.sources) if message.session == session.name}
+    window = tx.messages(session.name, after=session.cursor, until=max(held, default=0))
+    if window and held.issuperset(message.seq for message in window):
+        tx.put_session(replace(session, cursor=window[-1].seq, rev=session.rev + 1))
+
+
+def _digest(secret: bytes, memory: Memory) -> bytes:
+    if memory.kind in {"fact", "note"}:
+        return memory_digest(secret, memory)
+    return keyed_digest(secret, memory.kind, memory.id)
+
+
+def _keep(tx: WriteTx, digest: bytes, receipt: Receipt) -> None:
+    tx.remember_key(VERB, digest, Replay(fingerprint=digest, receipt=receipt, expires_at=None))
+
+
+def _spoken_for(tx: ReadTx, memory: Memory, secret: bytes) -> bool:
+    """Whether the scope has its own say on what a fact or note of the export says, or must not learn it again."""
+    if memory.kind not in {"fact", "note"}:
+        return False
+    digest = memory_digest(secret, memory)
+    if tx.blocked(digest):
+        return True
+    if memory.state != "active":
+        return False
+    if tx.same_content(kind=memory.kind, digest=digest, agent=memory.agent) is not None:
+        return True
+    if memory.kind != "fact" or memory.operation != "set":
+        return False
+    timeline = tx.facts(subject=memory.subject or "", key=memory.key or "", agent=memory.agent)
+    return any(fact.state == "active" and fact.operation == "set" for fact in timeline)

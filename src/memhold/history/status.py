@@ -1,0 +1,56 @@
+"""What a scope holds and what is still to be done for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from memhold.consolidate.snapshot import is_kept
+from memhold.facts.suspicions import doubts
+from memhold.ports.stores import StoreFacts
+from memhold.ports.transaction import Listing, ReadTx
+from memhold.values.answers import Status
+
+__all__ = ["status"]
+
+
+def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, str] | None = None) -> Status:
+    """Counts of the scope's messages and memories, its due work, and the last error of that work."""
+    kinds: Counter[str] = Counter()
+    tiers: Counter[str] = Counter()
+    states: Counter[str] = Counter()
+    messages = 0
+    raw = 0
+    for (kind, tier, state), count in tx.counts().items():
+        if kind == "message":
+            messages += count
+            continue
+        kinds[kind] += count
+        tiers[tier] += count
+        states[state] += count
+        if kind == "raw" and state == "active":
+            raw += count
+    due = tx.due()
+    sessions = tx.sessions()
+    held = tx.list_memories(Listing(kinds=("raw",), limit=2**62)) if raw else []
+    errors = [item for item in due if item.last_error is not None]
+    return Status(
+        messages=messages,
+        sessions=len(sessions),
+        memories=dict(kinds),
+        tiers=dict(tiers),
+        states=dict(states),
+        due=dict(Counter(item.kind for item in due if item.due_at <= tx.now)),
+        waiting=dict(Counter(item.kind for item in due if item.due_at > tx.now)),
+        leased=tx.leased(),
+        raw=raw,
+        oldest_due_at=min((item.due_at for item in due if item.due_at <= tx.now), default=None),
+        last_error=errors[-1].last_error if errors else None,
+        store=facts.backend,
+        schema=facts.schema,
+        pending=sum(session.last_seq - session.cursor for session in sessions),
+        set_aside=sum(is_kept(memory) for memory in held),
+        parked=sum(item.due_at > tx.now and (item.attempts > 0 or item.kind == "redo") for item in due),
+        models=dict(models or {}),
+        doubts=len(doubts(tx)),
+    )

@@ -1,0 +1,363 @@
+"""Undoing a change: a new change that brings back what each row was before, or a conflict and nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from memhold.facts.revisions import as_before, memory_digest, restore, revise
+from memhold.facts.rollups import founded, joined
+from memhold.facts.timeline import contradicting
+from memhold.index.pending_vectors import look_again
+from memhold.journal.archive import archive
+from memhold.journal.visibility import checked_id, sees
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.values.answers import Receipt
+from memhold.values.errors import Forgotten, NotFound, UndoConflict, WrongKind
+from memhold.values.records import Author, Change, Effect, Memory, Session, Span
+
+__all__ = ["Undoer", "undo"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undoer:
+    """What an undo needs beside its transaction. With `redo` an undone consolidation is due to be done again."""
+
+    ids: Ids
+    author: Author
+    secret: bytes
+    redo: bool = False
+
+
+def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Receipt:
+    """Undo a change; undoing an undo is redo.
+
+    Each row must still be at the revision that the change made. Otherwise later changes stand on it: they are
+    `blocking`, and with `cascade` they are undone first, newest first, in the same transaction.
+
+    Raises:
+        NotFound: no such change in this scope.
+        WrongKind: the id is not a change's.
+        Forgotten: the change is a hard forget, or what it did was forgotten since.
+        UndoConflict: an add, a change that is undone already, or one that others stand on.
+    """
+    if not checked_id(change_id).startswith("chg_"):
+        raise WrongKind(f"{change_id!r:.80} is not the id of a change; pass one (chg_…)", id=change_id)
+    change = tx.find_change(change_id)
+    if change is None or not _seen(tx, change):
+        raise NotFound(f"no change {change_id!r:.80} in this scope", id=change_id)
+    _check(change)
+    if _emptied(tx, change):
+        raise Forgotten(f"all that {change_id} hid was forgotten since; tell it anew", id=change_id)
+    blocking = _blocking(tx, change, undoer.secret)
+    if any(_told(tx, one) for one in blocking) and not cascade:
+        later = ", ".join(blocking[:5])
+        message = f"later changes stand on {change_id}: {later}; undo them first, or pass cascade=True"
+        raise UndoConflict(message, blocking=blocking)
+    undone = _undo_tree(tx, change, undoer)
+    made = tuple(one for one in reversed(undone) if _told(tx, _undone_by(tx, one)))
+    return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
+
+
+def _undone_by(tx: ReadTx, undo_id: str) -> str:
+    made = tx.find_change(undo_id)
+    return "" if made is None or made.undoes is None else made.undoes
+
+
+def _told(tx: ReadTx, change_id: str) -> bool:
+    """Whether somebody made a change; what only time and evidence did to a row goes with what is undone below it."""
+    change = tx.find_change(change_id)
+    return change is None or change.verb not in {"evidence", "expire"}
+
+
+def _seen(tx: ReadTx, change: Change) -> bool:
+    """Whether the scope's agent may see the change: one that touched only another agent's memories is not there."""
+    touched = tx.find_memories([effect.memory_id for effect in change.effects])
+    return not touched or any(sees(tx.scope, memory) for memory in touched)
+
+
+def _undo_tree(tx: WriteTx, change: Change, undoer: Undoer) -> list[str]:
+    """Undo what stands on a change, newest first and each with what stands on it, then the change itself."""
+    undone: list[str] = []
+    while blocking := _blocking(tx, change, undoer.secret):
+        newest = tx.find_change(blocking[0])
+        if newest is None or newest.seq <= change.seq or _refusal(newest) is not None:
+            raise UndoConflict(
+                f"{blocking[0]} stands on {change.id} and cannot be undone; tell the right value instead",
+                blocking=blocking,
+            )
+        undone += _undo_tree(tx, newest, undoer)
+    return [*undone, _undo_one(tx, change, undoer)]
+
+
+def _refusal(change: Change) -> str | None:
+    if change.verb == "add":
+        return "an add cannot be undone: the journal only grows; forget its messages instead"
+    if change.undone_by is not None:
+        return f"{change.id} is undone already, by {change.undone_by}; undo that to redo it"
+    return None
+
+
+def _check(change: Change) -> None:
+    if change.verb == "forget":
+        raise Forgotten(f"{change.id} forgot for good and cannot be undone; tell it anew", id=change.id)
+    refusal = _refusal(change)
+    if refusal is not None:
+        raise UndoConflict(refusal, blocking=() if change.undone_by is None else (change.undone_by,))
+
+
+def _blocking(tx: ReadTx, change: Change, secret: bytes) -> list[str]:
+    """What must be undone first, so that each row is again as this change left it; newest first.
+
+    Once they are, also what would contradict the rows that the undo brings back.
+    """
+    blocking: set[str] = set()
+    for effect in _moved(tx, change):
+        current = tx.find_memories([effect.memory_id])
+        if not current:
+            blocking |= _hiding(tx, effect.memory_id, change)
+        elif effect.rev_before == effect.rev_after:
+            continue
+        elif current[0].rev != effect.rev_after:
+            blocking |= _between(tx, change, _touching(tx, effect.memory_id))
+    for span in () if _learned(change) else change.spans:
+        session = tx.find_session(span.session)
+        if session is None:
+            raise Forgotten(f"the session that {change.id} consolidated was forgotten since; add it anew", id=change.id)
+        if session.cursor != _cursor_after(tx, change, span):
+            moves = [c for c in _changes(tx) if c.verb != "add" and any(s.session == span.session for s in c.spans)]
+            blocking |= _between(tx, change, moves)
+    if not blocking:
+        blocking = _contradicting(tx, change, secret)
+    found = {item: tx.find_change(item) for item in blocking}
+    return sorted(found, key=lambda item: -1 if (one := found[item]) is None else one.seq, reverse=True)
+
+
+def _hiding(tx: ReadTx, memory_id: str, change: Change) -> set[str]:
+    """The standing change that hides a memory; it can be shown again, so it blocks and is not "forgotten".
+
+    Raises:
+        Forgotten: nothing hides it: it is gone.
+    """
+    if tx.tombstone(memory_id) is None:
+        for later in _changes(tx, after=change.seq):
+            if later.undone_by is None and memory_id in later.sources and _root(tx, later).verb == "hide":
+                return {later.id}
+    raise Forgotten(f"{memory_id}, which {change.id} touched, was forgotten since; tell it anew", id=memory_id)
+
+
+def _between(tx: ReadTx, change: Change, touching: Sequence[Change]) -> set[str]:
+    """What separates a row's present from how a change left it.
+
+    `touching` are all changes of the row, oldest first. Of a row there stands, at any time, a stack of changes: one
+    that is made goes on top, undoing one brings back the stack from before it.
+    """
+    after, stack = _stacks(touching)
+    wanted = after.get(change.id, stack)
+    shared = 0
+    while shared < min(len(stack), len(wanted)) and stack[shared] == wanted[shared]:
+        shared += 1
+    gone = [found for item in wanted[shared:] if (found := tx.find_change(item)) is not None]
+    return {*stack[shared:], *(one.undone_by for one in gone if one.undone_by is not None)}
+
+
+def _stacks(touching: Sequence[Change]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """The standing changes of a row after each of its changes, and now."""
+    before: dict[str, tuple[str, ...]] = {}
+    after: dict[str, tuple[str, ...]] = {}
+    stack: tuple[str, ...] = ()
+    for one in touching:
+        before[one.id] = stack
+        stack = (*stack, one.id) if one.undoes is None else before.get(one.undoes, stack)
+        after[one.id] = stack
+    return after, stack
+
+
+def _contradicting(tx: ReadTx, change: Change, secret: bytes) -> set[str]:
+    """The newest standing changes of memories that cannot stand beside what this undo would bring back."""
+    brought = {memory.id: memory for memory in _brought_back(tx, change)}
+    others: set[str] = set()
+    for memory in brought.values():
+        if memory.kind == "fact":
+            timeline = tx.facts(subject=memory.subject or "", key=memory.key or "", agent=memory.agent)
+            others |= contradicting([brought.get(fact.id, fact) for fact in timeline if fact.id != memory.id], memory)
+        elif memory.state == "active":
+            same = tx.same_content(kind=memory.kind, digest=memory_digest(secret, memory), agent=memory.agent)
+            others |= set() if same is None else {same.id}
+        if memory.kind in {"summary", "raw"} and memory.state == "active":
+            # While it was away its window was kept anew: the two would say everything twice.
+            anew = (one for one in tx.derived(memory.sources) if one.kind in {"summary", "raw"})
+            others |= {one.id for one in anew if one.state == "active" and one.created_at >= change.at}
+    stacks = (_stacks(_touching(tx, other))[1] for other in others - brought.keys())
+    return {stack[-1] for stack in stacks if stack}
+
+
+def _brought_back(tx: ReadTx, change: Change) -> list[Memory]:
+    """The memories as undoing the change would leave them."""
+    found = [as_before(tx, effect, change) for effect in _moved(tx, change)]
+    if _root(tx, change).verb == "hide" and _forward(tx, change):
+        # What another hide covers too stays hidden, and is brought back by nothing here.
+        found += [item for item in tx.hidden(by=_mark_of(tx, change)) if isinstance(item, Memory)]
+    return found
+
+
+def _changes(tx: ReadTx, *, memory_id: str | None = None, after: int = 0) -> Iterator[Change]:
+    while page := tx.changes(memory_id=memory_id, after=after):
+        yield from page
+        after = page[-1].seq
+
+
+def _touching(tx: ReadTx, memory_id: str) -> list[Change]:
+    """The changes that gave a memory another revision; one that kept it apart from others gave none."""
+    return [
+        change
+        for change in _changes(tx, memory_id=memory_id)
+        if any(one.memory_id == memory_id and one.rev_before != one.rev_after for one in change.effects)
+    ]
+
+
+def _root(tx: ReadTx, change: Change) -> Change:
+    """What an undo, or an undo of an undo, goes back to."""
+    while change.undoes is not None and (before := tx.find_change(change.undoes)) is not None:
+        change = before
+    return change
+
+
+def _mark_of(tx: ReadTx, change: Change) -> str:
+    """The change that rows carry which this hide, or this redo of one, keeps hidden."""
+    root = _root(tx, change)
+    return root.id if change is root else change.id
+
+
+def _forward(tx: ReadTx, change: Change) -> bool:
+    """Whether the change moved cursors forward: a consolidation, or the redo of one."""
+    steps = 0
+    while change.undoes is not None:
+        before = tx.find_change(change.undoes)
+        if before is None:
+            break
+        change, steps = before, steps + 1
+    return steps % 2 == 0
+
+
+def _cursor_after(tx: ReadTx, change: Change, span: Span) -> int:
+    return span.last if _forward(tx, change) else span.first - 1
+
+
+def _emptied(tx: ReadTx, change: Change) -> bool:
+    """Whether this hid something of which nothing is left."""
+    hides = _root(tx, change).verb == "hide" and bool(change.sources)
+    return hides and all(tx.tombstone(one) is not None for one in change.sources)
+
+
+def _moved(tx: ReadTx, change: Change) -> tuple[Effect, ...]:
+    """The effects of a change that are to be undone; what a hide only names is shown again, at the revision it has."""
+    if _root(tx, change).verb != "hide":
+        return change.effects
+    return tuple(effect for effect in change.effects if effect.rev_before != effect.rev_after)
+
+
+def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
+    moved = _moved(tx, change)
+    effects = [restore(tx, effect, change) for effect in reversed(moved)]
+    effects += [effect for effect in change.effects if effect not in moved]
+    forward = _forward(tx, change)
+    learned = _learned(change)
+    if learned:
+        effects = _left_raw(tx, change, effects, undoer)
+    for span in () if learned else change.spans:
+        session = tx.find_session(span.session)
+        if session is not None:
+            _move(tx, session, span, forward=forward)
+    made = Change(
+        id=undoer.ids.new("chg"),
+        seq=0,
+        verb="undo",
+        reason=f"undoes {change.id}",
+        by=undoer.author,
+        at=tx.now,
+        sources=change.sources,
+        spans=() if learned else change.spans,
+        effects=tuple(effects),
+        undoes=change.id,
+    )
+    _hidden(tx, change, made)
+    touched = [*(effect.memory_id for effect in made.effects), *change.sources]
+    tx.add_change(replace(made, effects=joined((*made.effects, *founded(tx, touched)))))
+    _mark(tx, change, made.id)
+    return made.id
+
+
+def _learned(change: Change) -> bool:
+    """Whether a model or the rules consolidated a window: its undoing leaves the cursor where it is."""
+    return change.verb == "consolidate" and change.by.version is not None
+
+
+def _left_raw(tx: WriteTx, change: Change, effects: Sequence[Effect], undoer: Undoer) -> list[Effect]:
+    """What the window stood for becomes RAW again, by the user's wish, or to be done again."""
+    found = {effect.memory_id: effect for effect in effects}
+    kept = not undoer.redo
+    back = [m for m in tx.find_memories(list(found)) if m.kind == "raw" and m.state == "active"]
+    for memory in back:
+        held = memory.metadata.get("raw")
+        about = {**(held if isinstance(held, dict) else {}), "kept": kept}
+        effect = revise(tx, memory, metadata={**memory.metadata, "raw": about})
+        found[memory.id] = replace(effect, rev_before=found[memory.id].rev_before)
+    messages = sorted(tx.find_messages(change.sources), key=lambda message: message.seq)
+    if not back and messages:
+        about = {"reason": "the consolidation was undone", "kept": kept}
+        _, made = archive(tx, messages, secret=undoer.secret, ids=undoer.ids, author=undoer.author, about=about)
+        found |= {effect.memory_id: effect for effect in made}
+    if undoer.redo:
+        tx.put_due("redo", "raw", tx.now)
+    return list(found.values())
+
+
+def _move(tx: WriteTx, session: Session, span: Span, *, forward: bool) -> None:
+    """Move a cursor back in front of a span, whose messages wait again, or behind it."""
+    moved = replace(session, cursor=span.first - 1 if forward else span.last, rev=session.rev + 1)
+    if forward:
+        start = min(session.window_start, moved.cursor)
+        tx.put_session(replace(moved, window_start=start, asked=min(session.asked, moved.cursor)))
+    else:
+        tx.put_session(replace(moved, window_start=max(session.window_start, span.last)))
+
+
+def _mark(tx: WriteTx, change: Change, by: str) -> None:
+    """Note what is undone now: an undo that is undone lets what it undid stand again, and so on down."""
+    tx.mark_undone(change.id, by)
+    stands = True
+    while change.undoes is not None and (undone := tx.find_change(change.undoes)) is not None:
+        tx.mark_undone(undone.id, None if stands else change.id)
+        change, stands = undone, not stands
+
+
+def _hidden(tx: WriteTx, change: Change, made: Change) -> None:
+    """Undo a hide, or hide again what an undo revealed."""
+    root = _root(tx, change)
+    if root.verb != "hide":
+        return
+    if _forward(tx, change):
+        tx.reveal(_mark_of(tx, change))
+        _flag(tx, change.sources)
+        for name in {message.session for message in tx.find_messages(change.sources)}:
+            session = tx.session(name)
+            if session is not None:
+                # The window may have been consolidated without what shows again.
+                tx.put_session(replace(session, torn=True, rev=session.rev + 1))
+                tx.put_due("consolidate", session.id, tx.now)
+        look_again(tx, sorted(_numbers(tx, change.sources)))
+    else:
+        numbers = _numbers(tx, change.sources)
+        tx.hide(change.sources, made.id)
+        tx.flag(dict.fromkeys(numbers, False))
+
+
+def _numbers(tx: ReadTx, ids: Sequence[str]) -> dict[int, bool]:
+    messages = {message.number: True for message in tx.find_messages(ids)}
+    return messages | {memory.number: memory.shown for memory in tx.find_memories(ids)}
+
+
+def _flag(tx: WriteTx, ids: Sequence[str]) -> None:
+    tx.flag(_numbers(tx, ids))

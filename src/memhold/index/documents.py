@@ -1,0 +1,87 @@
+"""Messages and memories as documents of the words index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from memhold.index.marks import asks, said_by
+from memhold.index.pending_vectors import due_compaction, due_index
+from memhold.messages.fences import said
+from memhold.ports.postings import DocumentKind, DocumentRecord, DocumentRole, Entry
+from memhold.ports.transaction import WriteTx
+from memhold.text.analysis import Terms, analyse
+from memhold.upkeep.periods import due_rollup
+from memhold.values.records import HitKind, Kind, Memory, Message, micros
+
+__all__ = ["KIND_OF", "ROLE_OF", "index_memories", "memory_entry", "message_entry"]
+
+KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
+    {
+        "message": DocumentKind.MESSAGE,
+        "fact": DocumentKind.FACT,
+        "note": DocumentKind.NOTE,
+        "summary": DocumentKind.SUMMARY,
+        "raw": DocumentKind.RAW,
+        "rollup": DocumentKind.ROLLUP,
+    }
+)
+ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
+    {
+        "system": DocumentRole.SYSTEM,
+        "developer": DocumentRole.DEVELOPER,
+        "user": DocumentRole.USER,
+        "assistant": DocumentRole.ASSISTANT,
+        "tool": DocumentRole.TOOL,
+        "function": DocumentRole.TOOL,
+    }
+)
+
+
+def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -> Entry:
+    """A message as a document: its terms, and where and when it was said; `session` and `agent` are their numbers."""
+    record = DocumentRecord(
+        kind=DocumentKind.MESSAGE,
+        role=ROLE_OF.get(message.role, DocumentRole.NONE),
+        length=terms.length,
+        session=session,
+        seq=message.seq,
+        event_time=micros(message.event_time),
+        agent=agent,
+    )
+    # Who said it, and whether it asks, are terms of their own kind, beside the words of the text.
+    marks = {**said_by(message.body.get("name")), **asks(said(message))}
+    return Entry(number=message.number, record=record, terms={**terms.counts, **marks})
+
+
+def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> Entry:
+    """A memory as a document: its terms, and from when and where it is; `session` and `agent` are their numbers."""
+    record = DocumentRecord(
+        kind=KIND_OF[_kind(memory.kind)],
+        length=terms.length,
+        session=session,
+        event_time=micros(memory.event_time),
+        agent=agent,
+        active=memory.shown,
+    )
+    return Entry(number=memory.number, record=record, terms=terms.counts)
+
+
+def index_memories(tx: WriteTx, memories: Sequence[Memory]) -> None:
+    """Put new memories into the words index, in the transaction that stores them."""
+    entries = []
+    for memory in sorted(memories, key=lambda memory: memory.number):
+        session = None if memory.session is None else tx.session(memory.session)
+        number = 0 if session is None else session.number
+        agent = tx.agent_number(memory.agent)
+        entries.append(memory_entry(memory, analyse(memory.text), session=number, agent=agent))
+    tx.index(entries)
+    if entries:
+        due_index(tx)
+    if any(memory.kind == "note" and memory.state == "active" for memory in memories):
+        due_compaction(tx)
+    due_rollup(tx, [memory for memory in memories if memory.kind == "summary" and memory.state == "active"])
+
+
+def _kind(kind: Kind) -> HitKind:
+    return kind

@@ -1,0 +1,44 @@
+"""Terms of the words index that mark a message: who said it, and whether it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memhold.text.analysis import analyse
+
+__all__ = ["ASKING", "SPEAKER", "_QUESTION_MARKS", "asks", "said_by"]
+
+SPEAKER = "\x02by:"
+"""Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
+
+
+ASKING = "\x02asks"
+"""The term of a message with a question mark; it stands there twice where the message ends with it."""
+
+
+_QUESTION_MARKS = frozenset("?\uff1f\u061f\u2047\u2048\u203d\ufe56")
+
+
+_MOST_NOTES = 8
+"""So many notes in square brackets (a picture's caption) may stand behind a question."""
+
+
+def said_by(name: object) -> Mapping[str, int]:
+    """The terms that say who said a message, for the words index; none where no name was given."""
+    return dict.fromkeys((SPEAKER + term for term in analyse(name).counts), 1) if isinstance(name, str) else {}
+
+
+def asks(text: str) -> Mapping[str, int]:
+    """The term that says that a message asks, for the words index: once, or twice where it ends with the question.
+
+    Told by the question mark, which most languages share; a language that writes none is taken to state.
+    """
+    if _QUESTION_MARKS.isdisjoint(text):
+        return {}
+    rest = text.rstrip()
+    for _ in range(_MOST_NOTES):
+        if not rest.endswith("]"):
+            break
+        rest = rest[: max(rest.rfind("["), 0)].rstrip()
+    last = next((char for char in reversed(rest) if char.isalnum() or char in _QUESTION_MARKS), "")
+    return {ASKING: 2 if last in _QUESTION_MARKS else 1}

@@ -1,0 +1,198 @@
+"""The meaning index: what has no vector yet, and putting vectors in. Models are called between transactions.
+
+What is to be done follows from state: a document number without a mark in the generation's blocks. So the step may be
+cut short, run twice or be late, and the next one does what is left.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memhold.messages.fences import unquoted
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.ports.vector_blocks import UNSEEN, Generation, block_of, unseen, written
+from memhold.values.errors import StoreError
+from memhold.values.records import Memory, Message
+
+__all__ = [
+    "DUE_COMPACTION",
+    "DUE_INDEX",
+    "Batch",
+    "begin",
+    "complete",
+    "drop_retired",
+    "due_compaction",
+    "due_index",
+    "look_again",
+    "next_batch",
+    "put_vectors",
+    "switch",
+    "targets",
+]
+
+DUE_INDEX = ("index", "vectors")
+"""The kind and ref of the due work."""
+
+DUE_COMPACTION = ("compact", "memories")
+
+BATCH_DOCUMENTS = 512
+BATCH_CHARS = 400_000
+"""A batch ends at this many documents or characters, so that no transaction is long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Documents of a scope that a generation has not seen: those with a text to embed, and those with nothing."""
+
+    texts: Mapping[int, str]
+    empty: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many documents it settles."""
+        return len(self.texts) + len(self.empty)
+
+
+def due_index(tx: WriteTx) -> None:
+    """Make the scope's meaning index due: documents came, or came back."""
+    tx.put_due(*DUE_INDEX, tx.now)
+
+
+def due_compaction(tx: WriteTx) -> None:
+    """Have compaction look whether it is time for a run: a note came, or came back."""
+    tx.put_due(*DUE_COMPACTION, tx.now)
+
+
+def targets(generations: Sequence[Generation], fingerprint: str) -> list[Generation]:
+    """The generations that a process with this embedding may write: the current or the building one that is its own."""
+    return [held for held in generations if held.state != "retired" and held.fingerprint == fingerprint]
+
+
+def begin(tx: WriteTx, *, fingerprint: str, dimension: int) -> Generation | None:
+    """Begin the generation of an embedding: the current one where there is none, else one that builds beside it.
+
+    Returns the generation that this embedding now writes; None where another one is building already. A retired
+    generation is never taken up again: its vectors may be gone.
+    """
+    held = tx.generations()
+    mine = targets(held, fingerprint)
+    if mine:
+        return mine[0]
+    states = {generation.state for generation in held}
+    if "building" in states:
+        return None
+    made = Generation(
+        number=max((generation.number for generation in held), default=0) + 1,
+        fingerprint=fingerprint,
+        dimension=dimension,
+        state="building" if "current" in states else "current",
+        made_at=tx.now,
+    )
+    tx.put_generation(made)
+    return made
+
+
+def next_batch(tx: ReadTx, generation: Generation) -> Batch:
+    """The next documents to embed, in order of number; an empty batch when the scope has none left."""
+    numbers = unseen(tx.vector_marks(generation.number), tx.document_count(), BATCH_DOCUMENTS)
+    texts: dict[int, str] = {}
+    chars = 0
+    items = {item.number: item for item in tx.find_numbers(numbers)}
+    empty = []
+    for number in numbers:
+        item = items.get(number)
+        text = _said(tx, item)
+        if not text.strip():
+            empty.append(number)
+            continue
+        if texts and chars + len(text) > BATCH_CHARS:
+            break
+        texts[number] = text
+        chars += len(text)
+    return Batch(texts=texts, empty=tuple(empty))
+
+
+def _said(tx: ReadTx, item: Message | Memory | None) -> str:
+    """What is to be embedded: a text without what it quotes from this store; nothing where there is nothing to find.
+
+    Of a RAW window that is what its messages say that may be embedded: it holds the words of the others too.
+    """
+    if isinstance(item, Message):
+        return unquoted(item) if item.embed else ""
+    if item is None or item.kind != "raw":
+        return "" if item is None else item.text
+    messages = tx.find_messages(item.sources)
+    if all(message.embed for message in messages):
+        return item.text
+    return "\n".join(unquoted(message) for message in messages if message.embed)
+
+
+def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapping[int, bytes]) -> bool:
+    """Put a batch's vectors in; what was forgotten meanwhile gets none. False when the generation is no longer open.
+
+    A text of the batch without a vector is set aside: the embedding does not take it. `reindex` tries it again.
+    """
+    held = next((one for one in tx.generations() if one.number == generation.number), None)
+    if held is None or held.state == "retired":
+        return False
+    living = {item.number for item in tx.find_numbers(list(vectors))}
+    values: dict[int, dict[int, bytes | None]] = defaultdict(dict)
+    for number in batch.empty:
+        values[block_of(number)][number] = None
+    refused = sorted(batch.texts.keys() - vectors.keys())
+    for number in refused:
+        values[block_of(number)][number] = None
+    for number, vector in vectors.items():
+        values[block_of(number)][number] = vector if number in living else None
+    before = {block.first: block for block in tx.vector_blocks(generation.number, sorted(values))}
+    blocks = [
+        written(before.get(first), part, first=first, dimension=generation.dimension, refused=refused)
+        for first, part in sorted(values.items())
+    ]
+    tx.put_vectors(generation.number, blocks)
+    return True
+
+
+def look_again(tx: WriteTx, numbers: Sequence[int]) -> None:
+    """Have these documents looked at again in every open generation: they were hidden and are shown again."""
+    for generation in tx.generations():
+        if generation.state == "retired":
+            continue
+        blocks = []
+        for block in tx.vector_blocks(generation.number, sorted({block_of(number) for number in numbers})):
+            marks = bytearray(block.marks)
+            for number in numbers:
+                if block_of(number) == block.first and number - block.first < len(marks):
+                    marks[number - block.first] = UNSEEN
+            blocks.append(replace(block, marks=bytes(marks)))
+        tx.put_vectors(generation.number, blocks)
+    due_index(tx)
+
+
+def complete(tx: ReadTx, generation: Generation) -> bool:
+    """Whether the scope has no document left that this generation has not seen."""
+    return not unseen(tx.vector_marks(generation.number), tx.document_count(), 1)
+
+
+def switch(tx: WriteTx, generation: Generation) -> None:
+    """Make a generation that was built current; the one before is retired.
+
+    Raises:
+        StoreError: it is not building any more.
+    """
+    held = {one.number: one for one in tx.generations()}
+    if generation.number not in held or held[generation.number].state != "building":
+        raise StoreError(f"generation {generation.number} is not building any more; run the work again")
+    for one in held.values():
+        if one.state == "current":
+            tx.put_generation(replace(one, state="retired"))
+    tx.put_generation(replace(generation, state="current"))
+
+
+def drop_retired(tx: WriteTx) -> None:
+    """Remove the scope's vectors of retired generations."""
+    for generation in tx.generations():
+        if generation.state == "retired" and tx.vector_marks(generation.number):
+            tx.clear_vectors(generation.number)

@@ -1,0 +1,126 @@
+"""Appending to the journal, and the sessions that it is kept in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memhold.index.documents import message_entry
+from memhold.index.pending_vectors import due_index
+from memhold.journal.redaction import redacted_draft
+from memhold.journal.windows import When, due_at, skipped, weight
+from memhold.messages.fences import find_quotes, without
+from memhold.messages.ingest import Draft
+from memhold.ports.stores import Ids, Redactor
+from memhold.ports.transaction import WriteTx
+from memhold.text.analysis import Terms, analyse
+from memhold.values.answers import Receipt, Visibility
+from memhold.values.records import Author, Change, Message, Quote, Session, Span
+
+__all__ = ["Prepared", "append", "ensure_session", "prepare"]
+
+_SEEN_LATER = Visibility(meaning=None, consolidated=False)
+_NOT_SEEN = Visibility(meaning=False, consolidated=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Drafts after redaction, analysed: everything about an add that needs no transaction."""
+
+    drafts: tuple[Draft, ...]
+    terms: tuple[Terms, ...]
+    quotes: tuple[tuple[Quote, ...], ...]
+    redacted: int = 0
+
+
+def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Prepared:
+    """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken."""
+    redacted = 0
+    if redactor is not None:
+        cleaned = [redacted_draft(draft, redactor, place=f"message {index}") for index, draft in enumerate(drafts)]
+        drafts, redacted = [draft for draft, _ in cleaned], sum(count for _, count in cleaned)
+    quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
+    terms = tuple(analyse(without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
+    return Prepared(drafts=tuple(drafts), terms=terms, quotes=quotes, redacted=redacted)
+
+
+def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:
+    """The session of that name, made now if it is not there."""
+    session = tx.session(name)
+    if session is None:
+        session = Session(
+            id=ids.new("ses"), name=name, number=tx.take_session_number(), created_at=tx.now, last_at=tx.now
+        )
+        tx.put_session(session)
+    return session
+
+
+def append(
+    tx: WriteTx,
+    prepared: Prepared,
+    *,
+    session: str,
+    agent: str | None,
+    author: Author,
+    ids: Ids,
+    given: Sequence[str | None] = (),
+    when: When | None = None,
+    meaning: bool = True,
+) -> Receipt:
+    """Append messages to a session: the journal, the words index and the audit trail in one transaction.
+
+    Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one.
+    With `when`, the session's window becomes due work; `meaning` says whether there is an embedding. An empty batch
+    writes nothing.
+    """
+    if not prepared.drafts:
+        return Receipt(ids=())
+    held = ensure_session(tx, session, ids)
+    change_id = ids.new("chg")
+    first, agent_number = tx.take_numbers(len(prepared.drafts)), tx.agent_number(agent)
+    messages, entries = [], []
+    for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
+        message = Message(
+            id=(given[offset] if given else None) or ids.new("msg"),
+            number=first + offset,
+            session=session,
+            seq=held.last_seq + 1 + offset,
+            role=draft.role,
+            body=draft.body,
+            shape=draft.shape,
+            text=draft.text,
+            event_time=draft.event_time or tx.now,
+            recorded_at=tx.now,
+            change_id=change_id,
+            agent=agent,
+            embed=draft.embed,
+            metadata=draft.metadata,
+            quotes=prepared.quotes[offset],
+        )
+        messages.append(message)
+        entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
+    last = messages[-1].seq
+    pending = held.pending_tokens + weight(messages)
+    moved = replace(held, last_seq=last, last_at=tx.now, ended_at=None, pending_tokens=pending)
+    tx.put_session(moved)
+    due = None if when is None or skipped(session, when) else due_at(moved, when, tx.now)
+    if due is not None:
+        tx.put_due("consolidate", moved.id, due)
+    tx.add_messages(messages)
+    tx.index(entries)
+    embedded = any(message.embed for message in messages)
+    if embedded:
+        due_index(tx)
+    tx.add_change(_appended(change_id, author, tx.now, Span(session=held.id, first=held.last_seq + 1, last=last)))
+    return Receipt(
+        ids=tuple(message.id for message in messages),
+        change_ids=(change_id,),
+        redacted=prepared.redacted,
+        visibility=_SEEN_LATER if embedded and meaning else _NOT_SEEN,
+    )
+
+
+def _appended(change_id: str, author: Author, at: datetime, span: Span) -> Change:
+    reason = "imported" if author.origin == "import" else "messages arrived"
+    return Change(id=change_id, seq=0, verb="add", reason=reason, by=author, at=at, spans=(span,))

@@ -1,0 +1,162 @@
+"""Windows that no model has read: kept whole and searchable as RAW memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memhold.index.documents import index_memories
+from memhold.messages.fences import unquoted
+from memhold.ports.idempotency import keyed_digest
+from memhold.ports.stores import Ids
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.values.answers import Receipt
+from memhold.values.records import Author, Change, Effect, Memory, Message, Session, Span, Trust
+
+__all__ = ["NOTHING", "RAW_CHARS", "archive", "close_window", "split_window", "transcript", "uncovered"]
+
+NOTHING = "consolidated: nothing to remember"
+"""The reason of a change that found nothing worth keeping in its window."""
+
+RAW_CHARS = 20_000
+"""Longest text of one RAW memory, in characters; a longer window becomes several, cut between messages."""
+
+
+def transcript(message: Message) -> str:
+    """One message as a line of a transcript: time, who, what; without what it quotes from this store."""
+    moment = message.event_time.strftime("%Y-%m-%d %H:%M")
+    name = message.body.get("name")
+    who = f"{message.role} {name}" if isinstance(name, str) and name else message.role
+    return f"[{moment}] {who}: {unquoted(message) if message.quotes else message.text}"
+
+
+def split_window(messages: Sequence[Message], *, limit: int = RAW_CHARS) -> Iterator[tuple[str, tuple[Message, ...]]]:
+    """The window as texts of at most `limit` characters with the messages that each holds, in order, nothing left out.
+
+    One text holds messages of one agent. Messages stay whole where they fit; one that alone is longer than the limit
+    is cut into several texts.
+    """
+    lines: list[str] = []
+    held: list[Message] = []
+    size = 0
+    for message in messages:
+        line = transcript(message)
+        if held and (size + len(line) + 1 > limit or message.agent != held[-1].agent):
+            yield "\n".join(lines), tuple(held)
+            lines, held, size = [], [], 0
+        while len(line) > limit:
+            yield line[:limit], (message,)
+            line = line[limit:]
+        lines.append(line)
+        held.append(message)
+        size += len(line) + 1
+    if held:
+        yield "\n".join(lines), tuple(held)
+
+
+def archive(
+    tx: WriteTx,
+    messages: Sequence[Message],
+    *,
+    secret: bytes,
+    ids: Ids,
+    author: Author,
+    raw_chars: int = RAW_CHARS,
+    about: Mapping[str, Any] | None = None,
+) -> tuple[list[Memory], list[Effect]]:
+    """Store a window as RAW memories of at most `raw_chars` characters each, complete and in order.
+
+    The first of each agent names the window (`metadata["raw"]["window"]`) for those behind it; `about` stands beside.
+    """
+    parts = list(split_window(messages, limit=raw_chars))
+    first = tx.take_numbers(len(parts)) if parts else 0
+    stored: list[Memory] = []
+    window = ""
+    for offset, (text, held) in enumerate(parts):
+        memory_id = ids.new("mem")
+        if not stored or stored[-1].agent != held[0].agent:
+            window = memory_id
+        memory = Memory(
+            id=memory_id,
+            number=first + offset,
+            kind="raw",
+            text=text,
+            agent=held[0].agent,
+            session=held[0].session,
+            origin=author.origin,
+            trust=_trust(held),
+            sources=tuple(message.id for message in held),
+            metadata={"raw": {"window": window, **(about or {})}},
+            event_time=held[0].event_time,
+            valid_from=held[0].event_time,
+            created_at=tx.now,
+            recorded_at=tx.now,
+        )
+        tx.put_memory(memory, digest=keyed_digest(secret, "raw", memory.id))
+        stored.append(memory)
+    index_memories(tx, stored)
+    return stored, [Effect(memory_id=memory.id, rev_before=0, rev_after=1) for memory in stored]
+
+
+def _trust(messages: Sequence[Message]) -> Trust:
+    roles = {message.role for message in messages}
+    if roles & {"tool", "function"}:
+        return "tool"
+    return "assistant" if "assistant" in roles else "user"
+
+
+def close_window(
+    tx: WriteTx,
+    session: Session,
+    *,
+    secret: bytes,
+    ids: Ids,
+    author: Author,
+    ended: bool,
+    raw_chars: int = RAW_CHARS,
+) -> Receipt:
+    """Take a session's window out of the way: its messages become RAW memories and the cursor moves past them.
+
+    Everything happens in the caller's transaction. A window without messages changes nothing but, with `ended`, the
+    time at which the session ended.
+    """
+    window = tx.messages(session.name, after=session.cursor)
+    last = session.last_seq
+    moved = replace(session, ended_at=tx.now if ended else session.ended_at, window_start=last, pending_tokens=0)
+    if not window:
+        if moved != session:
+            tx.put_session(moved)
+        return Receipt(ids=())
+    about = {"reason": "no model is configured"}
+    stored, effects = archive(tx, window, secret=secret, ids=ids, author=author, raw_chars=raw_chars, about=about)
+    tx.put_session(replace(moved, cursor=session.last_seq, rev=session.rev + 1))
+    change = Change(
+        id=ids.new("chg"),
+        seq=0,
+        verb="consolidate",
+        reason="kept raw: no model is configured",
+        by=author,
+        at=tx.now,
+        spans=(Span(session=session.id, first=session.cursor + 1, last=session.last_seq),),
+        effects=tuple(effects),
+    )
+    tx.add_change(change)
+    return Receipt(ids=tuple(memory.id for memory in stored), change_ids=(change.id,))
+
+
+def uncovered(tx: ReadTx, session: Session) -> list[Message]:
+    """Messages behind the cursor that no summary and no RAW memory holds: their window is due again.
+
+    What is merged into a summary holds nothing itself; a window with nothing worth keeping is dealt with.
+    """
+    behind = tx.messages(session.name, until=session.cursor)
+    covered: set[str] = set()
+    for memory in tx.derived([message.id for message in behind]):
+        if memory.kind in {"summary", "raw"} and memory.state not in {"retracted", "merged"}:
+            covered.update(memory.sources)
+    after = 0
+    while changes := tx.changes(after=after):
+        after = changes[-1].seq
+        covered.update(*(change.sources for change in changes if change.reason == NOTHING and change.undone_by is None))
+    return [message for message in behind if message.id not in covered]

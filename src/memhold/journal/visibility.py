@@ -1,0 +1,67 @@
+"""What a verb may see of its scope: with an agent that agent's rows and those of no agent, without one all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from memhold.ports.transaction import ReadTx
+from memhold.values.errors import InvalidInput, InvalidScope, NotFound
+from memhold.values.records import Memory, Message, Scope
+
+__all__ = ["checked_id", "checked_session", "has_labels", "page_of_messages", "seen", "sees"]
+
+T = TypeVar("T", Message, Memory)
+
+
+def sees(scope: Scope, item: Message | Memory) -> bool:
+    """Whether the scope's agent may see a row of its user."""
+    return scope.agent is None or item.agent in {None, scope.agent}
+
+
+def checked_id(item: str) -> str:
+    """An id that a caller gave, as far as it can be one.
+
+    Raises:
+        InvalidInput: it is no text.
+        NotFound: it holds half a surrogate pair, which no id does.
+    """
+    if not isinstance(item, str):
+        raise InvalidInput(f"an id is text, not {type(item).__name__}; pass the id that a receipt or a hit gave")
+    if any(0xD800 <= ord(c) <= 0xDFFF for c in item):
+        raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
+    return item
+
+
+def checked_session(name: str | None) -> str | None:
+    """The session that a filter names, as far as it can be one; `""` is the unnamed session.
+
+    Raises:
+        InvalidScope: no session can have that name.
+    """
+    if name:
+        Scope(session=name)
+    elif name is not None and not isinstance(name, str):
+        raise InvalidScope(f"session is a {type(name).__name__}; pass its name, or leave it out for every session")
+    return name
+
+
+def seen(tx: ReadTx, found: Iterable[T]) -> list[T]:
+    """Those of the rows that the transaction's scope sees."""
+    return [item for item in found if sees(tx.scope, item)]
+
+
+def has_labels(wanted: Sequence[str], held: Sequence[str]) -> bool:
+    """Whether all of these topics or entities are among those; labels are compared without case."""
+    return {label.casefold() for label in wanted} <= {label.casefold() for label in held}
+
+
+def page_of_messages(tx: ReadTx, session: str, *, after: int, limit: int) -> list[Message]:
+    """The first messages of a session behind `after` that the scope sees: fewer than `limit` only at the end."""
+    found: list[Message] = []
+    while page := tx.messages(session, after=after, limit=limit):
+        found += seen(tx, page)
+        if len(found) >= limit or len(page) < limit:
+            break
+        after = page[-1].seq
+    return found[:limit]

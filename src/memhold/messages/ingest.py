@@ -1,0 +1,156 @@
+"""Where messages enter: what the caller gave becomes drafts that the journal can keep, or a clear refusal.
+
+Memhold's own keys on a message are `event_time`, `metadata` and `embed`. They are taken off; everything else is the
+message, is kept as it is, and comes back equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from memhold.messages.limits import Limits
+from memhold.messages.shapes import read_message
+from memhold.values.errors import InvalidInput, InvalidMessage, NaiveTime, TooLarge
+from memhold.values.jsonable import body_from_json, body_json, json_copy, parse_time
+from memhold.values.records import Shape
+
+__all__ = ["OWN_KEYS", "Draft", "body_from_json", "body_json", "parse_messages"]
+
+OWN_KEYS = frozenset({"event_time", "metadata", "embed"})
+"""The keys of a message that are Memhold's and no part of its body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A message that was read and found good, before the journal gives it an id.
+
+    `body` is a plain copy of what the caller gave, without Memhold's own keys; later changes to the caller's dict do
+    not reach it. `size` is body and metadata in bytes, as JSON. `caller_id` is the body's own `id`, which stays in it.
+    """
+
+    role: str
+    body: Mapping[str, Any]
+    shape: Shape
+    text: str
+    size: int
+    event_time: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    embed: bool = True
+    caller_id: str | None = None
+
+
+def parse_messages(
+    raw: Mapping[str, Any] | Iterable[Mapping[str, Any]], *, now: datetime, limits: Limits | None = None
+) -> tuple[Draft, ...]:
+    """Drafts of the messages, in their order: all of them, or an error and none.
+
+    Accepted on each message, beside the message itself: `event_time` (an aware datetime or ISO-8601 text with a zone;
+    at most a day after `now`), `metadata` (a dict of JSON), `embed` (false: not to be found by meaning). One message
+    may be passed without a list around it. NUL and lone surrogates are kept and come back; `text` shows them as U+FFFD.
+
+    Raises:
+        InvalidMessage: a message is malformed, empty, has an unknown role, an id that stood before in this batch, or a
+            time in the future; `index` says which one, and `empty` is true where there is nothing in it.
+        NaiveTime: an `event_time` has no zone; `index` says which one.
+        TooLarge: a message or the batch is over a limit; `size`, `limit`, and `index` for a message.
+    """
+    limits = limits or Limits()
+    drafts: list[Draft] = []
+    seen: dict[str, int] = {}
+    total = 0
+    for index, message in enumerate(_listed(raw)):
+        if index >= limits.batch_messages:
+            raise _too_large("the batch has more messages than", index + 1, limits.batch_messages, None)
+        draft = _draft(message, index, now, limits)
+        total += draft.size
+        if total > limits.batch_bytes:
+            raise _too_large("the batch has more bytes than", total, limits.batch_bytes, None)
+        if draft.caller_id is not None and seen.setdefault(draft.caller_id, index) != index:
+            first = seen[draft.caller_id]
+            raise _invalid(index, f"its id {draft.caller_id!r:.80} is that of message {first} too; ids must differ")
+        drafts.append(draft)
+    return tuple(drafts)
+
+
+def _listed(raw: object) -> Iterable[object]:
+    if isinstance(raw, Mapping):
+        return (raw,)
+    if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
+        raise InvalidMessage(f"messages is a {type(raw).__name__}; pass a list of dicts with role and content", index=0)
+    return raw
+
+
+def _draft(message: object, index: int, now: datetime, limits: Limits) -> Draft:
+    if not isinstance(message, Mapping):
+        hint = "; pass its model_dump()" if hasattr(message, "model_dump") else "; pass a dict with role and content"
+        raise _invalid(index, f"it is a {type(message).__name__}{hint}")
+    try:
+        body = json_copy({name: value for name, value in message.items() if name not in OWN_KEYS})
+        metadata = _metadata(message.get("metadata"))
+        size = _size(body) + (_size(metadata) if metadata else 0)
+        if size > limits.message_bytes:
+            raise _too_large(f"message {index} has more bytes than", size, limits.message_bytes, index)
+        role, shape, text = read_message(body)
+        if len(text) * 4 > limits.text_bytes and (length := len(text.encode())) > limits.text_bytes:
+            raise _too_large(f"the text of message {index} has more bytes than", length, limits.text_bytes, index)
+        event_time = _event_time(message.get("event_time"), now, limits.ahead)
+    except NaiveTime as error:
+        raise NaiveTime(f"message {index}: {error}", index=index) from None
+    except TooLarge:
+        raise
+    except InvalidInput as error:
+        raise _invalid(index, str(error), **error.values) from None
+    embed = message.get("embed", True)
+    if not isinstance(embed, bool):
+        raise _invalid(index, "embed must be true or false")
+    caller_id = body.get("id")
+    return Draft(
+        role=role,
+        body=body,
+        shape=shape,
+        text=text,
+        size=size,
+        event_time=event_time,
+        metadata=metadata,
+        embed=embed,
+        caller_id=caller_id if isinstance(caller_id, str) else None,
+    )
+
+
+def _metadata(value: object) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"metadata is a {type(value).__name__}; pass a dict")
+    copied: dict[str, Any] = json_copy(value)
+    return copied
+
+
+def _event_time(value: object, now: datetime, ahead: timedelta) -> datetime | None:
+    if value is None:
+        return None
+    moment = parse_time(value)
+    if moment > now + ahead:
+        raise InvalidInput(
+            f"its event_time {moment.isoformat()} lies more than {ahead} after now; "
+            "event_time is when it was said: leave it out, or put a planned date into the text or metadata"
+        )
+    return moment
+
+
+def _size(body: Mapping[str, Any]) -> int:
+    text = body_json(body)
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _invalid(index: int, why: str, **values: Any) -> InvalidMessage:
+    return InvalidMessage(f"message {index}: {why}", **(values | {"index": index}))
+
+
+def _too_large(what: str, size: int, limit: int, index: int | None) -> TooLarge:
+    hint = "split it, or pass a reference instead of the data" if index is not None else "send it in several calls"
+    values = {"size": size, "limit": limit} | ({} if index is None else {"index": index})
+    return TooLarge(f"{what} the limit allows ({size:,} > {limit:,}); {hint}", **values)

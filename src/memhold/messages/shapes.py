@@ -1,0 +1,259 @@
+"""What a message says: its shape, whether it is well formed, and the text that a person would read in it.
+
+Two shapes are read, message by message, so one batch may mix them: the OpenAI chat shape and the Anthropic messages
+shape. A message of plain text fits both and counts as OpenAI. Parts and blocks of a type that is not known here are
+accepted and kept: providers add types faster than anyone can follow, and the journal keeps what happened.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from memhold.values.errors import InvalidMessage
+from memhold.values.records import Shape
+
+__all__ = ["ROLES", "read_message"]
+
+ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+"""Every role that is accepted. `function` is OpenAI's older name for `tool`."""
+
+Block = Mapping[str, Any]
+
+_ANTHROPIC = frozenset(
+    {"document", "image", "mcp_tool_use", "redacted_thinking", "search_result", "server_tool_use", "thinking"}
+    | {"container_upload", "tool_result", "tool_use"}
+)
+_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w=.+-]+)*;base64,[A-Za-z0-9+/=_\-\s]*", re.ASCII)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
+    """The role, the shape and the readable text of a message.
+
+    The text holds text parts, the names and arguments of calls, tool results, refusals and transcripts, a speaker's
+    `name` in front, and short marks for what is not text: `[image: example.org]`. It never holds base64 data, and not
+    the model's private thinking. NUL and lone surrogates, which no text column can hold, show as U+FFFD in it.
+
+    A tool result whose call is not there is well formed: the journal is the truth, and the history that it came from
+    may have been cut before it. A result that does not say which call it answers is not, and a message that has nothing
+    in it is not, save for a tool result: many tools rightly print nothing.
+
+    Raises:
+        InvalidMessage: the message is of neither shape, or there is nothing in it (`empty` is true then).
+    """
+    role = body.get("role")
+    if not isinstance(role, str) or role not in ROLES:
+        raise InvalidMessage(f"the role {role!r:.40} is unknown; use one of {', '.join(sorted(ROLES))}")
+    blocks = _blocks(body.get("content"))
+    shape = _shape(body, role, blocks)
+    pieces = list(_openai(body, role) if shape == "openai" else _anthropic(role, blocks))
+    text = _clean("\n".join(piece for piece in pieces if piece.strip()))
+    if not text and not _is_result(body, role, blocks):
+        raise InvalidMessage("there is nothing in it: pass text, parts or tool calls", empty=True)
+    name = body.get("name")
+    if text and isinstance(name, str) and name.strip():
+        text = _clean(f"{name}: {text}")
+    return role, shape, text
+
+
+def _blocks(content: Any) -> Sequence[Block]:
+    if content is None or isinstance(content, str):
+        return ()
+    if not isinstance(content, list):
+        raise InvalidMessage(f"content is a {type(content).__name__}; pass text or a list of parts")
+    for i, block in enumerate(content):
+        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+            raise InvalidMessage(f"content[{i}] is not a part: a dict with a `type`")
+    return content
+
+
+def _shape(body: Block, role: str, blocks: Sequence[Block]) -> Shape:
+    calls = body.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        raise InvalidMessage(f"tool_calls is a {type(calls).__name__}; pass a list")
+    if (calls or body.get("function_call")) and any(b["type"] in _CALLS for b in blocks):
+        raise InvalidMessage("calls stand both in `tool_calls` and in tool_use blocks; keep one of the two")
+    if calls or body.get("function_call") or role not in {"user", "assistant"}:
+        return "openai"
+    if any(b["type"] in _ANTHROPIC or b["type"].endswith("_tool_result") for b in blocks):
+        return "anthropic"
+    return "openai"
+
+
+def _is_result(body: Block, role: str, blocks: Sequence[Block]) -> bool:
+    if role in {"tool", "function"}:
+        return body.get("content") is not None
+    return any(b["type"].endswith("tool_result") for b in blocks)
+
+
+# --------------------------------------------------------------------------------------------- OpenAI
+
+
+def _openai(body: Block, role: str) -> Iterator[str]:
+    if role == "tool":
+        _need(body, "tool_call_id", "a tool message")
+    if role == "function":
+        _need(body, "name", "a function message")
+    content = body.get("content")
+    if isinstance(content, str):
+        yield content
+    else:
+        yield from map(_part, content or ())
+    if isinstance(refusal := body.get("refusal"), str):
+        yield refusal
+    if isinstance(audio := body.get("audio"), dict):
+        yield _first(audio, "transcript") or "[audio]"
+    for i, call in enumerate(body.get("tool_calls") or ()):
+        yield _openai_call(call, i)
+    if isinstance(call := body.get("function_call"), dict):
+        _need(call, "name", "function_call")
+        yield _call(call["name"], call.get("arguments"))
+
+
+def _openai_call(call: Any, index: int) -> str:
+    where = f"tool_calls[{index}]"
+    if not isinstance(call, dict):
+        raise InvalidMessage(f"{where} is not a dict")
+    _need(call, "id", where)
+    function = call.get("function", call.get("custom"))
+    if not isinstance(function, dict):
+        raise InvalidMessage(f"{where} has no `function` with a name and arguments")
+    _need(function, "name", f"{where}.function")
+    return _call(function["name"], function.get("arguments", function.get("input")))
+
+
+def _part(part: Block) -> str:
+    match part["type"]:
+        case "text" | "input_text" | "output_text":
+            return _text_of(part, "text")
+        case "refusal":
+            return _text_of(part, "refusal")
+        case "image_url" | "input_image":
+            image = part.get("image_url")
+            url = image.get("url") if isinstance(image, dict) else image
+            return _mark("image", _first(part, "alt", "alt_text", "title") or _host(url))
+        case "input_audio":
+            return _first(part, "transcript") or "[audio]"
+        case "file" | "input_file":
+            file = part.get("file")
+            return _mark("file", _first(file if isinstance(file, dict) else part, "filename", "file_id"))
+        case _:
+            return _block(part)
+
+
+# --------------------------------------------------------------------------------------------- Anthropic
+
+
+def _anthropic(role: str, blocks: Sequence[Block]) -> Iterator[str]:
+    for i, block in enumerate(blocks):
+        where = f"content[{i}]"
+        kind = block["type"]
+        if kind in _CALLS:
+            if role != "assistant":
+                raise InvalidMessage(f"{where} is a {kind} of the {role}; only the assistant makes calls")
+            _need(block, "id", where)
+            _need(block, "name", where)
+        elif kind == "tool_result":
+            if role != "user":
+                raise InvalidMessage(f"{where} is a tool_result of the {role}; results stand in user messages")
+            _need(block, "tool_use_id", where)
+        yield _block(block)
+    if blocks and all(b["type"] in {"thinking", "redacted_thinking"} for b in blocks):
+        yield "[thinking]"
+
+
+def _block(block: Block) -> str:
+    kind: str = block["type"]
+    match kind:
+        case "text":
+            return _text_of(block, "text")
+        case "thinking" | "redacted_thinking":
+            return ""
+        case "tool_use" | "server_tool_use" | "mcp_tool_use":
+            return _call(_first(block, "name") or kind, block.get("input"))
+        case "image":
+            return _mark("image", _first(block, "alt", "title") or _source(block))
+        case "document":
+            return "\n".join(filter(None, [_mark("document", _first(block, "title") or _source(block)), _inner(block)]))
+        case _ if kind.endswith("tool_result"):
+            result = _nested(block.get("content"))
+            return f"[error] {result}".rstrip() if block.get("is_error") is True else result
+        case _:
+            known = [_first(block, "title"), _first(block, "text"), _nested(block.get("content"))]
+            return "\n".join(filter(None, known)) or _mark(kind.replace("_", " "), _host(block.get("url")))
+
+
+def _source(block: Block) -> str:
+    source = block.get("source")
+    if not isinstance(source, dict):
+        return ""
+    return _host(source.get("url")) or _first(source, "media_type")
+
+
+def _inner(block: Block) -> str:
+    """The words of a document that was passed as text; a PDF's bytes are not words."""
+    source = block.get("source")
+    if not isinstance(source, dict):
+        return ""
+    return _first(source, "data") if source.get("type") == "text" else _nested(source.get("content"))
+
+
+def _nested(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        return ""
+    pieces = (_part(b) if isinstance(b, dict) and isinstance(b.get("type"), str) else "" for b in content)
+    return "\n".join(piece for piece in pieces if piece.strip())
+
+
+# --------------------------------------------------------------------------------------------- both
+
+
+def _need(holder: Block, key: str, where: str) -> None:
+    value = holder.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidMessage(f"{where} has no `{key}`")
+
+
+def _text_of(part: Block, key: str) -> str:
+    value = part.get(key)
+    if not isinstance(value, str):
+        raise InvalidMessage(f"a part of type {part['type']} has no `{key}`")
+    return value
+
+
+def _first(holder: Block, *keys: str) -> str:
+    return next((v for key in keys if isinstance(v := holder.get(key), str) and v.strip()), "")
+
+
+def _call(name: str, arguments: Any) -> str:
+    if not isinstance(arguments, str):
+        arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+    return f"{name}({arguments})"
+
+
+def _host(url: Any) -> str:
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        return ""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _mark(kind: str, what: str) -> str:
+    return f"[{kind}: {what}]" if what else f"[{kind}]"
+
+
+def _clean(text: str) -> str:
+    if "base64," in text:
+        text = _DATA_URL.sub(lambda found: _mark("data", found[1] or ""), text)
+    return _UNSTORABLE.sub("\ufffd", text).strip()

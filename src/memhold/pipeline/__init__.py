@@ -1,1 +1,0 @@
-"""The pure stages between the journal and an answer."""

@@ -1,0 +1,122 @@
+"""The same write sent twice is one write; the same key with other content is a conflict."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from memhold.ports.transaction import ReadTx, Replay, WriteTx
+from memhold.values.answers import Receipt
+from memhold.values.errors import IdempotencyConflict, InvalidInput
+
+__all__ = ["KEPT_FOR", "Idempotency", "keyed_digest", "stated"]
+
+KEPT_FOR = timedelta(days=30)
+MAX_KEY = 512
+
+
+def keyed_digest(secret: bytes, purpose: str, *parts: str) -> bytes:
+    """HMAC-SHA256 (RFC 2104) of some text with the store's secret.
+
+    Equal only for equal text, and tells nothing of it.
+    """
+    message = json.dumps([purpose, *parts], ensure_ascii=True).encode()
+    return hmac.new(secret, message, hashlib.sha256).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idempotency:
+    """One keyed call: the verb, the caller's key, and a fingerprint of what the caller supplied.
+
+    The fingerprint is taken before redaction and defaults. Neither key nor content is stored, only keyed digests of
+    them. `kept_for` None keeps the key for ever (imports).
+    """
+
+    verb: str
+    key: str
+    key_digest: bytes
+    fingerprint: bytes
+    kept_for: timedelta | None = KEPT_FOR
+
+    @classmethod
+    def of(
+        cls, verb: str, key: str | None, supplied: Any, *, secret: bytes, kept_for: timedelta | None = KEPT_FOR
+    ) -> Idempotency | None:
+        """The keyed call, or None where the caller gave no key.
+
+        Raises:
+            InvalidInput: the key is empty or longer than 512 characters.
+        """
+        if key is None:
+            return None
+        given: object = key  # callers are not all type-checked
+        if not isinstance(given, str) or not 0 < len(given) <= MAX_KEY:
+            raise InvalidInput(f"idempotency_key must be a string of 1 to {MAX_KEY} characters")
+        text = json.dumps(supplied, sort_keys=True, default=_plain, ensure_ascii=True)
+        return cls(
+            verb=verb,
+            key=key,
+            key_digest=keyed_digest(secret, "idempotency key", verb, key),
+            fingerprint=keyed_digest(secret, "idempotency fingerprint", verb, text),
+            kept_for=kept_for,
+        )
+
+    def once(self, tx: WriteTx, run: Callable[[], Receipt]) -> Receipt:
+        """Run the write and keep its receipt with the key, or return the receipt of the first time.
+
+        A replay writes nothing. Where what it wrote was forgotten since, the receipt says `forgotten`.
+
+        Raises:
+            IdempotencyConflict: the key came before with other content.
+        """
+        seen = self.seen(tx)
+        if seen is None:
+            receipt = run()
+            expires = None if self.kept_for is None else tx.now + self.kept_for
+            if expires is not None:
+                tx.put_due("keys", "expired", expires)
+            tx.remember_key(
+                self.verb, self.key_digest, Replay(fingerprint=self.fingerprint, receipt=receipt, expires_at=expires)
+            )
+            return receipt
+        return seen
+
+    def seen(self, tx: ReadTx) -> Receipt | None:
+        """The receipt of the first time, as a replay; None where the key was not seen.
+
+        Raises:
+            IdempotencyConflict: the key came before with other content.
+        """
+        seen = tx.replay(self.verb, self.key_digest)
+        if seen is None:
+            return None
+        if not hmac.compare_digest(seen.fingerprint, self.fingerprint):
+            raise IdempotencyConflict(
+                f"the idempotency key {self.key!r:.80} came before with other content; use a new key for a new write",
+                key=self.key,
+            )
+        gone = any(tx.tombstone(item) is not None for item in seen.receipt.ids)
+        return replace(seen.receipt, replayed=True, forgotten=gone)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else repr(value)
+
+
+def stated(
+    run: Callable[[WriteTx], Receipt], once: Idempotency | None, *, meaning: bool
+) -> Callable[[WriteTx], Receipt]:
+    """The same work, done once; without an embedding its receipt says that meaning will not find what it wrote."""
+
+    def told(tx: WriteTx) -> Receipt:
+        receipt = run(tx)
+        if meaning or receipt.visibility.meaning is False:
+            return receipt
+        return replace(receipt, visibility=replace(receipt.visibility, meaning=False))
+
+    return told if once is None else lambda tx: once.once(tx, lambda: told(tx))

@@ -1,0 +1,168 @@
+"""What keeping a store safe takes: backups, check-ups, usage. Values, and the port that a store with files fills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol, TypeVar
+
+from memhold.ports.transaction import ReadTx, Tombstone
+from memhold.ports.vector_blocks import GenerationState
+from memhold.values.records import Scope
+
+__all__ = [
+    "Finding",
+    "Keeper",
+    "Lost",
+    "Manifest",
+    "Migrated",
+    "Readiness",
+    "Rebuilt",
+    "Restoration",
+    "Usage",
+    "Vectors",
+    "given_path",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What one namespace holds: counts, and the bytes of its messages, memories and words index."""
+
+    namespace: str
+    users: int = 0
+    sessions: int = 0
+    messages: int = 0
+    memories: int = 0
+    changes: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that `doctor` looked at and did not like: what it is, where, and what to do.
+
+    `wrong` is something that must be mended; `note` is worth knowing and harms nothing now.
+    """
+
+    check: str
+    severity: Literal["wrong", "note"]
+    what: str
+    advice: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a backup says of itself; every field is compared when it is verified.
+
+    `file` is the copy's name beside the manifest, `bytes` and `sha256` are of that copy, `counts` its rows by table.
+    """
+
+    format: str
+    version: int
+    memhold: str
+    store: str
+    schema: int
+    created_at: datetime
+    file: str
+    bytes: int
+    sha256: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restoration:
+    """What a restore did: from which backup, and how many items it forgot again."""
+
+    manifest: Manifest
+    target: str
+    forgotten: int
+    replaced: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """Whether the store takes writes now, and what it stands on: `due` pieces of work, links of models by their state.
+
+    `error` is the class of what a write failed with. Models are told of and decide nothing: a save needs none.
+    """
+
+    writes: bool
+    error: str | None = None
+    due: int = 0
+    models: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuilt:
+    """What a reindex did: scopes dealt with, documents indexed anew, and due work that was missing."""
+
+    scopes: int = 0
+    documents: int = 0
+    due_added: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """What moving a store did: scopes in all, those copied in this run, their rows, and all rows of the target.
+
+    `behind` counts the scopes that still differ: somebody wrote to the source meanwhile; run it again. `checksum` is
+    over everything with a scope, and the same for the same store on any backend. `tokens` counts the access tokens of
+    the source, which the target has too.
+    """
+
+    scopes: int
+    copied: int
+    rows: int
+    total: int
+    behind: int
+    checksum: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """How far the vectors of an embedding are: the state of their generation, and how many items were looked at."""
+
+    fingerprint: str
+    state: GenerationState
+    documents: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """What must stay forgotten in one scope: tombstones of the ledger that the store does not have."""
+
+    scope: Scope
+    tombstones: tuple[Tombstone, ...]
+
+
+def given_path(path: str | Path) -> Path:
+    """A path as a caller gives it, with `~` for the home folder."""
+    return Path(path).expanduser()
+
+
+class Keeper(Protocol):
+    """Looks after a store's files, across scopes; opens connections of its own and holds up no write."""
+
+    async def usage(self) -> tuple[Usage, ...]:
+        """What each namespace holds, by name."""
+        ...
+
+    async def backup(self, target: Path, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
+        """Copy the store as it is at one moment into a new folder; returns once the copy was read back and agreed."""
+        ...
+
+    async def examine(self) -> tuple[Finding, ...]:
+        """What is wrong with the files and the rows, without what only the pipeline can know."""
+        ...
+
+    async def survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
+        """Run a unit of work on a consistent snapshot for as long as it takes, beside readers and writer."""
+        ...

@@ -1,0 +1,355 @@
+"""A transaction inside one scope: what a unit of work may read, and what it may change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from memhold.ports.facts import FactReads, FactWrites
+from memhold.ports.postings import Block, Entry
+from memhold.ports.vector_blocks import VectorReads, VectorWrites
+from memhold.values.records import Change, HitKind, Kind, Memory, Message, Scope, Session, State, Tier
+
+if TYPE_CHECKING:
+    from memhold.values.answers import Due, Receipt
+
+__all__ = ["Listing", "ReadTx", "Replay", "Tombstone", "WriteTx"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What an idempotency key was used for: the fingerprint of the content and the first receipt."""
+
+    fingerprint: bytes
+    receipt: Receipt
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """What is left of something forgotten: its id and when; `digest` blocks learning the same content again."""
+
+    id: str
+    at: datetime
+    change_id: str
+    digest: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Which memories to list: oldest first after document number `after`, at most `limit`. None means "any".
+
+    An `agent` that is given asks for that agent's and for agentless memories, a `session` for exactly that one.
+    """
+
+    kinds: tuple[Kind, ...] | None = None
+    states: tuple[State, ...] | None = ("active",)
+    agent: str | None = None
+    session: str | None = None
+    after: int = -1
+    limit: int = 1000
+
+
+class ReadTx(FactReads, VectorReads, Protocol):
+    """A consistent view of one scope (namespace and user). Nothing outside the scope can be reached through it."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that every statement of this transaction is bound to."""
+        ...
+
+    @property
+    def now(self) -> datetime:
+        """The store's clock in this transaction: one value, never before that of a write committed earlier."""
+        ...
+
+    def session(self, name: str) -> Session | None:
+        """The session of that name; "" is the unnamed one."""
+        ...
+
+    def find_session(self, session_id: str) -> Session | None:
+        """The session of that id (`ses_…`)."""
+        ...
+
+    def sessions(self) -> list[Session]:
+        """All sessions of the scope, in order of creation."""
+        ...
+
+    def messages(
+        self,
+        session: str,
+        *,
+        after: int = 0,
+        until: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Message]:
+        """Messages of a session with `after < seq <= until`, oldest first; with `newest` the last `limit` of them."""
+        ...
+
+    def find_messages(self, ids: Sequence[str]) -> list[Message]:
+        """The messages of these ids that are in the scope, in the order of the ids."""
+        ...
+
+    def find_memories(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories of these ids that are in the scope, in the order of the ids."""
+        ...
+
+    def find_numbers(self, numbers: Sequence[int]) -> list[Message | Memory]:
+        """The messages and memories with these document numbers, in the order of the numbers."""
+        ...
+
+    def hidden(self, by: str | None = None) -> list[Message | Memory]:
+        """What standing changes, or one of them, hide from every other read (forgetting, undoing), by number."""
+        ...
+
+    def list_memories(self, listing: Listing) -> list[Memory]:
+        """Memories by kind, state, agent and session, by document number."""
+        ...
+
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        """The last `limit` memories of a kind, state and tier, newest first; `agent` and `session` as in `Listing`.
+
+        Reads no more rows than it returns, save those of other agents and sessions in between.
+        """
+        ...
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        """The messages that quote one of these ids (`Message.quotes`), each once, hidden ones too, by number."""
+        ...
+
+    def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
+        """The active memory of this kind, agent and content digest, if there is one."""
+        ...
+
+    def revisions(self, memory_id: str) -> list[Memory]:
+        """All revisions of a memory as they were written, oldest first, the current one last.
+
+        Each one but the last has as `unrecorded_at` the `recorded_at` of the next.
+        """
+        ...
+
+    def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
+        """The revisions that `known_at` (None: now) knew and that held at `as_of`, by document number.
+
+        A revision is known from `recorded_at` until before `unrecorded_at`, and holds from `valid_from` until before
+        `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is what is hidden now.
+        """
+        ...
+
+    def derived(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories whose current revision names one of these ids as a source, each once, by document number."""
+        ...
+
+    def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
+        """Changes with `seq > after`, oldest first, effects without content; of one memory, those that touched it."""
+        ...
+
+    def find_change(self, change_id: str) -> Change | None:
+        """One change, its effects without content."""
+        ...
+
+    def progress(self, name: str) -> int:
+        """The `seq` up to which the upkeep of that name has read the scope's changes; 0 where it never did."""
+        ...
+
+    def replay(self, verb: str, key_digest: bytes) -> Replay | None:
+        """What this idempotency key was used for, unless it has expired."""
+        ...
+
+    def tombstone(self, item_id: str) -> Tombstone | None:
+        """What is left of a forgotten id."""
+        ...
+
+    def blocked(self, digest: bytes) -> bool:
+        """Whether content of this digest was forgotten with its sources kept, so that it is not learnt again."""
+        ...
+
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that name a message or a memory which the scope has or had: hidden and forgotten too."""
+        ...
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        """Messages and current memories with a document number after that one, by number, and whether each is hidden.
+
+        For upkeep of what is derived from them: it is the only read that sees what is hidden.
+        """
+        ...
+
+    def blocks(self) -> list[Block]:
+        """The words index of the scope: its blocks in order of `first` (see `memhold.ports.postings`)."""
+        ...
+
+    def index_rev(self) -> int:
+        """A number that changes with every change of the scope's words index: equal numbers, equal blocks."""
+        ...
+
+    def agents(self) -> Mapping[str, int]:
+        """The number that stands for each agent of the scope in the words index, from 1."""
+        ...
+
+    def due(self) -> list[Due]:
+        """The scope's due work, leased or not, by time, kind and ref; `token` is that of the newest lease on it."""
+        ...
+
+    def due_item(self, kind: str, ref: str) -> Due | None:
+        """One piece of it. What a write has looked at here is claimed by nobody before the write has ended."""
+        ...
+
+    def overdue(self, kind: str) -> list[str]:
+        """The refs of the scope's due work of a kind whose time has come, by time and ref, leased or not."""
+        ...
+
+    def leased(self) -> int:
+        """How many of the scope's due items are leased now."""
+        ...
+
+    def counts(self) -> Mapping[tuple[HitKind, str, str], int]:
+        """How many rows there are by (kind, tier, state); messages, also none, under ("message", "", "active")."""
+        ...
+
+
+class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
+    """A transaction that may change its scope. Everything it does becomes durable together or not at all."""
+
+    def take_session_number(self) -> int:
+        """The next session number of the scope, from 1."""
+        ...
+
+    def take_numbers(self, count: int) -> int:
+        """Take `count` document numbers of the scope; returns the first."""
+        ...
+
+    def put_session(self, session: Session) -> None:
+        """Insert or replace a session."""
+        ...
+
+    def add_messages(self, messages: Sequence[Message]) -> None:
+        """Append to the journal. Ids are unique within a scope; the same id in another scope is another message."""
+        ...
+
+    def rewrite_message(self, message: Message) -> None:
+        """Replace body, text and quotes of the message of that id, if it is there: what is erased in it is gone."""
+        ...
+
+    def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
+        """Insert a memory (rev 1), or write its next revision; the revision before is kept with its `unrecorded_at`.
+
+        Without a `digest` the next revision keeps the one that the memory has.
+
+        Raises:
+            RevisionConflict: the stored revision is not `memory.rev - 1`.
+        """
+        ...
+
+    def add_change(self, change: Change) -> Change:
+        """Append to the audit trail; returns the change with the next `seq` of its namespace.
+
+        Of its effects only ids and revisions are kept; content stands in the revisions they name, and in `detail`.
+        """
+        ...
+
+    def put_progress(self, name: str, seq: int) -> None:
+        """Note how far the upkeep of that name has read the scope's changes."""
+        ...
+
+    def mark_undone(self, change_id: str, by: str | None) -> None:
+        """Note which change undid a change (None: it stands again)."""
+        ...
+
+    def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
+        """Keep an idempotency key with its fingerprint and receipt."""
+        ...
+
+    def drop_expired_keys(self) -> datetime | None:
+        """Remove the idempotency keys that have expired; returns when the next one does."""
+        ...
+
+    def agent_number(self, agent: str | None) -> int:
+        """The number that stands for an agent in the words index, taken now if it has none; 0 for no agent."""
+        ...
+
+    def index(self, entries: Sequence[Entry]) -> None:
+        """Append documents to the words index, in rising order of number and after every number that is there."""
+        ...
+
+    def unindex(self, numbers: Sequence[int]) -> None:
+        """Take documents out of the indexes: entries and vectors (of every generation) go, records become empty.
+
+        A number that is not in the index is passed over, here and in `flag`: the index may be in the middle of being
+        built again.
+        """
+        ...
+
+    def flag(self, numbers: Mapping[int, bool]) -> None:
+        """Set whether each document is current (active) in its record."""
+        ...
+
+    def hide(self, ids: Sequence[str], change_id: str) -> None:
+        """Hide messages and memories from every read, as the change's doing; ids that are hidden stay with theirs.
+
+        It covers every revision, also one that is written later: a stale apply does not bring a hidden memory back.
+        """
+        ...
+
+    def reveal(self, change_id: str) -> None:
+        """Show again what that change hid."""
+        ...
+
+    def erase_session(self, name: str) -> None:
+        """Remove a session that has no messages left.
+
+        Raises:
+            StoreError: it still has messages, hidden ones included.
+        """
+        ...
+
+    def erase_agents(self) -> None:
+        """Forget the names of the scope's agents, once it holds nothing of theirs."""
+        ...
+
+    def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
+        """Remove messages for good and leave tombstones; changes that name one as a source lose their `detail`.
+
+        An id that is not in the scope leaves nothing.
+        """
+        ...
+
+    def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+        """Remove memories with all their revisions for good and leave tombstones; `digests` block learning again.
+
+        `digests` maps a memory's id to the digest that its tombstone keeps. An id that is not in the scope leaves
+        nothing. Changes that touched one, or name one as a source, keep their effects and lose their `detail`.
+        """
+        ...
+
+    def drop_sources(self, ids: Sequence[str]) -> None:
+        """Take these ids out of the sources of every memory, in all its revisions, without a new revision."""
+        ...
+
+    def put_due(self, kind: str, ref: str, at: datetime) -> None:
+        """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time.
+
+        A lease on it stays, but what comes while it is leased is not lost with it: `finish` then leaves the entry due
+        at the earliest time that was put since the claim; see also `put_off`.
+        """
+        ...
+
+    def clear_due(self, kind: str, ref: str) -> None:
+        """Take due work away: its state no longer implies it. A lease on it is lost, also when it is made due again."""
+        ...
+
+    def clear_index(self) -> None:
+        """Empty the words index of the scope, before it is built again."""
+        ...

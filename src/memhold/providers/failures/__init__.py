@@ -1,0 +1,1 @@
+"""What a failed call means: providers' answers read, and classed by a table."""

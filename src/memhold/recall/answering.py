@@ -1,0 +1,199 @@
+"""From a ranking to an answer: the page, each hit with its reasons, and the account of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from memhold.facts.outdated import Outdated
+from memhold.index.postings_arrays import DecodedIndex
+from memhold.index.repeats import Repeats
+from memhold.index.words import best_first
+from memhold.ports.transaction import ReadTx
+from memhold.recall.fusion import WEIGHTS, Arm
+from memhold.recall.hits import Candidate, as_hit, with_neighbours
+from memhold.recall.pages import Place, best_left, unshown
+from memhold.recall.signals import Question
+from memhold.values.answers import Query, Reason, Recall
+from memhold.values.records import Memory, Message
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memhold.index.words import WordScores
+
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.int64]
+
+__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "standing"]
+
+REPEATS = 100
+"""At most so many of the messages that a hit repeats are named, the best first; `total` counts texts, not copies."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Ranking:
+    """The scope, ranked: rows in order (at least as far as the page goes), and what their reasons are made of."""
+
+    index: DecodedIndex
+    order: Rows
+    total: int
+    score: Floats
+    arms: Sequence[Arm]
+    allowed: Mask
+    hit: Mask
+    words: WordScores | None = None
+    repeats: Repeats | None = None
+    later: Mapping[int, int] = field(default_factory=dict)
+    outdated: Mapping[int, Outdated] = field(default_factory=dict)
+    confidence: float | None = None
+    question: Question | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Gaps:
+    """What could not be asked."""
+
+    degraded: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+    lag: int = 0
+    why: str | None = None
+    building: str | None = None
+    """The embedding whose vectors are being made beside those that answer."""
+
+
+def answered(
+    tx: ReadTx, query: Query, ranking: Ranking, held: Mapping[int, Memory] | None, gaps: Gaps, place: Place
+) -> Recall:
+    """The page of a ranking that a query asks for."""
+    if query.cursor is not None:
+        ranking = _unshown(ranking, place)
+    end = query.offset + query.limit
+    order = ranking.order[query.offset : end].tolist()
+    page = list(_loaded(tx, ranking, order, held))
+    found = _candidates(tx, ranking, page)
+    hits = [
+        with_neighbours(tx, as_hit(one, item), item, query.neighbours)
+        for one, (_, item) in zip(found, page, strict=True)
+    ]
+    following = len(place.shown) + end
+    more = following < ranking.total
+    answer = Recall(
+        hits=tuple(hits),
+        total=ranking.total,
+        next_offset=following if more else None,
+        degraded=gaps.degraded,
+        not_configured=gaps.off,
+        lag={"meaning": gaps.lag} if gaps.lag else {},
+        confidence=ranking.confidence,
+        snapshot=place.snapshot,
+        cursor=place.cursor(query, tx.scope, ranking.index.numbers[ranking.order[:end]].tolist()) if more else None,
+    )
+    return replace(answer, account=_account(ranking, gaps)) if query.explain else answer
+
+
+def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
+    """The first page of a ranking without what something replaced: the items alone, for whoever shows no reasons."""
+    page = _loaded(tx, ranking, ranking.order[:limit].tolist(), None)
+    replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
+    current = (item for row, item in page if item.number not in replaced and row not in ranking.later)
+    return [item for item in current if isinstance(item, Message) or item.superseded_by is None]
+
+
+def _unshown(ranking: Ranking, place: Place) -> Ranking:
+    """The ranking of what was not shown; `total` counts what was too."""
+    may = unshown(ranking.hit, ranking.index.rows_of(place.shown), ranking.repeats)
+    order = best_left(ranking.order, may, ranking.score, ranking.repeats)
+    return replace(ranking, order=order, hit=may, total=len(place.shown) + len(order))
+
+
+def _loaded(
+    tx: ReadTx, ranking: Ranking, rows: Sequence[int], held: Mapping[int, Memory] | None
+) -> Iterator[tuple[int, Message | Memory]]:
+    numbers = [int(ranking.index.numbers[row]) for row in rows]
+    found = {item.number: item for item in tx.find_numbers(numbers)}
+    for row, number in zip(rows, numbers, strict=True):
+        item = (held or {}).get(number) or found.get(number)
+        if item is not None:
+            yield row, item
+
+
+def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message | Memory]]) -> list[Candidate]:
+    index, found = ranking.index, []
+    same = {row: _same(ranking, row) for row, _ in page}
+    later = {row: ranking.later[row] for row, _ in page if row in ranking.later}
+    wanted = sorted({one for rows in same.values() for one in rows} | set(later.values()))
+    numbers = dict(zip(wanted, index.numbers[wanted].tolist(), strict=True))
+    named = {item.number: item.id for item in tx.find_numbers(list(numbers.values()))}
+    ids = {row: named[number] for row, number in numbers.items() if number in named}
+    why = _reasons(ranking, [row for row, _ in page])
+    for (row, item), reasons in zip(page, why, strict=True):
+        past = ranking.outdated.get(item.number)
+        found.append(
+            Candidate(
+                number=item.number,
+                score=float(ranking.score[row]),
+                why=reasons,
+                repeated=tuple(ids[one] for one in same[row] if one in ids),
+                superseded_by=(past.by if past is not None else None) or ids.get(later.get(row, -1)),
+                outdated=() if past is None else past.values,
+            )
+        )
+    return found
+
+
+def _same(ranking: Ranking, row: int) -> list[int]:
+    """The hits that say the same as this one, best first."""
+    if ranking.repeats is None:
+        return []
+    rows = ranking.repeats.of(row)
+    others = rows[ranking.hit[rows] & (rows != row)]
+    best: list[int] = best_first(ranking.score, others, REPEATS).tolist()
+    return best
+
+
+def _reasons(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
+    """For each row the arms that speak for it, with its rank among what the filters let through."""
+    found: list[list[Reason]] = [[] for _ in rows]
+    for arm in ranking.arms:
+        mine = arm.score[list(rows)].tolist()
+        positive = [score for score in mine if score > 0]
+        if not positive:
+            continue
+        others = arm.score[(arm.score > min(positive)) & ranking.allowed]
+        for place, score in enumerate(mine):
+            if not score > 0:
+                continue
+            hit = ranking.words.of_row(rows[place]) if arm.name == "words" and ranking.words is not None else None
+            words = () if hit is None else hit.matched or hit.nearby
+            rank = 1 + int((others > score).sum())
+            part = score * WEIGHTS[arm.name]
+            found[place].append(Reason(arm=arm.name, rank=rank, score=score, words=words, part=part))
+    return [tuple(reasons) for reasons in found]
+
+
+def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
+    """The whole account of a ranking: the question as it was read, each arm's weight and finds, what is missing."""
+    question = ranking.question
+    return {
+        "words": [] if question is None else [word.word for word in question.words if not word.weak],
+        "function_words": [] if question is None else [word.word for word in question.words if word.weak],
+        "times": [] if question is None else [(one.text, one.start, one.end) for one in question.times],
+        "anchors": [] if question is None else [one.clause for one in question.anchors],
+        "goes_on": question is not None and question.goes_on,
+        "documents": len(ranking.index),
+        "allowed": int(ranking.allowed.sum()),
+        "arms": {
+            arm.name: {
+                "weight": WEIGHTS[arm.name],
+                "found": int((arm.found & ranking.allowed).sum()),
+                "scored": int(((arm.score > 0) & ranking.allowed).sum()),
+            }
+            for arm in ranking.arms
+        },
+        "missing": gaps.why,
+        "building": gaps.building,
+    }

@@ -1,0 +1,83 @@
+"""Rows of the ranking to hits: the item, why it was found, and the turns around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from memhold.messages.fences import unquoted
+from memhold.ports.transaction import ReadTx
+from memhold.values.answers import Hit, Reason
+from memhold.values.records import HitKind, Memory, Message
+
+__all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "with_neighbours"]
+
+MAX_NEIGHBOURS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A document of the ranking: its score, the reasons, what it repeats and what replaced what it says."""
+
+    number: int
+    score: float
+    why: tuple[Reason, ...]
+    repeated: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    outdated: tuple[str, ...] = ()
+
+
+def with_neighbours(tx: ReadTx, hit: Hit, item: Message | Memory, count: int) -> Hit:
+    """The hit with up to `count` turns before and after it in its session; a memory has none."""
+    if not count or not isinstance(item, Message):
+        return hit
+    around = tx.messages(item.session, after=max(0, item.seq - count - 1), until=item.seq + count)
+    return replace(hit, neighbours=tuple(message for message in around if message.id != item.id))
+
+
+def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
+    """The hit of a candidate and its row. A message's text is without what it quotes, which may hold no longer."""
+    if isinstance(item, Message):
+        return Hit(
+            id=item.id,
+            kind="message",
+            text=unquoted(item),
+            score=candidate.score,
+            tier=None,
+            state="active",
+            created_at=item.recorded_at,
+            event_time=item.event_time,
+            sources=candidate.repeated,
+            why=candidate.why,
+            role=item.role,
+            session=item.session or None,
+            agent=item.agent,
+            superseded_by=candidate.superseded_by,
+            outdated=candidate.outdated,
+            metadata=item.metadata,
+        )
+    kind: HitKind = item.kind
+    return Hit(
+        id=item.id,
+        kind=kind,
+        text=item.text,
+        score=candidate.score,
+        tier=item.tier,
+        state=item.state,
+        created_at=item.created_at,
+        event_time=item.event_time,
+        sources=(*item.sources, *candidate.repeated),
+        why=candidate.why,
+        session=item.session,
+        agent=item.agent,
+        subject=item.subject,
+        attribute=item.attribute,
+        value=item.value,
+        valid_from=item.valid_from,
+        valid_to=item.valid_to,
+        superseded_by=item.superseded_by or candidate.superseded_by,
+        outdated=candidate.outdated,
+        pinned=item.pinned,
+        topics=item.topics,
+        entities=item.entities,
+        metadata=item.metadata,
+    )

@@ -1,0 +1,101 @@
+"""What the question is near to in meaning: cosines by row of the index, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from memhold.index.nearest import NearCache, NearVectors
+from memhold.index.postings_arrays import DecodedIndex
+from memhold.index.vector_cache import VectorCache, VectorOf
+from memhold.ports.transaction import ReadTx
+from memhold.ports.vector_blocks import CorruptVectors, Generation
+from memhold.recall.answering import Gaps
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.int64]
+
+__all__ = ["LAG", "Meaning", "nearness"]
+
+LAG = timedelta(seconds=60)
+"""A meaning index that is behind by more is said to be degraded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """The question as the embedder sees it, or why it does not: `off` (none is configured) or `failed`."""
+
+    vector: Floats | None = None
+    fingerprint: str | None = None
+    off: bool = False
+    failed: str | None = None
+
+
+def nearness(
+    tx: ReadTx,
+    index: DecodedIndex,
+    vectors: VectorCache,
+    near: NearCache,
+    meaning: Meaning,
+    also: Callable[[], Rows],
+) -> tuple[tuple[Floats, Mask] | None, VectorOf | None, Gaps]:
+    """Cosines by row, and whether each row has a vector; the vectors themselves; what is missing.
+
+    Where cosines are estimated, those of the rows of `also` are exact all the same.
+    """
+    if meaning.off:
+        return None, None, Gaps(off=("meaning",))
+    generations = tx.generations()
+    current = next((one for one in generations if one.state == "current"), None)
+    building = next((one.fingerprint for one in generations if one.state == "building"), None)
+    if meaning.failed is not None:
+        return None, None, Gaps(degraded=("meaning",), why=meaning.failed)
+    if current is not None and current.fingerprint != meaning.fingerprint:
+        return None, None, Gaps(degraded=("meaning",), why="another embedding", building=building)
+    if current is None:
+        lag = int(index.active.sum())
+        return None, None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
+    try:
+        if meaning.vector is None:
+            return None, vectors.vectors(tx, current), Gaps(building=building)
+        asked, found = _cosines(tx, index, vectors, near, current, meaning.vector, also)
+    except CorruptVectors as error:
+        return None, None, Gaps(degraded=("meaning",), why=str(error))
+    cosines, held, seen = found
+    missing = index.active & ~seen
+    gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing), building=building)
+    held &= index.living
+    return (cosines, held), asked, gaps
+
+
+def _cosines(
+    tx: ReadTx,
+    index: DecodedIndex,
+    vectors: VectorCache,
+    near: NearCache,
+    current: Generation,
+    query: Floats,
+    also: Callable[[], Rows],
+) -> tuple[VectorOf, tuple[Floats, Mask, Mask]]:
+    """As `DecodedVectors.cosines`: by the store's index of nearest neighbours where it has one for the scope."""
+    found = near.cosines(tx, current, query, index.numbers, also)
+    if found is not None:
+        return NearVectors(tx, current), found
+    decoded = vectors.vectors(tx, current)
+    return decoded, decoded.cosines(query, index.numbers, also=also)
+
+
+def _behind(tx: ReadTx, index: DecodedIndex, missing: Mask) -> tuple[str, ...]:
+    """`meaning` where the oldest document without a vector has waited for over a minute."""
+    import numpy as np
+
+    first = np.flatnonzero(missing)[:1]
+    oldest = tx.find_numbers(index.numbers[first].tolist())
+    return ("meaning",) if oldest and tx.now - oldest[0].recorded_at > LAG else ()

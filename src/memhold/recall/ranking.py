@@ -1,0 +1,141 @@
+"""From the arms' scores to an order: what the filters let through, current before past, newest statement first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memhold.facts.outdated import Outdated
+from memhold.index.documents import KIND_OF
+from memhold.index.postings_arrays import DecodedIndex
+from memhold.index.repeats import leading, repeats_of
+from memhold.index.vector_cache import VectorOf
+from memhold.index.words import WordScores
+from memhold.recall.answering import Gaps, Ranking
+from memhold.recall.confidence import confidence, shortfall
+from memhold.recall.fusion import WEIGHTS, Arm, Fused
+from memhold.recall.newer import DEPTH, newer_first
+from memhold.recall.signals import Question
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float32]
+
+__all__ = ["View", "newest_first", "ordered"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A scope as one question sees it, before any filter: its index, each arm's scores, and their sum."""
+
+    index: DecodedIndex
+    question: Question
+    gaps: Gaps
+    scores: WordScores
+    speaker: Arm | None = None
+    aside: Mask | None = None
+    cosines: tuple[Floats, Mask] | None = None
+    vectors: VectorOf | None = None
+    arms: Sequence[Arm] = ()
+    fused: Fused | None = None
+
+
+def ordered(
+    view: View,
+    fused: Fused,
+    aside: Mask,
+    allowed: Mask,
+    found: Mask,
+    past: Mapping[int, Outdated],
+    most: int | None,
+) -> Ranking:
+    """The order of what was found and may be shown.
+
+    `allowed` is what the filters let through, `found` what the arms found, `past` ranks behind what replaced it, `most`
+    is how far the order must reach (None: to its end).
+    """
+    index, cosines = view.index, view.cosines
+    hit = found & allowed
+    score = fused.score.copy()
+    # By all that was found, whatever the filters: they change no score.
+    _demote(index, score, found & index.living, past)
+    repeats = repeats_of(index)
+    order = leading(score, hit, repeats, None if most is None else max(most, DEPTH))
+    order, later = newer_first(order, score, index, view.scores, view.vectors, aside)
+    best = [int(row) for row in order[:5]]
+    sure = confidence(
+        coverage=max((view.scores.coverage(row) for row in best), default=0.0),
+        # The best hit may be too fresh to have a vector: then its words are believed.
+        cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
+        short=_short(view, fused.score, hit),
+    )
+    return Ranking(
+        index=index,
+        order=order,
+        score=score,
+        arms=view.arms,
+        allowed=allowed,
+        words=view.scores,
+        total=repeats.count(hit),
+        hit=hit,
+        repeats=repeats,
+        later=later,
+        outdated=past,
+        confidence=sure if best else 0.0,
+        question=view.question,
+    )
+
+
+def _short(view: View, score: Floats, hit: Mask) -> float:
+    """How far the best hit of those whom the question names stays behind; that they are preferred does not count.
+
+    A memory is nobody's: what was learnt counts for whoever is asked about.
+    """
+    import numpy as np
+
+    speaker = view.speaker
+    if speaker is None or not hit.any():
+        return 0.0
+    preferred = any(arm is speaker for arm in view.arms)
+    plain = score - speaker.score * np.float32(WEIGHTS["speaker"]) if preferred else score
+    theirs = plain[hit & ((speaker.score > 0) | (view.index.columns["kind"] != KIND_OF["message"]))]
+    return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
+
+
+def _demote(index: DecodedIndex, score: Floats, found: Mask, past: Mapping[int, Outdated]) -> None:
+    """What rests on a superseded value ranks after what replaced it, and after the best message that says so."""
+    import numpy as np
+
+    for one in past.values():
+        old = index.rows_of([one.number])
+        if not found[old].any():
+            continue
+        new, said = index.rows_of([one.by_number]), index.rows_of(one.said)
+        later = [rows[found[rows]] for rows in (new, said) if found[rows].any()]
+        if later:
+            least = min(score[rows].max() for rows in later)
+            score[old] = min(score[old[0]], np.nextafter(least, np.float32(-1)))
+
+
+def newest_first(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated]) -> Ranking:
+    """Everything that may be shown, where nothing is asked."""
+    import numpy as np
+
+    rows = np.flatnonzero(allowed)
+    order = rows[np.lexsort((-rows, -index.columns["event_time"][rows]))]
+    score = np.zeros(len(index), dtype=np.float32)
+    score[order] = (1 / np.arange(1, len(order) + 1)).astype(np.float32)
+    return Ranking(
+        index=index,
+        order=order,
+        total=len(order),
+        score=score,
+        arms=[Arm(name="recency", score=score, found=allowed)],
+        allowed=allowed,
+        hit=allowed,
+        outdated=past,
+    )

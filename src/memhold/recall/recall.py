@@ -1,0 +1,263 @@
+"""Recall: every arm ranks the scope, one fusion orders it, filters narrow it, and each hit says why it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from memhold.facts.outdated import Outdated, TruthCache, replaced
+from memhold.index.documents import KIND_OF, ROLE_OF
+from memhold.index.nearest import NearCache
+from memhold.index.postings_arrays import DecodedIndex
+from memhold.index.postings_cache import IndexCache
+from memhold.index.vector_cache import VectorCache
+from memhold.index.words import best_first
+from memhold.journal.visibility import checked_session
+from memhold.ports.transaction import ReadTx
+from memhold.recall.answering import Gaps, Ranking, answered, standing
+from memhold.recall.filters import allowed_rows, held_then, passing_rows
+from memhold.recall.fusion import ARMS, Arm, fuse
+from memhold.recall.hits import MAX_NEIGHBOURS
+from memhold.recall.meaning import Meaning, nearness
+from memhold.recall.pages import Place, place_of, read_snapshot
+from memhold.recall.ranking import View, newest_first, ordered
+from memhold.recall.signals import (
+    key_arm,
+    meaning_arms,
+    recency_arm,
+    reply_arm,
+    speaker_arm,
+    time_arm,
+    understood,
+    words_arm,
+)
+from memhold.values.answers import Query, Recall
+from memhold.values.errors import InvalidInput, TooLarge
+from memhold.values.records import STATES, TIERS, Memory, Message, micros
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.int64]
+
+__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall", "related"]
+
+T = TypeVar("T")
+
+MAX_LIMIT = 1000
+MAX_QUERY = 10_000
+"""Longest question, in characters: more is a text to add, not to ask."""
+LATE = "out of time"
+FACTS = 32
+"""How many of the best facts the key arm looks at."""
+EXACT_BY_WORDS = 1000
+"""How many of the best by words get an exact cosine in a scope that is too large for all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caches:
+    """What recall keeps between questions; an answer is the same without."""
+
+    indexes: IndexCache = field(default_factory=IndexCache)
+    vectors: VectorCache = field(default_factory=VectorCache)
+    near: NearCache = field(default_factory=NearCache)
+    truth: TruthCache = field(default_factory=TruthCache)
+
+
+@dataclass(slots=True, kw_only=True)
+class Rest:
+    """The arms that are asked while there is time; what there was none for is added to the gaps."""
+
+    gaps: Gaps
+    in_time: Callable[[], bool]
+
+    def ask(self, arm: str, work: Callable[[], T], *, there: bool) -> T | None:
+        """What an arm says; None where there is nothing to ask it (`there`), or no time."""
+        if not there:
+            return None
+        if self.in_time():
+            return work()
+        self.gaps.degraded += (arm,)
+        self.gaps.why = self.gaps.why or LATE
+        return None
+
+
+def checked(query: Query) -> Query:
+    """The query, if it can be asked.
+
+    Raises:
+        InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range, or there is a
+            cursor beside an offset or a snapshot.
+        TooLarge: the question is longer than 10,000 characters.
+        NaiveTime: a time has no zone.
+    """
+    if not isinstance(query.text, str):
+        raise InvalidInput(f"the question is a {type(query.text).__name__}; pass text")
+    if len(query.text) > MAX_QUERY:
+        message = f"the question has {len(query.text)} characters; at most {MAX_QUERY} can be asked"
+        raise TooLarge(message, size=len(query.text), limit=MAX_QUERY)
+    _typed(query)
+    if not 1 <= query.limit <= MAX_LIMIT:
+        raise InvalidInput(f"limit is {query.limit}; it must be 1 to {MAX_LIMIT}")
+    if query.offset < 0:
+        raise InvalidInput(f"offset is {query.offset}; it must not be negative")
+    if not 0 <= query.neighbours <= MAX_NEIGHBOURS:
+        raise InvalidInput(f"neighbours is {query.neighbours}; it must be 0 to {MAX_NEIGHBOURS}")
+    known: tuple[tuple[str, Sequence[str] | None, Sequence[str]], ...] = (
+        ("kinds", query.kinds, tuple(KIND_OF)),
+        ("states", query.states, STATES),
+        ("tiers", query.tiers, TIERS),
+        ("roles", query.roles, tuple(ROLE_OF)),
+        ("arms", query.arms, ARMS),
+    )
+    for name, asked, allowed in known:
+        unknown = set(asked or ()) - set(allowed)
+        if unknown:
+            raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
+    checked_session(query.session)
+    read_snapshot(query.snapshot)
+    if query.cursor is not None and (query.offset or query.snapshot is not None):
+        raise InvalidInput("a cursor says where the page begins; pass it without offset and snapshot")
+    return query
+
+
+def _typed(query: Query) -> None:
+    """Callers are not all type-checked: whole numbers, times and texts are what they should be."""
+    numbers: tuple[object, ...] = (query.limit, query.offset, query.neighbours)
+    if not all(isinstance(number, int) for number in numbers):
+        given = f"limit is {query.limit!r:.40}, offset {query.offset!r:.40} and neighbours {query.neighbours!r:.40}"
+        raise InvalidInput(f"{given}; pass whole numbers")
+    for moment in (query.since, query.until, query.as_of, query.known_at):
+        if moment is not None and not isinstance(cast("object", moment), datetime):
+            raise InvalidInput(f"{moment!r:.40} is not a time; pass an aware datetime")
+        if moment is not None:
+            micros(moment)
+    texts: tuple[object, ...] = (query.snapshot, query.cursor)
+    if not all(text is None or isinstance(text, str) for text in texts):
+        raise InvalidInput("a snapshot or a cursor is no text; pass the one that the last page gave")
+
+
+def recall(
+    tx: ReadTx,
+    query: Query,
+    caches: Caches,
+    meaning: Meaning | None = None,
+    in_time: Callable[[], bool] = lambda: True,
+    secret: bytes = b"",
+) -> Recall:
+    """Answer a query from one snapshot.
+
+    With a question: what an arm finds, by the fused score. Without one: everything that passes the filters, newest
+    first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer; so
+    are the arms that were still to be asked when `in_time` says that the time is over. Words always answer. Cursors are
+    sealed with the store's `secret`.
+
+    Raises:
+        InvalidInput: the cursor is not one of this question in this scope.
+        CorruptIndex: the words index is damaged.
+    """
+    place = place_of(tx, query, secret)
+    view = _view(tx, query, place, caches, meaning, in_time)
+    held = held_then(tx, query)
+    ranking = _ranking(tx, view, query, caches, held)
+    return answered(tx, query, ranking, held, view.gaps, place)
+
+
+def related(
+    tx: ReadTx,
+    queries: Sequence[Query],
+    caches: Caches,
+    meaning: Meaning | None = None,
+    in_time: Callable[[], bool] = lambda: True,
+) -> tuple[list[list[Message | Memory]], tuple[str, ...]]:
+    """For several queries of one text what each first page holds that nothing replaced, and the arms that are missing.
+
+    The same items in the same order as `recall` gives for each, from one ranking: only filters and limits may differ.
+
+    Raises:
+        CorruptIndex: the words index is damaged.
+    """
+    view = _view(tx, queries[0], place_of(tx, queries[0], b""), caches, meaning, in_time)
+    found = [standing(tx, _ranking(tx, view, query, caches, None), query.limit) for query in queries]
+    return found, view.gaps.degraded
+
+
+def _view(
+    tx: ReadTx, query: Query, place: Place, caches: Caches, meaning: Meaning | None, in_time: Callable[[], bool]
+) -> View:
+    import numpy as np
+
+    index = caches.indexes.index(tx).upto(place.ceiling)
+    question = understood(query.text, place.now)
+    speaker, aside = speaker_arm(question, index)
+    words, scores = words_arm(question, index, aside)
+    # Where cosines are estimated, those of the best by words are exact all the same.
+    also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
+    meaning = meaning or Meaning(off=True)
+    if not meaning.off and not in_time():
+        meaning = Meaning(failed=LATE)
+    cosines, vectors, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
+    view = View(index=index, question=question, gaps=gaps, scores=scores)
+    if not question.words:
+        return view
+    near = meaning_arms(*cosines, index) if cosines is not None else []
+    rest = Rest(gaps=gaps, in_time=in_time)
+    facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
+    named = bool(question.times or question.anchors)
+    given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
+    arms = [words, *near, *given, reply_arm(index), recency_arm(question, index, micros(place.now))]
+    asked = [arm for arm in arms if arm is not None and (query.arms is None or arm.name in query.arms)] or [words]
+    return replace(view, speaker=speaker, aside=aside, cosines=cosines, vectors=vectors, arms=asked, fused=fuse(asked))
+
+
+def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
+    index = view.index
+    past = _past(tx, query, caches) if held is None else {}
+    allowed = allowed_rows(tx, index, query, held)
+    if not query.include_superseded:
+        allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
+    if view.fused is None or view.aside is None:
+        return newest_first(index, passing_rows(tx, index, query, held, allowed), past)
+    # Only words, meaning and time find; arms that are asked alone find what they score.
+    found = view.fused.found if query.arms is None else view.fused.found | (view.fused.score > 0)
+    allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
+    most = None if query.cursor is not None else query.offset + query.limit
+    return ordered(view, view.fused, view.aside, allowed, found, past, most)
+
+
+def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:
+    """What rests on values that no longer hold, and where past values are asked for, those too."""
+    if query.states:
+        return {}
+    past = caches.truth.outdated(tx)
+    return {**replaced(tx), **past} if query.include_superseded else past
+
+
+def _fact_rows(index: DecodedIndex) -> Rows:
+    import numpy as np
+
+    rows: Rows | None = index.memo.get("facts")
+    if rows is None:
+        rows = index.memo["facts"] = np.flatnonzero(index.columns["kind"] == KIND_OF["fact"])
+    return rows
+
+
+def _has_facts(index: DecodedIndex) -> bool:
+    return len(_fact_rows(index)) > 0
+
+
+def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> list[tuple[int, Memory]]:
+    """The facts that the other arms put first, loaded: (row, fact)."""
+    import numpy as np
+
+    rows = _fact_rows(index)
+    promise = sum((arm.score[rows] for arm in near), words.score[rows])
+    best = rows[np.argsort(-promise, kind="stable")[:FACTS]]
+    found = {item.number: item for item in tx.find_numbers(index.numbers[best].tolist())}
+    items = ((int(row), found.get(int(index.numbers[row]))) for row in best)
+    return [(row, item) for row, item in items if isinstance(item, Memory)]

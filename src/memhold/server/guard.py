@@ -1,0 +1,354 @@
+"""The one door of a server: who asks, whether the request is well addressed, and how much it may ask.
+
+`Guard` stands in front of the whole application, REST, `/mcp` and everything that comes later, so no route can forget
+it. Nothing passes without a principal but a few paths that tell nothing of anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+from memhold.faces.problems import PREFIX, Problem, problem_of, send_problem
+from memhold.server.guard_rules import (
+    Rate,
+    RateLimits,
+    bearer_of,
+    host_fault,
+    is_loopback,
+    origin_fault,
+    request_id_of,
+)
+from memhold.server.resource import Resource
+from memhold.values.errors import MemholdError, RateLimited, ScopeDenied, ServerUnreachable, Unauthenticated
+from memhold.values.principal import PRINCIPAL, STANDS, Principal
+
+__all__ = ["OPEN_PATHS", "REQUEST_ID", "Authenticate", "Guard", "GuardRules"]
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+log = logging.getLogger("memhold.guard")
+
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
+"""Served to anybody, beside the metadata of RFC 9728: they tell that the server is there, and nothing of anybody."""
+
+REQUEST_ID: Final = "memhold.request_id"
+"""The key of the ASGI scope under which the guard leaves the request's id."""
+
+_METRICS = "/metrics"
+_SAFE_HEADERS: Final = {
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cache-control": b"no-store",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
+}
+_HSTS = (b"strict-transport-security", b"max-age=31536000")
+
+
+class Authenticate(Protocol):
+    """Turns a bearer token into a principal; None where it does not count, for whatever reason."""
+
+    async def __call__(self, bearer: str) -> Principal | None:
+        """The principal of a token.
+
+        Raises:
+            MemholdError: whether it counts could not be found out.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardRules:
+    """What a guard lets in.
+
+    Attributes:
+        hosts: names that a `Host` header may have (`allowed_hosts`).
+        origins: origins of browsers that are served beside the server's own, such as `https://app.example`.
+        max_body_bytes: largest body of a request, whole or in chunks.
+        large_bodies: limits of paths that take more, such as an import.
+        timeout: seconds until the answer must begin; a stream may then go on.
+        rate: how much one token may ask.
+        tls: whether the server itself speaks TLS.
+        behind_proxy: whether a proxy stands in front: its address is then nobody's.
+        resource: what is told of the authorization servers (RFC 9728); None without OAuth.
+        local: who a request without a token is, on loopback where there are no tokens; None: nobody.
+    """
+
+    hosts: frozenset[str]
+    origins: frozenset[str] = frozenset()
+    max_body_bytes: int = 16 * 1024 * 1024
+    large_bodies: Mapping[str, int] = field(default_factory=dict)
+    timeout: float = 60.0
+    rate: Rate = field(default_factory=Rate)
+    tls: bool = False
+    behind_proxy: bool = False
+    resource: Resource | None = None
+    local: Principal | None = None
+
+
+class Guard:
+    """ASGI middleware around the whole application; see `docs/identity.md` for what it refuses.
+
+    What it lets through carries the `Principal` in the ASGI scope (`principal_of`) and the request's id under
+    `REQUEST_ID`. Identity comes from the `Authorization` header and from nowhere else. What it refuses is answered as a
+    problem (RFC 9457). No token is ever logged. There is no CORS: no page of another site can read an answer.
+    `stays_open` says whether requests without a token are still the local principal's.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        rules: GuardRules,
+        authenticate: Authenticate,
+        stays_open: Callable[[], Awaitable[bool]] | None = None,
+        clock: Callable[[], float] = monotonic,
+        new_id: Callable[[], str] = lambda: uuid4().hex,
+    ) -> None:
+        self._app = app
+        self._rules = rules
+        self._authenticate = authenticate
+        self._stays_open = stays_open
+        self._local = rules.local
+        self._limits = RateLimits(rules.rate, clock)
+        self._new_id = new_id
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Serve one connection: requests are guarded, start and stop pass, web sockets are refused."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        request_id = request_id_of(_header(scope, b"x-request-id"), self._new_id)
+        answer = _Answer(send, request_id, tls=self._rules.tls)
+        try:
+            problem = self._ill_addressed(scope) or await self._admit(scope)
+        except ServerUnreachable as error:
+            problem = _problem("ServerUnreachable", 503, "Tokens cannot be checked now.", str(error))
+        except MemholdError as error:
+            problem = problem_of(error)
+        if problem is not None:
+            log.info("request %s was refused: %s", request_id, problem.type.removeprefix(PREFIX))
+            await answer.refuse(problem, self._challenge(scope, problem))
+        elif self._rules.resource is not None and Resource.is_metadata(scope["path"]):
+            await self._tell_metadata(scope, answer)
+        else:
+            scope[REQUEST_ID] = request_id
+            await self._pass_on(scope, receive, answer)
+
+    def _ill_addressed(self, scope: Mapping[str, Any]) -> Problem | None:
+        hosts = _header(scope, b"host")
+        if (fault := host_fault(hosts, self._rules.hosts)) is not None:
+            return _problem("WrongHost", 421, "The request is not addressed to this server.", fault)
+        fault = origin_fault(
+            _header(scope, b"origin"),
+            host=hosts[0],
+            allowed=self._rules.origins,
+            site=next(iter(_header(scope, b"sec-fetch-site")), None),
+            navigates=scope["method"] == "GET" and "navigate" in _header(scope, b"sec-fetch-mode"),
+        )
+        if fault is not None:
+            return _problem("WrongOrigin", 403, "The request comes from another site.", fault)
+        lengths = _header(scope, b"content-length")
+        if any(not length.isascii() or not length.isdigit() for length in lengths) or len(set(lengths)) > 1:
+            return _problem("BadRequest", 400, "The request is malformed.", "Content-Length is not one number")
+        if lengths and int(lengths[0]) > self._most(scope["path"]):
+            return self._too_large(scope["path"], int(lengths[0]))
+        return None
+
+    async def _admit(self, scope: MutableMapping[str, Any]) -> Problem | None:
+        """Find the principal and put it into the ASGI scope, unless the path is open."""
+        # What a client wrote never gets here under our key, whatever stands in front of us put into the scope.
+        for name in (PRINCIPAL, STANDS):
+            scope.pop(name, None)
+        path = scope["path"]
+        if path in OPEN_PATHS or (self._rules.resource is not None and Resource.is_metadata(path)):
+            return None
+        if path == _METRICS and self._is_neighbour(scope):
+            return None
+        principal = await self._principal(scope)
+        if (wait := self._limits.take(principal.token or "local")) > 0:
+            raise RateLimited(f"too many requests; the next may come in {wait:.2f} seconds", retry_after=wait)
+        if path == _METRICS and "admin" not in principal.rights:
+            raise ScopeDenied("metrics are for tokens with the right 'admin'", right="admin")
+        scope[PRINCIPAL] = principal
+        scope[STANDS] = partial(self._stands, scope, principal)
+        return None
+
+    async def _stands(self, scope: Mapping[str, Any], principal: Principal) -> bool:
+        # Whoever cannot be told now is let go of as well: a client comes back.
+        try:
+            return await self._principal(scope) == principal
+        except MemholdError:
+            return False
+
+    def _is_neighbour(self, scope: Mapping[str, Any]) -> bool:
+        # Behind a proxy everybody has the proxy's address.
+        client = scope.get("client")
+        return not self._rules.behind_proxy and client is not None and is_loopback(client[0])
+
+    async def _principal(self, scope: Mapping[str, Any]) -> Principal:
+        try:
+            bearer = bearer_of(_header(scope, b"authorization"))
+        except ValueError as error:
+            raise Unauthenticated(str(error)) from None
+        if bearer is None:
+            return await self._nobody()
+        principal = await self._authenticate(bearer)
+        if principal is None:
+            raise Unauthenticated("the token does not count; ask whoever runs this server for another")
+        return principal
+
+    async def _nobody(self) -> Principal:
+        """Who a request without a token is. A door that was shut stays shut: the first token ends it for good."""
+        if self._local is not None and self._stays_open is not None and not await self._stays_open():
+            self._local = None
+        if self._local is None:
+            raise Unauthenticated("send a token: Authorization: Bearer mh_…")
+        return self._local
+
+    def _challenge(self, scope: Mapping[str, Any], problem: Problem) -> Mapping[str, str]:
+        """RFC 6750 and RFC 9728: how a client that was refused finds out where to get a token."""
+        if problem.status not in {401, 403} or problem.type == f"{PREFIX}WrongOrigin":
+            return {}
+        parts = ['realm="memhold"']
+        if problem.status == 403:
+            parts.append('error="insufficient_scope"')
+        elif _header(scope, b"authorization"):
+            parts.append('error="invalid_token"')
+        if self._rules.resource is not None:
+            parts.append(f'resource_metadata="{self._rules.resource.metadata_url(scope["path"])}"')
+        return {"www-authenticate": "Bearer " + ", ".join(parts)}
+
+    async def _tell_metadata(self, scope: Mapping[str, Any], answer: _Answer) -> None:
+        resource = self._rules.resource
+        assert resource is not None  # noqa: S101 - the caller looked
+        body = json.dumps(resource.metadata(scope["path"])).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await answer.send({"type": "http.response.start", "status": 200, "headers": headers})
+        await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    async def _pass_on(self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer) -> None:
+        body = _Body(receive, self._most(scope["path"]))
+        too_large = self._too_large(scope["path"])
+        try:
+            async with asyncio.timeout(self._rules.timeout) as deadline:
+                await self._app(scope, body.receive, answer.until(deadline, body, too_large))
+        except TimeoutError:
+            if answer.started:
+                raise
+            late = "the body did not arrive in time" if not body.whole else "the answer took too long"
+            status = 503 if body.whole else 408
+            await answer.refuse(_problem("TooSlow", status, "The request took too long.", late))
+        except Exception as error:
+            if answer.started:
+                raise
+            if body.over:
+                return await answer.refuse(too_large)
+            log.exception("request %s failed: %s", answer.request_id, type(error).__name__, exc_info=_shape(error))
+            await answer.refuse(_problem("MemholdError", 500, "The server failed.", "The server failed."))
+        else:
+            if body.over and not answer.started:
+                await answer.refuse(too_large)
+
+    def _most(self, path: str) -> int:
+        return self._rules.large_bodies.get(path, self._rules.max_body_bytes)
+
+    def _too_large(self, path: str, size: int | None = None) -> Problem:
+        """`size` is what was announced; of a body in chunks only that it is more is known."""
+        limit = self._most(path)
+        size = limit + 1 if size is None else size
+        detail = f"the body is over the limit of {limit:,} bytes; send it in several requests"
+        return _problem("TooLarge", 413, "Something is over a documented limit.", detail, size=size, limit=limit)
+
+
+class _Body:
+    """What a client sends, up to a limit; past it the application sees a client that has gone."""
+
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive = receive
+        self._left = limit
+        self.over = False
+        self.whole = False
+
+    async def receive(self) -> Message:
+        if self.over:
+            return {"type": "http.disconnect"}
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._left -= len(message.get("body", b""))
+            self.whole = not message.get("more_body", False)
+            if self._left < 0:
+                self.over = True
+                return {"type": "http.disconnect"}
+        return message
+
+
+class _Answer:
+    """What goes back: every answer carries the request's id and the headers that keep browsers safe."""
+
+    def __init__(self, send: Send, request_id: str, *, tls: bool) -> None:
+        self._send = send
+        self._tls = tls
+        self.request_id = request_id
+        self.started = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            headers = [(name, value) for name, value in message.get("headers", ()) if name.lower() != b"x-request-id"]
+            there = {name.lower() for name, _ in headers}
+            extra = [(name, value) for name, value in _SAFE_HEADERS.items() if name not in there]
+            secure = [_HSTS] if self._tls else []
+            own = (b"x-request-id", self.request_id.encode("ascii"))
+            message = {**message, "headers": [*headers, *extra, *secure, own]}
+        await self._send(message)
+
+    async def refuse(self, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
+        await send_problem(self.send, problem, headers)
+
+    def until(self, deadline: asyncio.Timeout, body: _Body, too_large: Problem) -> Send:
+        """The application's `send`: it ends the deadline, and gives way to a refusal where the body was over."""
+        dropped = False
+
+        async def send(message: Message) -> None:
+            nonlocal dropped
+            if dropped:
+                return
+            if message["type"] == "http.response.start":
+                deadline.reschedule(None)
+                if body.over:
+                    dropped = True
+                    await self.refuse(too_large)
+                    return
+            await self.send(message)
+
+        return send
+
+
+def _header(scope: Mapping[str, Any], name: bytes) -> Sequence[str]:
+    return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+
+
+def _problem(kind: str, status: int, title: str, detail: str, **values: Any) -> Problem:
+    return Problem(type=PREFIX + kind, title=title, status=status, detail=detail, values=values)
+
+
+def _shape(error: BaseException) -> BaseException:
+    """The error with its place and without its words, which may be somebody's."""
+    return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)

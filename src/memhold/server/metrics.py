@@ -1,0 +1,78 @@
+"""What a server counts, for Prometheus: requests, streams, due work, models. No label names anybody.
+
+Names and units follow the conventions of Prometheus: base units in the name, counters end in `_total`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from memhold._version import __version__
+from memhold.ports.maintenance import Readiness
+
+__all__ = ["CONTENT_TYPE", "Metrics"]
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """The counts of one server, in a registry of its own.
+
+    A route is its template, so that the number of series is that of the routes, whatever is asked.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        labels = ("method", "route", "status")
+        self._requests = Counter(
+            "memhold_http_requests", "Requests that were answered.", labels, registry=self.registry
+        )
+        self._seconds = Histogram(
+            "memhold_http_request_duration_seconds",
+            "Time until the last byte of an answer was handed over; of streams until they ended.",
+            ("method", "route"),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self._running = Gauge("memhold_http_requests_in_progress", "Requests that are running.", registry=self.registry)
+        self._streams = Gauge(
+            "memhold_change_streams_open", "Streams of changes that are open.", registry=self.registry
+        )
+        self._due = Gauge("memhold_work_due", "Pieces of work that are due.", registry=self.registry)
+        self._writes = Gauge("memhold_store_takes_writes", "1 where the store takes writes.", registry=self.registry)
+        self._models = Gauge(
+            "memhold_model_answers", "1 where a link of the chain answers, 0 where it rests.", ("model",),
+            registry=self.registry,
+        )  # fmt: skip
+        built = Gauge("memhold_build_info", "The release.", ("version",), registry=self.registry)
+        built.labels(__version__).set(1)
+
+    def begun(self) -> None:
+        """A request has begun."""
+        self._running.inc()
+
+    def ended(self, *, method: str, route: str, status: int, seconds: float) -> None:
+        """A request has ended."""
+        self._running.dec()
+        known = method if method in {"GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"} else "OTHER"
+        self._requests.labels(known, route, str(status)).inc()
+        self._seconds.labels(known, route).observe(seconds)
+
+    def text(self, readiness: Readiness, *, streams: int) -> bytes:
+        """Everything as Prometheus reads it."""
+        self._streams.set(streams)
+        self._due.set(readiness.due)
+        self._writes.set(1 if readiness.writes else 0)
+        self._told(readiness.models)
+        return generate_latest(self.registry)
+
+    def _told(self, models: Mapping[str, str]) -> None:
+        self._models.clear()
+        for name, state in models.items():
+            self._models.labels(name).set(1 if state == "closed" else 0)

@@ -1,0 +1,257 @@
+"""One process, one port: REST, MCP at `/mcp`, metrics and health behind the guard, with the worker inside."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import resource
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import uvicorn
+
+from memhold.faces.mcp.http import McpApp, mcp_app
+from memhold.faces.python.open import AsyncMemhold
+from memhold.faces.rest.app import RestOptions, rest_app
+from memhold.faces.rest.changes import Streams
+from memhold.server.connections import patient_protocol
+from memhold.server.guard_rules import Rate
+from memhold.server.guard_setup import Door, guarded, oauth_of_file
+from memhold.server.metrics import Metrics
+from memhold.server.routing import Front, Observed
+from memhold.server.settings import ServeSettings
+from memhold.values.errors import InvalidSetting, MemholdError
+from memhold.values.records import Scope
+from memhold.verbs.memory import OpenStore, take_over
+from memhold.wiring.postgres import shown
+
+__all__ = ["Serving", "serve", "serving"]
+
+log = logging.getLogger("memhold.serve")
+
+App = Callable[
+    [
+        MutableMapping[str, Any],
+        Callable[[], Awaitable[MutableMapping[str, Any]]],
+        Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ],
+    Awaitable[None],
+]
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+_BACKLOG = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """A server put together around an open store: the application, and what is told when it stops."""
+
+    app: Observed
+    streams: Streams
+    mcp: McpApp
+    metrics: Metrics
+
+
+async def serving(memhold: OpenStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
+    """Put a server together around an open store; enter `mcp.lifespan()` while it serves.
+
+    Raises:
+        InvalidSetting: it must not be served like this.
+    """
+    seen = memhold
+    if settings.telemetry:
+        from memhold.server.telemetry import Traced, tracer_of
+
+        seen = Traced(memhold, tracer_of())
+    streams = Streams(most=settings.max_streams)
+    metrics = Metrics()
+    mcp = mcp_app(seen)
+    rest = rest_app(seen, RestOptions(streams=streams))
+    if settings.compat:
+        from memhold.faces.compat.ams import compat_router
+
+        rest.include_router(compat_router(seen))
+    front = Front(
+        rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics,
+        streams=streams,
+    )  # fmt: skip
+    guard = await guarded(front, memhold, _door(settings, local, folder), now=datetime.now(UTC))
+    return Serving(app=Observed(guard, metrics), streams=streams, mcp=mcp, metrics=metrics)
+
+
+def _door(settings: ServeSettings, local: Scope, folder: Path | None) -> Door:
+    return Door(
+        host=settings.host,
+        local=local,
+        tls=settings.tls,
+        behind_proxy=settings.behind_proxy,
+        allow_hosts=_names(settings.allow_hosts),
+        allow_origins=_names(settings.allow_origins),
+        public_url=settings.public_url,
+        oauth=oauth_of_file(folder or Path()),
+        rate=Rate(per_second=settings.rate_per_second, burst=settings.rate_burst),
+        max_body_bytes=settings.max_body_bytes,
+        large_bodies={"/v1/import": settings.max_import_bytes},
+        timeout=settings.request_seconds,
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+class _Server(uvicorn.Server):
+    """Stops when it is told to, not by the signals of whoever runs it: the store is closed after it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Any:
+        yield
+
+
+async def serve(
+    location: str,
+    settings: ServeSettings,
+    *,
+    opened: Mapping[str, Any],
+    local: Scope,
+    ready: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve a store until SIGINT or SIGTERM; SIGHUP opens it anew, with the catalog as it then is.
+
+    A stop takes nothing more, lets requests that are running end, ends streams, and closes the store as `close` does:
+    what was acknowledged is durable before. `ready` gets the address once requests are taken.
+
+    Raises:
+        InvalidSetting: it must not be served like this.
+    """
+    sock = _bound(settings)
+    try:
+        async with AsyncMemhold.open(location, worker=settings.workers > 0, **opened) as memhold:
+            made = await serving(memhold, settings, local=local)
+            server = _Server(_config(made.app, settings))
+            reloads = _Reloads(memhold, location, {"worker": settings.workers > 0, **opened}, made.app)
+            async with made.mcp.lifespan(), _signals(server, made.streams, reloads):
+                place = {"host": settings.host, "port": sock.getsockname()[1], "store": shown(location)}
+                log.info("serving", extra=place)
+                # Who reads the address may ask at once: it waits until the server takes it.
+                sock.listen(_BACKLOG)
+                scheme = "https" if settings.tls else "http"
+                name = f"[{settings.host}]" if ":" in settings.host else settings.host
+                ready(f"{scheme}://{name}:{sock.getsockname()[1]}")
+                await server.serve([sock])
+            await reloads.ended()
+    finally:
+        sock.close()
+    log.info("stopped")
+
+
+def _bound(settings: ServeSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    sock = socket.socket(family)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((settings.host, settings.port))
+    except OSError as error:
+        sock.close()
+        said = f"cannot listen on {settings.host}:{settings.port}: {error.strerror}; choose another port or address"
+        raise InvalidSetting(said, name="port") from None
+    _raise_file_limit()
+    return sock
+
+
+def _raise_file_limit() -> None:
+    """As many connections as the system allows: the soft limit is often 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _config(app: Any, settings: ServeSettings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=patient_protocol(settings.header_seconds),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=2048,
+        timeout_keep_alive=int(max(1, settings.header_seconds)),
+        timeout_graceful_shutdown=int(max(1, settings.stop_seconds)),
+        ssl_certfile=settings.tls_cert or None,
+        ssl_keyfile=settings.tls_key or None,
+    )
+
+
+@asynccontextmanager
+async def _signals(server: _Server, streams: Streams, reloads: _Reloads) -> AsyncIterator[None]:
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if server.should_exit:
+            server.force_exit = True
+        streams.end()
+        server.should_exit = True
+
+    for number in _STOPS:
+        loop.add_signal_handler(number, stop)
+    loop.add_signal_handler(signal.SIGHUP, reloads.begin)
+    try:
+        yield
+    finally:
+        for number in (*_STOPS, signal.SIGHUP):
+            loop.remove_signal_handler(number)
+
+
+class _Reloads:
+    """Opens the store anew beside the one that serves, and changes over: a catalog that is wrong changes nothing."""
+
+    def __init__(self, memhold: OpenStore, location: str, opened: Mapping[str, Any], app: Observed) -> None:
+        self._memhold = memhold
+        self._location = location
+        self._opened = opened
+        self._app = app
+        self._running: asyncio.Task[None] | None = None
+        self._again = False
+
+    def begin(self) -> None:
+        """Reload now, or once more where one is running."""
+        if self._running is not None and not self._running.done():
+            self._again = True
+            return
+        self._running = asyncio.get_running_loop().create_task(self._reload())
+
+    async def ended(self) -> None:
+        """Wait for the reload that is running."""
+        if self._running is not None:
+            await self._running
+
+    async def _reload(self) -> None:
+        if self._location == "memory://":
+            log.warning("a store in memory cannot be opened anew; nothing was reloaded")
+            return
+        try:
+            fresh = await AsyncMemhold.open(self._location, **self._opened)
+        except (MemholdError, OSError) as error:
+            # Of a setting the message names the setting: that is what whoever mended it wants to read.
+            said = str(error) if isinstance(error, InvalidSetting) else type(error).__name__
+            log.error("reloading failed, the former goes on: %s", said)  # noqa: TRY400 - shape only
+            return
+        former = take_over(self._memhold, fresh)
+        log.info("reloaded")
+        begun = monotonic()
+        await self._app.drained()
+        await former.close()
+        log.info("the former was closed", extra={"seconds": round(monotonic() - begun, 3)})
+        if self._again:
+            self._again = False
+            await self._reload()

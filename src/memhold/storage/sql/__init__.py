@@ -1,0 +1,1 @@
+"""What every store that speaks SQL shares: named blocks, the reads and writes of a transaction, rows and values."""

@@ -1,0 +1,332 @@
+"""The read side of a transaction over any SQL: every statement is bound to the scope after the caller's parameters.
+
+The statements are named; each store says them in its own dialect (`memhold.storage.sql.Statements`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memhold.ports.postings import Block
+from memhold.ports.transaction import Listing, Replay, Tombstone
+from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
+from memhold.storage.sql import rows
+from memhold.storage.sql.blocks import Row, Rows, Statements
+from memhold.values.errors import StoreError
+from memhold.values.records import (
+    Change,
+    Evidence,
+    FactKey,
+    HitKind,
+    Kind,
+    Memory,
+    Message,
+    Scope,
+    Session,
+    State,
+    Suspicion,
+    Tier,
+    from_micros,
+    micros,
+)
+
+if TYPE_CHECKING:
+    from memhold.values.answers import Due
+
+__all__ = ["SqlRead"]
+
+_ENDLESS = 2**62
+
+
+def _listed(values: Sequence[str] | None) -> str | None:
+    """A closed set of words as `,a,b,` for `instr`: one statement serves every combination."""
+    return None if values is None else f",{','.join(values)},"
+
+
+def _number(row: Row) -> int:
+    return int(row[2])
+
+
+class SqlRead:
+    """`ReadTx` over the statements of a connection that is inside a transaction."""
+
+    def __init__(self, sql: Statements, scope: Scope, now: datetime) -> None:
+        self._sql = sql
+        self._scope = scope
+        self._now = now
+        self._ended = False
+        self._bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
+
+    def end(self) -> None:
+        """Refuse everything from now on: a transaction that outlives its unit of work would write outside of one."""
+        self._ended = True
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise StoreError("this transaction has ended; use it only inside its unit of work")
+
+    @property
+    def scope(self) -> Scope:
+        return self._scope
+
+    @property
+    def now(self) -> datetime:
+        return self._now
+
+    def _run(self, name: str, **params: Any) -> Rows:
+        self._check_open()
+        # The scope is bound last, so that no caller's parameter can replace it.
+        return self._sql.run(name, {**params, **self._bound})
+
+    def _each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
+        """The rows of one statement for each of these parameters, in their order."""
+        self._check_open()
+        return self._sql.each(name, [{**one, **self._bound} for one in params]) if params else []
+
+    def _value(self, name: str, **params: Any) -> Any:
+        row = self._run(name, **params).fetchone()
+        return None if row is None else row[0]
+
+    def _first(self, name: str, **params: Any) -> Row | None:
+        return self._run(name, **params).fetchone()
+
+    def _memory(self, row: Row) -> Memory:
+        return self._memories([row])[0]
+
+    def _memories(self, found: Sequence[Row]) -> list[Memory]:
+        """The memories of these rows with their sources."""
+        named = self._sources([(row[0], row[1]) for row in found])
+        return [rows.to_memory(row, sources) for row, sources in zip(found, named, strict=True)]
+
+    def _sources(self, revisions: Sequence[tuple[str, int]]) -> list[tuple[str, ...]]:
+        """The sources of each of these memories as of a revision of it, in one statement."""
+        found: list[list[str]] = [[] for _ in revisions]
+        if revisions:
+            for place, source in self._run("read_sources", revisions=json.dumps(revisions)):
+                found[place].append(source)
+        return [tuple(sources) for sources in found]
+
+    def session(self, name: str) -> Session | None:
+        row = self._first("read_session", session_id=name)
+        return None if row is None else rows.to_session(row)
+
+    def find_session(self, session_id: str) -> Session | None:
+        row = self._first("read_session_by_id", id=session_id)
+        return None if row is None else rows.to_session(row)
+
+    def sessions(self) -> list[Session]:
+        return [rows.to_session(row) for row in self._run("read_sessions")]
+
+    def messages(
+        self, session: str, *, after: int = 0, until: int | None = None, limit: int | None = None, newest: bool = False
+    ) -> list[Message]:
+        found = self._run(
+            "read_newest_messages" if newest else "read_messages",
+            session_id=session,
+            after=after,
+            until=_ENDLESS if until is None else until,
+            limit=-1 if limit is None else limit,
+        )
+        messages = [rows.to_message(row) for row in found]
+        return messages[::-1] if newest else messages
+
+    def find_messages(self, ids: Sequence[str]) -> list[Message]:
+        found = self._each("read_message_by_id", [{"id": item} for item in ids])
+        return [rows.to_message(row) for one in found for row in one]
+
+    def find_memories(self, ids: Sequence[str]) -> list[Memory]:
+        found = self._each("read_memory", [{"id": item} for item in ids])
+        return self._memories([row for one in found for row in one])
+
+    def find_numbers(self, numbers: Sequence[int]) -> list[Message | Memory]:
+        said = self._each("read_message_by_number", [{"number": number} for number in numbers])
+        messages = {row[0]: rows.to_message(row) for one in said for row in one}
+        rest = [{"number": number} for number in numbers if number not in messages]
+        learnt = self._memories([row for one in self._each("read_memory_by_number", rest) for row in one])
+        found: dict[int, Message | Memory] = {**messages, **{memory.number: memory for memory in learnt}}
+        return [found[number] for number in numbers if number in found]
+
+    def hidden(self, by: str | None = None) -> list[Message | Memory]:
+        messages = [rows.to_message(row) for row in self._run("read_hidden_messages", by=by).fetchall()]
+        memories = self._memories(self._run("read_hidden_memories", by=by).fetchall())
+        return sorted([*messages, *memories], key=lambda item: item.number)
+
+    def list_memories(self, listing: Listing) -> list[Memory]:
+        found = self._run(
+            "list_memories",
+            kinds=_listed(listing.kinds),
+            states=_listed(listing.states),
+            agent_id=listing.agent,
+            session_id=listing.session,
+            after=listing.after,
+            limit=listing.limit,
+        )
+        return self._memories(found.fetchall())
+
+    def newest_memories(
+        self,
+        kind: Kind,
+        *,
+        state: State = "active",
+        tier: Tier,
+        agent: str | None = None,
+        session: str | None = None,
+        limit: int,
+    ) -> list[Memory]:
+        params = {"kind": kind, "state": state, "tier": tier, "agent_id": agent, "session_id": session, "limit": limit}
+        return self._memories(self._run("newest_memories", **params).fetchall())
+
+    def quoting(self, ids: Sequence[str]) -> list[Message]:
+        asked = self._each("read_quoting", [{"item_id": item} for item in ids])
+        found = {row[0]: row for one in asked for row in one}
+        return [rows.to_message(row) for _, row in sorted(found.items())]
+
+    def facts(self, *, subject: str, key: str, agent: str | None, since: datetime | None = None) -> list[Memory]:
+        asked = {"subject": subject, "fact_key": key, "agent_id": agent or "", "since": rows.opt_micros(since)}
+        found = self._run("read_facts", **asked)
+        return self._memories(found.fetchall())
+
+    def fact_keys(self, agent: str | None) -> list[FactKey]:
+        found = self._run("read_fact_keys", agent_id=agent or "")
+        return [FactKey(subject=row[0], attribute=row[1], key=row[2]) for row in found]
+
+    def evidence(self, memory_ids: Sequence[str]) -> list[Evidence]:
+        found = self._each("read_evidence", [{"memory_id": one} for one in memory_ids])
+        return [rows.to_evidence(row) for one in found for row in one]
+
+    def suspicions(self) -> list[Suspicion]:
+        found = [rows.to_suspicion(row) for row in self._run("read_suspicions").fetchall()]
+        return [one for one in map(self._standing, found) if one is not None]
+
+    def key_vectors(self, fingerprint: str) -> Mapping[bytes, bytes]:
+        found: list[Any] = list(self._run("read_key_vectors", fingerprint=fingerprint))
+        return dict(found)
+
+    def _standing(self, suspicion: Suspicion) -> Suspicion | None:
+        """The suspicion as the changes that stand leave it; None where what raised it was undone."""
+        if self._first("read_undone", id=suspicion.change_id) is not None:
+            return None
+        by = suspicion.settled_by
+        undone = by is not None and self._first("read_undone", id=by) is not None
+        return replace(suspicion, settled=None, settled_by=None) if undone else suspicion
+
+    def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
+        row = self._first("read_same_content", kind=kind, digest=digest, agent_id=agent or "")
+        return None if row is None else self._memory(row)
+
+    def revisions(self, memory_id: str) -> list[Memory]:
+        return self._memories(self._run("read_revisions", id=memory_id).fetchall())
+
+    def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
+        found = self._run("read_held", as_of=micros(as_of), known_at=rows.opt_micros(known_at))
+        return self._memories(found.fetchall())
+
+    def derived(self, ids: Sequence[str]) -> list[Memory]:
+        asked = self._each("read_derived", [{"source_id": item} for item in ids])
+        found = {row[0]: row for one in asked for row in one}
+        return self._memories(sorted(found.values(), key=_number))
+
+    def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
+        if memory_id is None:
+            found = self._run("read_changes", after=after, limit=limit)
+        else:
+            found = self._run("read_changes_of", memory_id=memory_id, after=after, limit=limit)
+        return self._changes(found.fetchall())
+
+    def find_change(self, change_id: str) -> Change | None:
+        row = self._first("read_change", id=change_id)
+        return None if row is None else self._changes([row])[0]
+
+    def _changes(self, found: Sequence[Row]) -> list[Change]:
+        effects = self._each("read_effects", [{"change_id": row[1]} for row in found])
+        return [rows.to_change(row, touched) for row, touched in zip(found, effects, strict=True)]
+
+    def progress(self, name: str) -> int:
+        return int(self._value("read_progress", upkeep=name) or 0)
+
+    def replay(self, verb: str, key_digest: bytes) -> Replay | None:
+        row = self._first("read_replay", verb=verb, key_digest=key_digest, now=micros(self._now))
+        if row is None:
+            return None
+        expires = None if row[2] is None else from_micros(row[2])
+        return Replay(fingerprint=row[0], receipt=rows.receipt_from(row[1]), expires_at=expires)
+
+    def tombstone(self, item_id: str) -> Tombstone | None:
+        row = self._first("read_tombstone", id=item_id)
+        return None if row is None else Tombstone(id=row[0], at=from_micros(row[1]), change_id=row[2], digest=row[3])
+
+    def blocked(self, digest: bytes) -> bool:
+        return self._first("read_blocked", digest=digest) is not None
+
+    def known(self, ids: Sequence[str]) -> frozenset[str]:
+        found = self._each("read_known", [{"id": item} for item in ids])
+        return frozenset(item for item, there in zip(ids, found, strict=True) if there)
+
+    def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
+        messages = self._run("read_message_documents", after=after, limit=limit).fetchall()
+        memories = self._run("read_memory_documents", after=after, limit=limit).fetchall()
+        found: list[tuple[Message | Memory, bool]] = [(rows.to_message(row), bool(row[-1])) for row in messages]
+        found += [(memory, bool(row[-1])) for memory, row in zip(self._memories(memories), memories, strict=True)]
+        return sorted(found, key=lambda document: document[0].number)[:limit]
+
+    def blocks(self) -> list[Block]:
+        found = self._run("read_word_blocks")
+        return [Block(first=first, records=records, entries=entries) for first, records, entries in found]
+
+    def index_rev(self) -> int:
+        row = self._first("read_index_rev")
+        return 0 if row is None else int(row[0])
+
+    def agents(self) -> Mapping[str, int]:
+        found: list[Any] = list(self._run("read_agents"))
+        return dict(found)
+
+    def document_count(self) -> int:
+        row = self._first("read_document_count")
+        return 0 if row is None else int(row[0])
+
+    def generations(self) -> list[Generation]:
+        return [rows.to_generation(row) for row in self._run("read_generations")]
+
+    def vector_rev(self) -> int:
+        row = self._first("read_vector_rev")
+        return 0 if row is None else int(row[0])
+
+    def vector_marks(self, generation: int) -> list[VectorBlock]:
+        found = self._run("read_vector_marks", generation=generation)
+        return [VectorBlock(first=first, rev=rev, marks=marks) for first, rev, marks in found]
+
+    def vector_blocks(self, generation: int, firsts: Sequence[int]) -> list[VectorBlock]:
+        read = self._each("read_vector_block", [{"generation": generation, "first": first} for first in firsts])
+        return [VectorBlock(first=r[0], rev=r[1], marks=r[2], vectors=r[3]) for one in read for r in one]
+
+    def nearest(
+        self, generation: int, vector: bytes, limit: int, also: Callable[[], Sequence[int]] = tuple
+    ) -> Nearest | None:
+        """None: a file keeps no such index, and a writer asks none."""
+        del generation, vector, limit, also
+        self._check_open()
+        return None
+
+    def due(self) -> list[Due]:
+        return [rows.to_due(row) for row in self._run("read_due")]
+
+    def due_item(self, kind: str, ref: str) -> Due | None:
+        row = self._first("read_due_item", kind=kind, ref=ref)
+        return None if row is None else rows.to_due(row)
+
+    def overdue(self, kind: str) -> list[str]:
+        return [str(ref) for (ref,) in self._run("read_overdue", kind=kind, now=micros(self._now))]
+
+    def leased(self) -> int:
+        return int(self._value("count_leased", now=micros(self._now)))
+
+    def counts(self) -> Mapping[tuple[HitKind, str, str], int]:
+        found: dict[tuple[HitKind, str, str], int] = {("message", "", "active"): self._value("count_messages")}
+        for kind, tier, state, count in self._run("count_memories"):
+            found[kind, tier, state] = count
+        return found

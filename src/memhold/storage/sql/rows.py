@@ -1,0 +1,342 @@
+"""Rows of a store with tables to values and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from memhold.ports.vector_blocks import Generation
+from memhold.values.records import (
+    Author,
+    Change,
+    Effect,
+    Evidence,
+    Memory,
+    Message,
+    Quote,
+    Session,
+    Span,
+    Suspicion,
+    from_micros,
+    micros,
+)
+
+if TYPE_CHECKING:
+    from memhold.values.answers import Due, Receipt
+
+__all__ = [
+    "change_params",
+    "dumps",
+    "memory_params",
+    "message_params",
+    "opt_micros",
+    "receipt_from",
+    "receipt_text",
+    "session_params",
+    "suspicion_params",
+    "to_change",
+    "to_due",
+    "to_evidence",
+    "to_generation",
+    "to_memory",
+    "to_message",
+    "to_quotes",
+    "to_session",
+    "to_suspicion",
+]
+
+Row = Sequence[Any]
+
+
+# One encoder for all: ASCII only, so that lone surrogates and NUL survive in text columns.
+dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def _array(values: Sequence[Any]) -> str:
+    return dumps(values) if values else "[]"
+
+
+def _object(value: Mapping[str, Any]) -> str:
+    return dumps(dict(value)) if value else "{}"
+
+
+@lru_cache(maxsize=256)
+def _author(author: Author) -> str:
+    return dumps({"origin": author.origin, "name": author.name, "version": author.version})
+
+
+def opt_micros(moment: datetime | None) -> int | None:
+    """Microseconds of a time that may be absent."""
+    return None if moment is None else micros(moment)
+
+
+def _opt_time(value: int | None) -> datetime | None:
+    return None if value is None else from_micros(value)
+
+
+def to_session(row: Row) -> Session:
+    """A session from the columns of `read_session`."""
+    return Session(
+        id=row[0],
+        name=row[1],
+        number=row[2],
+        last_seq=row[3],
+        cursor=row[4],
+        rev=row[5],
+        created_at=from_micros(row[6]),
+        last_at=from_micros(row[7]),
+        ended_at=_opt_time(row[8]),
+        window_start=row[9],
+        asked=row[10],
+        pending_tokens=row[11],
+        torn=bool(row[12]),
+    )
+
+
+def session_params(session: Session) -> dict[str, Any]:
+    """The parameters of `put_session`."""
+    return {
+        "session_id": session.name,
+        "id": session.id,
+        "number": session.number,
+        "last_seq": session.last_seq,
+        "cursor": session.cursor,
+        "rev": session.rev,
+        "created_at": micros(session.created_at),
+        "last_at": micros(session.last_at),
+        "ended_at": opt_micros(session.ended_at),
+        "window_start": session.window_start,
+        "asked": session.asked,
+        "pending_tokens": session.pending_tokens,
+        "torn": int(session.torn),
+    }
+
+
+def to_message(row: Row) -> Message:
+    """A message from the columns of `read_messages`."""
+    return Message(
+        number=row[0],
+        id=row[1],
+        session=row[2],
+        agent=row[3] or None,
+        seq=row[4],
+        role=row[5],
+        shape=row[6],
+        body=json.loads(row[7]),
+        text=row[8],
+        embed=bool(row[9]),
+        metadata=json.loads(row[10]),
+        event_time=from_micros(row[11]),
+        recorded_at=from_micros(row[12]),
+        change_id=row[13],
+        quotes=to_quotes(row[14]),
+    )
+
+
+def to_quotes(text: str) -> tuple[Quote, ...]:
+    """The quotes of a message from their column."""
+    if text == "[]":
+        return ()
+    return tuple(Quote(start=start, end=end, ids=tuple(ids)) for start, end, ids in json.loads(text))
+
+
+def message_params(message: Message) -> dict[str, Any]:
+    """The parameters of `insert_message`."""
+    return {
+        "number": message.number,
+        "id": message.id,
+        "session_id": message.session,
+        "agent_id": message.agent or "",
+        "seq": message.seq,
+        "role": message.role,
+        "shape": message.shape,
+        "body": dumps(message.body),
+        "text": message.text,
+        "embed": int(message.embed),
+        "metadata": _object(message.metadata),
+        "event_time": micros(message.event_time),
+        "recorded_at": micros(message.recorded_at),
+        "change_id": message.change_id,
+        "quotes": _array([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
+    }
+
+
+def to_memory(row: Row, sources: tuple[str, ...]) -> Memory:
+    """A memory from the columns of `read_memory`, with its sources."""
+    return Memory(
+        id=row[0],
+        rev=row[1],
+        number=row[2],
+        agent=row[3] or None,
+        session=row[4],
+        kind=row[5],
+        state=row[6],
+        tier=row[7],
+        subject=row[8],
+        attribute=row[9],
+        value=row[10],
+        key=row[11],
+        operation=row[12],
+        text=row[13],
+        topics=tuple(json.loads(row[14])),
+        entities=tuple(json.loads(row[15])),
+        metadata=json.loads(row[16]),
+        importance=row[17],
+        pinned=bool(row[18]),
+        origin=row[19],
+        trust=row[20],
+        evidence=row[21],
+        event_time=from_micros(row[22]),
+        valid_from=from_micros(row[23]),
+        valid_to=_opt_time(row[24]),
+        expires_at=_opt_time(row[25]),
+        created_at=from_micros(row[26]),
+        recorded_at=from_micros(row[27]),
+        unrecorded_at=_opt_time(row[28]),
+        superseded_by=row[29],
+        sources=sources,
+    )
+
+
+def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
+    """The parameters of `insert_revision`."""
+    return {
+        "id": memory.id,
+        "rev": memory.rev,
+        "number": memory.number,
+        "agent_id": memory.agent or "",
+        "session_id": memory.session,
+        "kind": memory.kind,
+        "state": memory.state,
+        "tier": memory.tier,
+        "subject": memory.subject,
+        "attribute": memory.attribute,
+        "value": memory.value,
+        "fact_key": memory.key,
+        "operation": memory.operation,
+        "text": memory.text,
+        "digest": digest,
+        "topics": _array(memory.topics),
+        "entities": _array(memory.entities),
+        "metadata": _object(memory.metadata),
+        "importance": memory.importance,
+        "pinned": int(memory.pinned),
+        "origin": memory.origin,
+        "trust": memory.trust,
+        "evidence": memory.evidence,
+        "event_time": micros(memory.event_time),
+        "valid_from": micros(memory.valid_from),
+        "valid_to": opt_micros(memory.valid_to),
+        "expires_at": opt_micros(memory.expires_at),
+        "created_at": micros(memory.created_at),
+        "recorded_at": micros(memory.recorded_at),
+        "superseded_by": memory.superseded_by,
+    }
+
+
+def to_change(row: Row, effects: Sequence[Row]) -> Change:
+    """A change from the columns of `read_change` and `read_effects`."""
+    return Change(
+        seq=row[0],
+        id=row[1],
+        verb=row[2],
+        reason=row[3],
+        by=Author(**json.loads(row[4])),
+        at=from_micros(row[5]),
+        sources=tuple(json.loads(row[6])),
+        spans=tuple(Span(**span) for span in json.loads(row[7])),
+        detail=json.loads(row[8]),
+        undoes=row[9],
+        undone_by=row[10],
+        effects=tuple(Effect(memory_id=e[0], rev_before=e[1], rev_after=e[2]) for e in effects),
+    )
+
+
+def change_params(change: Change) -> dict[str, Any]:
+    """The parameters of `insert_change`."""
+    return {
+        "seq": change.seq,
+        "id": change.id,
+        "verb": change.verb,
+        "reason": change.reason,
+        "by": _author(change.by),
+        "at": micros(change.at),
+        "sources": _array(change.sources),
+        "spans": _array([{"session": s.session, "first": s.first, "last": s.last} for s in change.spans]),
+        "detail": _object(change.detail),
+        "undoes": change.undoes,
+    }
+
+
+def receipt_text(receipt: Receipt) -> str:
+    """A receipt as the JSON that an idempotency key keeps: ids and counts, no content."""
+    return dumps(asdict(receipt))
+
+
+def receipt_from(text: str) -> Receipt:
+    """The inverse of `receipt_text`."""
+    from memhold.values.answers import Receipt, Visibility
+
+    plain: Mapping[str, Any] = json.loads(text)
+    return Receipt(
+        ids=tuple(plain["ids"]),
+        change_ids=tuple(plain["change_ids"]),
+        replayed=plain["replayed"],
+        forgotten=plain["forgotten"],
+        redacted=plain["redacted"],
+        visibility=Visibility(**plain["visibility"]),
+    )
+
+
+def to_due(row: Row) -> Due:
+    """Due work from the columns of `read_due`."""
+    from memhold.values.answers import Due
+
+    return Due(
+        namespace=row[0],
+        user=row[1] or None,
+        kind=row[2],
+        ref=row[3],
+        due_at=from_micros(row[4]),
+        attempts=row[5],
+        last_error=row[6],
+        token=row[7],
+    )
+
+
+def to_generation(row: Row) -> Generation:
+    """A row of `generation`."""
+    number, fingerprint, dimension, state, made_at = row
+    return Generation(
+        number=number, fingerprint=fingerprint, dimension=dimension, state=state, made_at=from_micros(made_at)
+    )
+
+
+def to_evidence(row: Row) -> Evidence:
+    """Evidence from the columns of `read_evidence`."""
+    return Evidence(memory_id=row[0], turn=row[1], at=from_micros(row[2]), operation=row[3], change_id=row[4])
+
+
+def to_suspicion(row: Row) -> Suspicion:
+    """A suspicion from the columns of `read_suspicions`."""
+    return Suspicion(
+        id=row[0],
+        kind=row[1],
+        memory_id=row[2],
+        other_id=row[3],
+        rule=row[4],
+        at=from_micros(row[5]),
+        change_id=row[6],
+        settled=row[7],
+        settled_by=row[8],
+        looked=row[9],
+    )
+
+
+def suspicion_params(suspicion: Suspicion) -> dict[str, Any]:
+    """The parameters of `put_suspicion`."""
+    return {**asdict(suspicion), "at": micros(suspicion.at)}

@@ -1,0 +1,304 @@
+"""The write side of a transaction over any SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from memhold.ports import postings as packed
+from memhold.ports.postings import Block, Entry
+from memhold.ports.transaction import Replay
+from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
+from memhold.storage.sql import rows
+from memhold.storage.sql.blocks import Row, Rows
+from memhold.storage.sql.reads import SqlRead
+from memhold.storage.sql.row_batches import Gathered
+from memhold.values.errors import RevisionConflict, StoreError
+from memhold.values.records import (
+    Change,
+    Evidence,
+    Memory,
+    Message,
+    Quote,
+    Scope,
+    Session,
+    Suspicion,
+    from_micros,
+    micros,
+)
+
+__all__ = ["SqlWrite"]
+
+SOON = timedelta(minutes=1)
+"""Work due later than this wakes nobody: the worker looks again by then."""
+
+
+class SqlWrite(SqlRead):
+    """`WriteTx` over the statements of a writer's connection.
+
+    `woke` says whether work was made due, `marked` whether the savepoint of this unit was begun.
+    """
+
+    def __init__(self, gathered: Gathered, scope: Scope, now: datetime) -> None:
+        super().__init__(gathered.sql, scope, now)
+        self._gathered = gathered
+        self.woke = False
+        self.marked = False
+
+    def _run(self, name: str, **params: Any) -> Rows:
+        self._before(name)
+        return super()._run(name, **params)
+
+    def _each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
+        self._before(name)
+        return super()._each(name, params)
+
+    def _many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement that gives no rows, once for each of these parameters."""
+        self._check_open()
+        if params:
+            self._before(name)
+            self._sql.many(name, [{**one, **self._bound} for one in params])
+
+    def _before(self, name: str) -> None:
+        if self._sql.writing[name]:
+            self._mark()
+        if self._sql.touching[name]:
+            self._write_out()
+
+    def _mark(self) -> None:
+        """Begin the savepoint that this write goes back to where it fails; most adds need none."""
+        if not self.marked:
+            self._sql.mark()
+            self.marked = True
+
+    def _write_out(self) -> None:
+        if self._gathered.waits:
+            self._mark()
+        self._gathered.flush()
+
+    def _gather(self) -> Gathered:
+        self._check_open()
+        return self._gathered
+
+    def session(self, name: str) -> Session | None:
+        return self._gather().session(self._bound, name)
+
+    def take_session_number(self) -> int:
+        counters = self._gather().counters(self._bound)
+        counters.sessions += 1
+        return counters.sessions
+
+    def take_numbers(self, count: int) -> int:
+        counters = self._gather().counters(self._bound)
+        counters.documents += count
+        return counters.documents - count
+
+    def put_session(self, session: Session) -> None:
+        self._gather().put_session(self._bound, session)
+
+    def add_messages(self, messages: Sequence[Message]) -> None:
+        self._gather().add_messages(self._bound, messages)
+        for message in messages:
+            if message.quotes:
+                self._put_quotes(message.number, message.quotes)
+
+    def rewrite_message(self, message: Message) -> None:
+        params = rows.message_params(message)
+        changed = {name: params[name] for name in ("id", "body", "text", "quotes")}
+        row = self._first("rewrite_message", **changed)
+        if row is not None:
+            self._run("delete_quotes", number=row[0])
+            self._put_quotes(row[0], message.quotes)
+
+    def _put_quotes(self, number: int, quotes: Sequence[Quote]) -> None:
+        items = sorted({item for quote in quotes for item in quote.ids})
+        self._many("insert_quote", [{"item_id": item, "number": number} for item in items])
+
+    def add_change(self, change: Change) -> Change:
+        return self._gather().add_change(self._bound, change)
+
+    def index(self, entries: Sequence[Entry]) -> None:
+        self._gather().index(self._bound, entries)
+
+    def put_memory(self, memory: Memory, *, digest: bytes | None = None) -> None:
+        current = self._first("current_revision", id=memory.id)
+        # The next revision keeps what hides the one before, and its digest.
+        actual, kept_digest, hidden_by = (0, None, None) if current is None else current
+        before = memory.rev - 1
+        if actual != before:
+            raise RevisionConflict(
+                f"{memory.id} is at revision {actual}, not {before}; read it again", expected=before, actual=actual
+            )
+        if before:
+            self._run("close_revision", id=memory.id, rev=before, now=micros(memory.recorded_at))
+        params = rows.memory_params(memory, kept_digest if digest is None else digest)
+        self._run("insert_revision", **params, hidden_by=hidden_by)
+        self._put_sources(memory)
+
+    def _put_sources(self, memory: Memory) -> None:
+        """Write the sources where they are other than in the revision before; the first has none before it."""
+        held = self._sources([(memory.id, memory.rev - 1)])[0] if memory.rev > 1 else ()
+        if held == memory.sources:
+            return
+        placed = list(enumerate(memory.sources)) or [(-1, "")]
+        named = {"memory_id": memory.id, "since": memory.rev}
+        self._many("insert_source", [{**named, "position": at, "source_id": source} for at, source in placed])
+
+    def add_evidence(self, evidence: Evidence) -> None:
+        self._run(
+            "insert_evidence",
+            memory_id=evidence.memory_id,
+            turn=evidence.turn,
+            at=micros(evidence.at),
+            operation=evidence.operation,
+            change_id=evidence.change_id,
+        )
+
+    def count_evidence(self, memory_id: str, *, evidence: int, expires_at: datetime | None) -> None:
+        self._run("count_evidence", id=memory_id, evidence=evidence, expires_at=rows.opt_micros(expires_at))
+
+    def put_suspicion(self, suspicion: Suspicion) -> None:
+        self._run("put_suspicion", **rows.suspicion_params(suspicion))
+
+    def put_key_vectors(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
+        self._run("delete_other_key_vectors", fingerprint=fingerprint)
+        made = [{"digest": digest, "fingerprint": fingerprint, "vector": vector} for digest, vector in vectors.items()]
+        self._many("put_key_vector", made)
+
+    def put_progress(self, name: str, seq: int) -> None:
+        self._run("put_progress", upkeep=name, seq=seq)
+
+    def mark_undone(self, change_id: str, by: str | None) -> None:
+        self._run("mark_undone", id=change_id, undone_by=by)
+
+    def remember_key(self, verb: str, key_digest: bytes, replay: Replay) -> None:
+        self._gather().counters(self._bound)
+        self._run(
+            "put_replay",
+            verb=verb,
+            key_digest=key_digest,
+            fingerprint=replay.fingerprint,
+            receipt=rows.receipt_text(replay.receipt),
+            expires_at=rows.opt_micros(replay.expires_at),
+        )
+
+    def drop_expired_keys(self) -> datetime | None:
+        self._run("delete_expired_replays", now=micros(self.now))
+        soonest: int | None = self._value("soonest_expiry")
+        return None if soonest is None else from_micros(soonest)
+
+    def agent_number(self, agent: str | None) -> int:
+        if agent is None:
+            return 0
+        known = self.agents().get(agent)
+        return int(self._value("insert_agent", agent_id=agent)) if known is None else known
+
+    def _block_of(self, number: int) -> Block | None:
+        """The block that holds a document; None where it is not in the index."""
+        row = self._first("read_word_block_at", number=number)
+        block = None if row is None else Block(first=row[0], records=row[1], entries=row[2])
+        return block if block is not None and number < block.first + block.documents else None
+
+    def _put_block(self, block: Block) -> None:
+        self._run("put_word_block", first=block.first, records=block.records, entries=block.entries)
+        self._gather().move_index(self._bound)
+
+    def unindex(self, numbers: Sequence[int]) -> None:
+        self._patch(numbers, packed.remove)
+        firsts = sorted({block_of(number) for number in numbers})
+        for generation in self.generations():
+            held = self.vector_blocks(generation.number, firsts)
+            self.put_vectors(generation.number, [dropped(block, numbers) for block in held])
+
+    def flag(self, numbers: Mapping[int, bool]) -> None:
+        self._patch(numbers, lambda block, number: packed.set_active(block, number, active=numbers[number]))
+
+    def _patch(self, numbers: Iterable[int], change: Callable[[Block, int], Block]) -> None:
+        """Change documents in place; each block is read and written once."""
+        block: Block | None = None
+        for number in sorted(numbers):
+            if block is None or number >= block.first + block.documents:
+                if block is not None:
+                    self._put_block(block)
+                block = self._block_of(number)
+            if block is not None:
+                block = change(block, number)
+        if block is not None:
+            self._put_block(block)
+
+    def put_generation(self, generation: Generation) -> None:
+        params = {name: getattr(generation, name) for name in ("number", "fingerprint", "dimension", "state")}
+        try:
+            self._run("put_generation", **params, made_at=micros(generation.made_at))
+        except self._sql.refused as error:
+            raise StoreError(
+                f"another generation of vectors is {generation.state} already; run the work again"
+            ) from error
+
+    def put_vectors(self, generation: int, blocks: Sequence[VectorBlock]) -> None:
+        if not blocks:
+            return
+        self._gather().counters(self._bound)
+        rev = int(self._value("move_vector_rev"))
+        named = {"generation": generation, "rev": rev}
+        made = [{**named, "first": one.first, "marks": one.marks, "vectors": one.vectors} for one in blocks]
+        self._many("put_vector_block", made)
+
+    def clear_vectors(self, generation: int) -> None:
+        self._gather().counters(self._bound)
+        self._run("clear_vectors", generation=generation)
+        self._run("move_vector_rev").fetchall()
+
+    def clear_index(self) -> None:
+        self._run("clear_word_blocks")
+        self._gather().move_index(self._bound)
+
+    def hide(self, ids: Sequence[str], change_id: str) -> None:
+        named = [{"id": item, "change_id": change_id} for item in ids]
+        self._many("hide_message", named)
+        self._many("hide_memory", named)
+
+    def reveal(self, change_id: str) -> None:
+        self._run("reveal_messages", change_id=change_id)
+        self._run("reveal_memories", change_id=change_id)
+
+    def erase_session(self, name: str) -> None:
+        self._run("delete_session", session_id=name)
+
+    def erase_agents(self) -> None:
+        self._run("delete_agents")
+
+    def erase_messages(self, ids: Sequence[str], change_id: str) -> None:
+        for item in ids:
+            for number, quotes in self._run("delete_message", id=item).fetchall():
+                if quotes != "[]":
+                    self._run("delete_quotes", number=number)
+                self._entomb(item, change_id, None)
+                self._run("forget_detail_of_source", id=item)
+
+    def erase_memories(self, ids: Sequence[str], change_id: str, *, digests: Mapping[str, bytes]) -> None:
+        if ids:
+            self._run("delete_key_vectors")
+        for item in ids:
+            if self._run("delete_memory", id=item).fetchone() is not None:
+                self._run("delete_sources", memory_id=item)
+                self._run("delete_evidence", memory_id=item)
+                self._run("delete_suspicions", memory_id=item)
+                self._entomb(item, change_id, digests.get(item))
+                self._run("forget_detail_of_memory", id=item)
+                self._run("forget_detail_of_source", id=item)
+
+    def _entomb(self, item: str, change_id: str, digest: bytes | None) -> None:
+        self._run("put_tombstone", id=item, at=micros(self.now), change_id=change_id, digest=digest)
+
+    def drop_sources(self, ids: Sequence[str]) -> None:
+        self._many("blank_source", [{"source_id": item} for item in ids])
+
+    def put_due(self, kind: str, ref: str, at: datetime) -> None:
+        self._gather().put_due(self._bound, kind, ref, at=micros(at), now=micros(self.now))
+        self.woke = self.woke or at <= self.now + SOON
+
+    def clear_due(self, kind: str, ref: str) -> None:
+        self._run("clear_due", kind=kind, ref=ref)

@@ -1,0 +1,355 @@
+"""Text to index terms: one versioned pure function, for what is stored and for what is asked.
+
+Words of languages written with spaces are folded (NFKC, case, diacritics) and stemmed with Snowball. Han, Kana,
+Hangul, Thai and other scripts without spaces become bigrams of characters. Han and Hangul characters are indexed singly
+too, because one of them can be a word; they are asked for singly where they stand alone. Numbers, versions, paths,
+addresses and identifiers are indexed whole and by their parts. No word is left out of the index.
+
+Sources: bigrams for CJK follow Lucene's CJKAnalyzer; stemmers are those of https://snowballstem.org.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import Stemmer
+
+from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS, UNIT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+__all__ = ["ANALYSIS_VERSION", "QueryWord", "Terms", "analyse", "analyse_query", "language_of", "spoken", "unspaced"]
+
+ANALYSIS_VERSION = 1
+"""Grows whenever the same text gives other terms; an index of another version must be built again."""
+
+_NO_SPACES = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U000323af"
+)
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_SINGLES = re.compile(f"[{_HAN}\uac00-\ud7ff]")
+# Between kana, a single Han character is a word and the kana its endings.
+_LONE_HAN = re.compile(f"(?<![{_HAN}])[{_HAN}](?![{_HAN}])")
+_PICTURES = "\u2600-\u27bf\U0001f000-\U0001faff"
+# Vowel signs and other marks are no word characters to `re`, but stand inside words of these scripts.
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+_LETTER = f"(?:[^\\W_{_NO_SPACES}]|[{_MARKS}])"
+_JOINER = "[._\\-/@:'\u2019\\\\]"
+_ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+(?:(?:[._\-/@:'\\]{1,2}|,(?=\d{3}(?!\d)))[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?")
+_TOKEN = re.compile(
+    f"[{_NO_SPACES}]+|[{_PICTURES}]|{_LETTER}+(?:(?:{_JOINER}{{1,2}}|,(?=\\d{{3}}(?!\\d))){_LETTER}+)*(?:\\+\\+|#(?!\\w))?"
+)
+_UNSPACED = re.compile(f"[{_NO_SPACES}]")
+_PIECE = re.compile(f"{_LETTER}+")
+_CASES = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_MOST_PIECES = 4
+_LONGEST_STEM = 40
+_CLITICS = frozenset({"s", "d", "m", "re", "ll", "ve"})
+_CACHE_LIMIT = 100_000
+
+_SCRIPTS = (
+    ("\u0370", "\u03ff", "greek"),
+    ("\u1f00", "\u1fff", "greek"),
+    ("\u0400", "\u052f", "russian"),
+    ("\u0530", "\u058f", "armenian"),
+    ("\u0600", "\u06ff", "arabic"),
+    ("\u0900", "\u097f", "hindi"),
+    ("\u0b80", "\u0bff", "tamil"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a text is indexed under.
+
+    Attributes:
+        counts: how often each term occurs, 1 or more.
+        length: how many words (in scripts without spaces: characters) the text has; what BM25 calls its length.
+    """
+
+    counts: Mapping[str, int]
+    length: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryWord:
+    """One word of a question.
+
+    Attributes:
+        word: as it was asked, for `why`.
+        terms: index terms that stand for it, the likeliest first; a document with any of them has the word.
+        weak: a function word of the question's language, which says little about what is asked.
+    """
+
+    word: str
+    terms: tuple[str, ...]
+    weak: bool
+
+
+class _Folding(dict[int, str]):
+    """A `str.translate` table that folds diacritics, digits and invisible characters, filled as characters come."""
+
+    _ODD: ClassVar = dict(
+        zip(
+            "\u00f8\u0142\u0111\u00f0\u00fe\u00e6\u0153\u0131\u0127\u0451\u2019\u0640\u0623\u0625\u0622",
+            ("o", "l", "d", "d", "th", "ae", "oe", "i", "h", "\u0435", "'", "", "\u0627", "\u0627", "\u0627"),
+            strict=True,
+        )
+    )
+
+    def __missing__(self, code: int) -> str:
+        folded = self._fold(chr(code))
+        self[code] = folded
+        return folded
+
+    def _fold(self, char: str) -> str:
+        if char in self._ODD:
+            return self._ODD[char]
+        if "\u0300" <= char <= "\u036f" or "\u0591" <= char <= "\u05c7" or "\u064b" <= char <= "\u0652":
+            return ""
+        if char.isdecimal():
+            return str(unicodedata.decimal(char))
+        if "\u00c0" <= char <= "\u024f" or "\u1e00" <= char <= "\u1fff" or "\u0370" <= char <= "\u03ff":
+            return "".join(c for c in unicodedata.normalize("NFD", char) if not unicodedata.combining(c))
+        return char
+
+
+_FOLDING = _Folding()
+_INVISIBLE = dict.fromkeys((0x00AD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), "") | {0x200B: " "}
+
+
+def analyse(text: str, language: str | None = None) -> Terms:
+    """Give the terms under which a text is found; its language is guessed where none is given.
+
+    The same text gives the same terms on every machine. Never raises, whatever the string holds (NUL, lone surrogates).
+    """
+    tokens = _tokens(text)
+    language = language or _language(tokens) or "english"
+    cache = _cache(language)
+    counts: dict[str, int] = {}
+    length = 0
+    for token in tokens:
+        known = cache.get(token)
+        if known is None:
+            known = _remember(cache, token, language)
+        terms, size = known
+        length += size
+        for term in terms:
+            counts[term] = counts.get(term, 0) + 1
+    return Terms(counts=counts, length=length)
+
+
+def analyse_query(text: str) -> tuple[QueryWord, ...]:
+    """Give the words of a question, in its order, each once, with the terms that may stand for it in the index.
+
+    A word of a question whose language shows is looked up under that language's stem (and the English one, under which
+    short texts without function words are indexed); where nothing shows the language, under stems of every language.
+    """
+    tokens = _tokens(text)
+    language = _language(tokens)
+    alone = sum(len(token) for token in tokens if _UNSPACED.match(token)) == 1
+    words: dict[tuple[str, ...], QueryWord] = {}
+    for token in tokens:
+        for surface, terms in _asked(token, language, alone=alone):
+            weak = _is_weak(surface, language)
+            words.setdefault(terms, QueryWord(word=surface, terms=terms, weak=weak))
+    return tuple(words.values())
+
+
+def unspaced(word: str) -> bool:
+    """Whether a word of a question is of a script without spaces: a gram, which may cross the edge of two words."""
+    return _UNSPACED.match(word) is not None
+
+
+def _tokens(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text)
+    return _TOKEN.findall(unicodedata.normalize("NFKC", text).translate(_INVISIBLE))
+
+
+class _Evidence(dict[str, tuple[tuple[str, int], ...]]):
+    """What a token says about the language of its text, filled as tokens come."""
+
+    def __missing__(self, token: str) -> tuple[tuple[str, int], ...]:
+        if len(self) > _CACHE_LIMIT:
+            self.clear()
+        evidence = EVIDENCE.get(token)
+        if evidence is None and len(token) < 10:
+            evidence = EVIDENCE.get(_fold(token).partition("'")[0])
+        if len(token) <= _LONGEST_STEM:
+            self[token] = evidence or ()
+        return evidence or ()
+
+
+_EVIDENCE = _Evidence()
+
+
+def language_of(text: str) -> str:
+    """The language that a text is taken for: the one whose function words it has most of, else English."""
+    return _language(_tokens(text)) or "english"
+
+
+def spoken(text: str) -> dict[str, int]:
+    """How much the function words of a text speak for each language; `UNIT` is a word that only one of them has."""
+    return _spoken(_tokens(text))
+
+
+def _spoken(tokens: Iterable[str]) -> dict[str, int]:
+    scores: dict[str, int] = {}
+    for token in tokens:
+        for language, weight in _EVIDENCE[token]:
+            scores[language] = scores.get(language, 0) + weight
+    return scores
+
+
+def _language(tokens: Iterable[str]) -> str | None:
+    scores = _spoken(tokens)
+    if not scores:
+        return None
+    best = max(scores.values())
+    winners = sorted(language for language, score in scores.items() if score == best)
+    if best < UNIT // 2:
+        return None
+    return "english" if "english" in winners else winners[0]
+
+
+def _fold(token: str) -> str:
+    return token.lower() if token.isascii() else token.casefold().translate(_FOLDING)
+
+
+_Analysed = tuple[tuple[str, ...], int]
+_caches: dict[str, dict[str, _Analysed]] = {}
+_stems: dict[str, dict[str, str]] = {}
+_stemmers: dict[str, Stemmer.Stemmer] = {}
+_lock = threading.Lock()
+
+
+def _cache(language: str) -> dict[str, _Analysed]:
+    cache = _caches.setdefault(language, {})
+    if len(cache) > _CACHE_LIMIT:
+        cache.clear()
+    return cache
+
+
+def _remember(cache: dict[str, _Analysed], token: str, language: str) -> _Analysed:
+    if _UNSPACED.match(token):
+        return tuple(_grams(token)), len(token)
+    extras, parts = _pieces(token)
+    analysed = (*extras, *(_stem(part, language) for part in parts)), len(parts) or len(extras)
+    if len(token) <= _LONGEST_STEM:
+        cache[token] = analysed
+    return analysed
+
+
+def _grams(run: str) -> Iterator[str]:
+    yield from (run[i : i + 2] for i in range(len(run) - 1))
+    if len(run) == 1:
+        yield run
+    else:
+        yield from _SINGLES.findall(run)
+
+
+def _asked(token: str, language: str | None, *, alone: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if _UNSPACED.match(token):
+        if len(token) > 1:
+            yield from ((token[i : i + 2], (token[i : i + 2],)) for i in range(len(token) - 1))
+            yield from ((char, (char,)) for char in _LONE_HAN.findall(token))
+        elif alone or _SINGLES.match(token):
+            yield token, (token,)
+        return
+    extras, parts = _pieces(token)
+    for extra in extras:
+        yield token, (extra,)
+    for part in parts:
+        yield (token if len(parts) == 1 and not extras else part), _alternatives(part, language)
+
+
+def _alternatives(part: str, language: str | None) -> tuple[str, ...]:
+    if language == "english":
+        return (_stem(part, "english"),)
+    if language is not None:
+        return tuple(dict.fromkeys((_stem(part, language), _stem(part, "english"))))
+    stems = dict.fromkeys((_stem(part, "english"),))
+    for other in FUNCTION_WORDS:
+        stem = _stem(part, other)
+        # A stem of another language that is much shorter than the word finds strangers.
+        if len(stem) > len(part) // 2:
+            stems.setdefault(stem)
+    return tuple(stems)
+
+
+def _is_weak(surface: str, language: str | None) -> bool:
+    return _fold(surface) in FUNCTION_WORDS[language or "english"]
+
+
+def _pieces(token: str) -> tuple[tuple[str, ...], list[str]]:
+    """Split a token into whole forms (not stemmed) and parts (folded, to be stemmed)."""
+    if token.isalpha() and (token.islower() or token.istitle() or token.isupper() or not token.isascii()):
+        return (), [part for part in (_fold(token),) if part]
+    raw = [token] if token.isalnum() else _PIECE.findall(token)
+    if not raw:
+        return (token,), []
+    raw = _without_apostrophes(token, raw)
+    folded = _fold(token)
+    parts: list[str] = []
+    extras: dict[str, None] = {}
+    for piece in raw:
+        cases = _CASES.findall(piece) if piece.isascii() and not piece.isdecimal() else [piece]
+        if 1 < len(cases) <= _MOST_PIECES:
+            extras.setdefault(_fold(piece))
+            parts += [_fold(case) for case in cases]
+        else:
+            parts.append(_fold(piece))
+    if len(raw) > 1 or folded.endswith(("+", "#")):
+        extras.update(dict.fromkeys(_wholes(folded)))
+    # A mark without a letter folds to nothing.
+    return tuple(extra for extra in extras if extra and extra not in parts), [part for part in parts if part]
+
+
+def _wholes(folded: str) -> Iterator[str]:
+    """Give the whole forms of a compound: `user_id`, `user-id` and `userId` share one; paths give segments."""
+    letters = folded.replace("-", "").replace("_", "")
+    if letters.isalnum() and not letters.isdecimal():
+        yield letters
+        return
+    if "," in folded and folded.replace(",", "").replace(".", "").isdecimal():
+        yield folded.replace(",", "")
+        return
+    if "'" in folded and folded.replace("'", "").isalnum():
+        yield folded.replace("'", "")
+        return
+    yield folded
+    if "/" in folded:
+        yield from (segment for segment in folded.split("/") if not segment.isalnum() and segment)
+
+
+def _without_apostrophes(token: str, raw: list[str]) -> list[str]:
+    """Take English clitics away: "John's" is John; "don't" keeps both parts beside the whole form "dont"."""
+    if len(raw) == 2 and ("'" in token or "\u2019" in token) and raw[1].lower() in _CLITICS:
+        return raw[:1]
+    return raw
+
+
+def _stem(word: str, language: str) -> str:
+    if not word.isascii():
+        language = next((name for low, high, name in _SCRIPTS if low <= word[:1] <= high), language)
+    known = _stems.setdefault(language, {})
+    stem = known.get(word)
+    if stem is None:
+        if len(word) > _LONGEST_STEM or (not word.isalpha() and any(char.isdecimal() for char in word)):
+            return word
+        # Stemmer objects keep state while they work, so threads take turns; the cache makes that rare.
+        with _lock:
+            if len(known) > _CACHE_LIMIT:
+                known.clear()
+            stemmer = _stemmers.get(language)
+            if stemmer is None:
+                stemmer = _stemmers[language] = Stemmer.Stemmer(language, 0)
+            stem = known[word] = stemmer.stemWord(word) or word
+    return stem

@@ -1,0 +1,359 @@
+"""What is asked and what comes back: queries, hits, receipts, reports. Frozen and plain, as in `model`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from memhold.values.records import Change, HitKind, Memory, Message, State, Suspicion, Tier
+
+__all__ = [
+    "Changes",
+    "Compacted",
+    "Consolidated",
+    "Doubt",
+    "Due",
+    "Erasure",
+    "Hit",
+    "Merging",
+    "Outcome",
+    "Page",
+    "Query",
+    "Reason",
+    "Recall",
+    "Receipt",
+    "Remembered",
+    "Residue",
+    "Retained",
+    "Status",
+    "Visibility",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visibility:
+    """Where a write can be found: true, false, or None for "not known".
+
+    `recent`: by recency and by id; `words`: by its words; `meaning`: by its vector; `consolidated`: it is part of a
+    memory.
+    """
+
+    recent: bool | None = True
+    words: bool | None = True
+    meaning: bool | None = None
+    consolidated: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a write returns once it is durable.
+
+    `replayed` says that the same idempotency key had been seen and nothing was written now; `forgotten` that what the
+    first call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage.
+    """
+
+    ids: tuple[str, ...]
+    change_ids: tuple[str, ...] = ()
+    replayed: bool = False
+    forgotten: bool = False
+    visibility: Visibility = field(default_factory=Visibility)
+    redacted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A receipt and the memory that it is for; `memory` is None only when a replay finds it forgotten."""
+
+    receipt: Receipt
+    memory: Memory | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Everything that a recall asks, as one value through all layers. Filters only ever narrow."""
+
+    text: str = ""
+    limit: int = 10
+    offset: int = 0
+    kinds: tuple[HitKind, ...] | None = None
+    states: tuple[State, ...] | None = None
+    tiers: tuple[Tier, ...] | None = None
+    roles: tuple[str, ...] | None = None
+    session: str | None = None
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    include_superseded: bool = False
+    arms: tuple[str, ...] | None = None
+    neighbours: int = 0
+    explain: bool = False
+    snapshot: str | None = None
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a hit is there: the arm, its rank in that arm (from 1), the arm's score (0 to 1), and the words.
+
+    `part` is what the arm adds to the hit's score.
+    """
+
+    arm: str
+    rank: int
+    score: float
+    words: tuple[str, ...] = ()
+    part: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One answer of a recall: a message or a memory, with what it stands on and why it was found.
+
+    `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions:
+    a memory, or a message that says otherwise later. `outdated` are the facts that this text told of and that hold no
+    longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
+    message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
+    they were asked for.
+    """
+
+    id: str
+    kind: HitKind
+    text: str
+    score: float
+    tier: Tier | None
+    state: State
+    created_at: datetime
+    event_time: datetime
+    sources: tuple[str, ...]
+    why: tuple[Reason, ...]
+    role: str | None = None
+    session: str | None = None
+    agent: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    superseded_by: str | None = None
+    outdated: tuple[str, ...] = ()
+    pinned: bool = False
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    neighbours: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """The answer to a recall.
+
+    `total` counts everything that matched. `cursor` is for the next page (None after the last): with it, what is found
+    all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is where the
+    next page begins by count.
+    `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
+    counts what an arm has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
+    1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
+    `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
+    `explain` asked for it.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    next_offset: int | None = None
+    degraded: tuple[str, ...] = ()
+    not_configured: tuple[str, ...] = ()
+    lag: Mapping[str, int] = field(default_factory=dict)
+    confidence: float | None = None
+    snapshot: str | None = None
+    cursor: str | None = None
+    account: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a listing, oldest first; pass `cursor` back for the next one (None after the last)."""
+
+    items: tuple[Memory, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """A stretch of the audit trail, oldest first, effects without content.
+
+    `cursor` is the `seq` up to which it was read: pass it as `after` for what comes next; with `more` there is some.
+    """
+
+    items: tuple[Change, ...]
+    cursor: int
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What a forget did, or would do (`dry_run`): ids by what they were, and how far the bytes are gone.
+
+    `erased` is true once no byte is left in the store's files; until then `waiting_for` says what holds them ("reader":
+    an open read of some process, "rebuild": the file is written anew behind the call, "room": there is none on the disk
+    to do so, "mirror": the files of the setting `mirror` cannot be written), and that is due work. On PostgreSQL it is
+    true once no query of any session can reach a byte of it ("vacuum": its tables are vacuumed behind the call); its
+    log, standbys and archives are PostgreSQL's. `quotations` are messages that stay and lose a quotation of what
+    goes. No surface returns any of it from the moment of the
+    acknowledgement. `replayed` says that the same idempotency key had been seen and nothing was forgotten now.
+    """
+
+    messages: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    due_again: tuple[str, ...] = ()
+    quotations: tuple[str, ...] = ()
+    change_id: str | None = None
+    hard: bool = True
+    dry_run: bool = False
+    erased: bool = False
+    waiting_for: str | None = None
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residue:
+    """Where the bytes of a text still stand below the data directory: file name and count; empty when nowhere."""
+
+    found: Mapping[str, int]
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What a `consolidate` did: the summaries it made, the RAW windows that no model took yet, and what still waits.
+
+    `set_aside` are RAW memories that are not tried again by themselves, `waiting` counts messages. `last_error` says
+    why something waits: no model is configured, or what the models answered, without content.
+    """
+
+    summaries: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()
+    set_aside: tuple[str, ...] = ()
+    waiting: int = 0
+    last_error: str | None = None
+
+
+Outcome = Literal["copies", "group", "pair", "superseded", "rolled_up", "kept_apart", "too_long", "failed", "stale"]
+"""What became of some memories: the first four were merged (or superseded), the others stay as they were.
+
+Of summaries that are `rolled_up`, `memory` is the roll-up that tells them.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merging:
+    """What a compaction did with some memories, or would do (`dry_run`), and why.
+
+    `memory` is what stands for them now. `distance` is that of the two farthest (0 is the same), `characters` what a
+    call about them shows. `too_long` was not asked at all; `stale` changed meanwhile and is looked at again; `failed`
+    is tried again, `reason` says why without content.
+    """
+
+    outcome: Outcome
+    sources: tuple[str, ...]
+    reason: str
+    memory: str | None = None
+    distance: float = 0.0
+    characters: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """What one run of compaction did, group by group.
+
+    `merged` counts memories that others now stand for. `more` says that another run has something to look at;
+    `judged` that a model is configured to judge near-duplicates: without one only exact copies are merged.
+    """
+
+    groups: tuple[Merging, ...] = ()
+    merged: int = 0
+    more: bool = False
+    judged: bool = True
+    dry_run: bool = False
+    last_error: str | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many groups had each outcome."""
+        found: dict[str, int] = {}
+        for group in self.groups:
+            found[group.outcome] = found.get(group.outcome, 0) + 1
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retained:
+    """A memory that the rules of a `retain` do not keep, and which rule that is; `change_id` is what hid it."""
+
+    id: str
+    kind: HitKind
+    rule: Literal["age", "inactivity", "count"]
+    change_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A suspicion with the two memories it is about, as they now stand; `memory` is the newer statement."""
+
+    suspicion: Suspicion
+    memory: Memory
+    other: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """One piece of due work: what state implies must be done. It names things by id and holds no content."""
+
+    namespace: str
+    user: str | None
+    kind: str
+    ref: str
+    due_at: datetime
+    attempts: int = 0
+    last_error: str | None = None
+    token: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a scope holds and what is still to be done for it; counts by kind, tier and state.
+
+    `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
+    counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
+    that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
+    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
+    `doubts` counts what a person should settle: contradictions, and keys that may be one concept. `redacted` counts the
+    secrets that were replaced in this scope since this process opened the store.
+    """
+
+    messages: int
+    sessions: int
+    memories: Mapping[str, int]
+    tiers: Mapping[str, int]
+    states: Mapping[str, int]
+    due: Mapping[str, int]
+    waiting: Mapping[str, int]
+    leased: int
+    raw: int
+    oldest_due_at: datetime | None
+    last_error: str | None
+    store: str
+    schema: int
+    pending: int = 0
+    set_aside: int = 0
+    parked: int = 0
+    models: Mapping[str, str] = field(default_factory=dict)
+    doubts: int = 0
+    redacted: int = 0

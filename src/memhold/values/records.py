@@ -1,0 +1,353 @@
+"""The values that everything else passes around: frozen, plain, without behaviour that reaches outside.
+
+Times are aware UTC `datetime`s with microseconds. A `number` is the position of a message or memory in the indexes
+of its scope (namespace and user): dense, never reused, and of no meaning outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Any, Literal
+
+from memhold.values.errors import InvalidScope, NaiveTime
+
+__all__ = [
+    "AUTHORITY",
+    "KINDS",
+    "LINEAGE",
+    "MAX_NAME",
+    "STATES",
+    "TIERS",
+    "Author",
+    "Change",
+    "Effect",
+    "Evidence",
+    "FactKey",
+    "HitKind",
+    "Importance",
+    "Kind",
+    "Memory",
+    "Message",
+    "Operation",
+    "Origin",
+    "Quote",
+    "Scope",
+    "Session",
+    "Shape",
+    "Span",
+    "State",
+    "Suspicion",
+    "Tier",
+    "Trust",
+    "from_micros",
+    "micros",
+]
+
+Kind = Literal["fact", "note", "summary", "raw", "rollup"]
+HitKind = Literal["message", "fact", "note", "summary", "raw", "rollup"]
+Tier = Literal["mid", "long"]
+State = Literal["active", "superseded", "retracted", "merged", "expired", "forgotten"]
+Importance = Literal["low", "mid", "high"]
+Origin = Literal["user", "model", "rules", "import"]
+Trust = Literal["user", "assistant", "tool"]
+Operation = Literal["set", "add"]
+Shape = Literal["openai", "anthropic"]
+
+LINEAGE = "merged"
+"""The key of a merged memory's metadata under which stands what it was made of."""
+KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup")
+STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
+TIERS: tuple[Tier, ...] = ("mid", "long")
+AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})
+"""Who is believed when two statements about one time disagree: told by the user, then a model, then rules."""
+
+MAX_NAME = 256
+"""Longest namespace, user, agent or session, in characters."""
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970 of an aware time.
+
+    Raises:
+        NaiveTime: the time has no zone.
+    """
+    if moment.tzinfo is not UTC and moment.utcoffset() is None:
+        raise NaiveTime(f"{moment!r} has no time zone; pass an aware datetime, for example datetime.now(UTC)")
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(value: int) -> datetime:
+    """The aware UTC time of a count of microseconds since 1970; the inverse of `micros`."""
+    return _EPOCH + timedelta(microseconds=value)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Whose memory a verb works on.
+
+    There is no "all": an absent user means memories of no user, never of every user. On reads an absent agent means
+    all agents of this user, and an absent session means every session; on writes they mean no agent and the unnamed
+    session.
+
+    Raises:
+        InvalidScope: a name is empty, longer than 256 characters, or holds control or surrogate characters.
+    """
+
+    namespace: str = "default"
+    user: str | None = None
+    agent: str | None = None
+    session: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("namespace", "user", "agent", "session"):
+            value = getattr(self, name)
+            if value is None and name != "namespace":
+                continue
+            if not isinstance(value, str) or not value.strip():
+                raise InvalidScope(f"{name} must be a string that is not empty (leave it out for none)")
+            if len(value) > MAX_NAME:
+                raise InvalidScope(f"{name} has {len(value)} characters; shorten it to {MAX_NAME} at most")
+            if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
+                raise InvalidScope(f"{name} holds control or surrogate characters; use printable text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A stretch of a message's `text` that Memhold itself had written: characters `start` to before `end`.
+
+    `ids` are the messages and memories that it shows. It is recalled text, and no new evidence of anything.
+    """
+
+    start: int
+    end: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One entry of the journal.
+
+    `body` is the message as the caller gave it (after redaction), and is returned equal. `text` is what a person would
+    read in it: what is indexed and shown. `change_id` is the change that appended it. `quotes` are the stretches of
+    `text` that came out of this store, in order; see `memhold.messages.fences`.
+    """
+
+    id: str
+    number: int
+    session: str
+    seq: int
+    role: str
+    body: Mapping[str, Any]
+    shape: Shape
+    text: str
+    event_time: datetime
+    recorded_at: datetime
+    change_id: str
+    agent: str | None = None
+    embed: bool = True
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    quotes: tuple[Quote, ...] = ()
+
+    @property
+    def content(self) -> Any:
+        """The content as it was given: text, a list of parts or blocks, or None."""
+        return self.body.get("content")
+
+    @property
+    def tool_calls(self) -> Sequence[Mapping[str, Any]]:
+        """The calls that this message makes, in the shape it came in; empty when there are none."""
+        if self.shape == "openai":
+            return tuple(self.body.get("tool_calls") or ())
+        content = self.body.get("content")
+        blocks = content if isinstance(content, list) else ()
+        return tuple(block for block in blocks if block.get("type") == "tool_use")
+
+    @property
+    def tool_call_id(self) -> str | None:
+        """The call that this message answers, in the OpenAI shape; None for others."""
+        value = self.body.get("tool_call_id")
+        return value if isinstance(value, str) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One session of a scope's user: where its journal ends, and how far it has been dealt with.
+
+    Messages with `cursor < seq` wait for consolidation; those up to `asked` wait for nothing else than a worker. What a
+    prompt continues is `window_start < seq`: it may begin before the cursor (the last turns stay in the prompt) or
+    behind it (the session was ended, and what it held is worked on behind). `pending_tokens` estimates what waits;
+    `torn` says that forgetting took what held messages up to the cursor. `rev` moves when the cursor moves or when
+    forgetting touches what waits, never on append.
+    """
+
+    id: str
+    name: str
+    number: int
+    last_seq: int = 0
+    cursor: int = 0
+    window_start: int = 0
+    asked: int = 0
+    pending_tokens: int = 0
+    torn: bool = False
+    rev: int = 0
+    created_at: datetime
+    last_at: datetime
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What is derived or told, in one of its revisions.
+
+    The content (kind, subject, attribute, value, text) never changes: another value is another memory that supersedes
+    this one. What changes from revision to revision is its state, tier, validity, evidence and labels. `valid_from` and
+    `valid_to` say when it held; `recorded_at` and `unrecorded_at` when this revision was what Memhold knew.
+    """
+
+    id: str
+    number: int
+    kind: Kind
+    text: str
+    state: State = "active"
+    tier: Tier = "mid"
+    agent: str | None = None
+    session: str | None = None
+    subject: str | None = None
+    attribute: str | None = None
+    value: str | None = None
+    key: str | None = None
+    operation: Operation = "set"
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    importance: Importance = "mid"
+    pinned: bool = False
+    origin: Origin = "user"
+    trust: Trust = "user"
+    evidence: int = 0
+    sources: tuple[str, ...] = ()
+    event_time: datetime
+    valid_from: datetime
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    created_at: datetime
+    recorded_at: datetime
+    unrecorded_at: datetime | None = None
+    superseded_by: str | None = None
+    rev: int = 1
+
+    @property
+    def shown(self) -> bool:
+        """Whether recall finds it without being asked for the past: it holds, or only its life in the tier is over."""
+        return self.state == "active" or (self.state == "expired" and self.valid_to is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One thing that speaks of a fact: it was stated (`set`, `add`, `remove`), asked for, or told until when it holds.
+
+    `turn` names the turn it came in: a fact has at most one piece of evidence a turn. `at` is the event time that it
+    speaks about. Evidence of a change that was undone does not count.
+    """
+
+    memory_id: str
+    turn: str
+    at: datetime
+    operation: Literal["set", "add", "remove", "asked", "until"]
+    change_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactKey:
+    """A subject and attribute as some fact words it, and the key of the timeline that the fact is in."""
+
+    subject: str
+    attribute: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """Something that a person should settle: two keys that may be one concept, or a statement against what was told.
+
+    It names memories and a rule, and holds no content. For a `key`, `memory_id` is the fact under the newer key and
+    `other_id` one under the older; for a `contradiction`, the statement that was kept apart and what the user told.
+    `settled` is the verdict while the change `settled_by` stands. `looked` says who has looked at it: `likeness` (an
+    embedding, which left it open; a model may still decide) or `decided` (for good, also where that was undone).
+    """
+
+    id: str
+    kind: Literal["key", "contradiction"]
+    memory_id: str
+    other_id: str
+    rule: str
+    at: datetime
+    change_id: str
+    settled: Literal["same", "different"] | None = None
+    settled_by: str | None = None
+    looked: Literal["likeness", "decided"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """By whom a change was made: the user, a model (name and prompt version), the rules, an import."""
+
+    origin: Origin
+    name: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What a change did to one memory: from which revision to which; revision 0 means "was not there".
+
+    `before` and `after` are filled when a change is read and its content was not forgotten since.
+    """
+
+    memory_id: str
+    rev_before: int
+    rev_after: int
+    before: Memory | None = None
+    after: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of a session's journal, `first` to `last` inclusive.
+
+    What an add appended, what a consolidation took in.
+    """
+
+    session: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One entry of the audit trail.
+
+    It holds ids, times and a reason without content; before and after live in the revisions that its effects name.
+    `detail` is what else there is to say (a model's reply, counts); it may hold content, and is lost when anything it
+    speaks of is forgotten. A consolidation moves its sessions' cursors from `first - 1` to `last` of each span.
+    """
+
+    id: str
+    seq: int
+    verb: str
+    reason: str
+    by: Author
+    at: datetime
+    sources: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    spans: tuple[Span, ...] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    undoes: str | None = None
+    undone_by: str | None = None

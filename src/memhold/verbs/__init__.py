@@ -1,0 +1,1 @@
+"""The verbs: each declared once, and done here over one open store."""

@@ -1,0 +1,232 @@
+"""What looks after a whole store, across scopes: usage, check-ups, backups, indexes built anew."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from memhold.facts.suspicions import doubts
+from memhold.history.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
+from memhold.index.pending_vectors import begin, due_index, targets
+from memhold.index.vector_cache import mend_vectors
+from memhold.messages.fences import said
+from memhold.ports.maintenance import Finding, Keeper, Manifest, Readiness, Rebuilt, Usage, Vectors, given_path
+from memhold.ports.models import Tally
+from memhold.ports.stores import Priority
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.ports.vector_blocks import Generation, unseen
+from memhold.text.analysis import Terms, analyse
+from memhold.values.answers import Doubt
+from memhold.values.errors import InvalidInput, MemholdError
+from memhold.values.records import Scope
+from memhold.verbs.runtime import Runtime
+from memhold.verbs.token_verbs import TokenVerbs
+
+__all__ = ["Admin", "Progress"]
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done of how much."""
+
+_REINDEX = "run 'memhold reindex'"
+
+
+class Admin:
+    """The verbs that act on all scopes of a store: `mem.admin`."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    @property
+    def tokens(self) -> TokenVerbs:
+        """The verbs for the tokens that a server lets in."""
+        return TokenVerbs(self._runtime)
+
+    def _keeper(self) -> Keeper:
+        self._runtime.guard()
+        if self._runtime.keeper is None:
+            raise InvalidInput("a store in memory keeps no files; open one in a file to look after it")
+        return self._runtime.keeper
+
+    async def usage(self) -> tuple[Usage, ...]:
+        """What each namespace holds, by name: counts and bytes.
+
+        Raises:
+            InvalidInput: the store is in memory.
+        """
+        return await self._keeper().usage()
+
+    async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
+        """What models were used for, by day, model and purpose: of the last days (today counts), or since ever."""
+        self._runtime.guard()
+        today = self._runtime.clock.now().date()
+        since = today - timedelta(days=days - 1) if days is not None else None
+        return tuple(await self._runtime.store.usage.read(since))
+
+    async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
+        """Copy the store as it is at one moment into a new folder, while others write.
+
+        The folder (mode 0700) holds `memory.db` and `manifest.json`. It appears under its name only after all of it was
+        written, synced, read back and compared with the manifest. `progress` gets pages copied and pages in all.
+
+        Raises:
+            InvalidInput: there is something at the target, or the store is in memory.
+            BackupDamaged: what was read back is not what was written; nothing is left at the target.
+            StoreFull, StoreReadOnly: the target cannot be written; nothing is left there.
+        """
+        return await self._keeper().backup(given_path(target), progress=progress)
+
+    async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """Look at everything: files, pages, keys, orphans, ledger, clock, then each scope's words index and due work.
+
+        Changes nothing. Empty when nothing is wrong or worth a note. `progress` gets scopes looked at and in all.
+
+        Raises:
+            InvalidInput: the store is in memory.
+        """
+        keeper = self._keeper()
+        found = list(await keeper.examine())
+        if any(finding.check in {"integrity", "open"} for finding in found):
+            return tuple(found)
+        scopes = await self._runtime.store.upkeep.scopes()
+        for done, scope in enumerate(scopes, start=1):
+            found += await keeper.survey(scope, _look)
+            if progress is not None:
+                progress(done, len(scopes))
+        return tuple(found)
+
+    async def ready(self) -> Readiness:
+        """Whether a write is durable now: a small one is made and taken back. Never waits for a model."""
+        self._runtime.guard()
+        store, models = self._runtime.store, self._runtime.health()
+
+        def probe(tx: WriteTx) -> None:
+            tx.put_due(_PROBE, _PROBE, tx.now)
+            tx.clear_due(_PROBE, _PROBE)
+
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                await store.write(Scope(), probe)
+                due = await store.upkeep.pending(self._runtime.worker.kinds)
+        except (MemholdError, TimeoutError) as error:
+            return Readiness(writes=False, error=type(error).__name__, models=models)
+        return Readiness(writes=True, due=due, models=models)
+
+    async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
+        """Build the words index of every scope anew, or of a namespace's; make due what state implies and is not due.
+
+        One transaction a scope, after interactive writes: a scope is found by its words at every moment, by the old
+        index or by the new one. `progress` gets scopes done and scopes in all.
+        """
+        self._runtime.guard()
+        store = self._runtime.store
+        scopes = [scope for scope in await store.upkeep.scopes() if namespace in {None, scope.namespace}]
+        total = due = 0
+        for done, scope in enumerate(scopes, start=1):
+            indexed, added = await self._reindex(scope)
+            total, due = total + indexed, due + added
+            if progress is not None:
+                progress(done, len(scopes))
+        return Rebuilt(scopes=len(scopes), documents=total, due_added=due)
+
+    async def reembed(self) -> Generation | None:
+        """Begin vectors of the embedding that this store was opened with, beside those that are there.
+
+        They are made in the background, or by `settle`, and may be interrupted. Recall goes on with the old ones, and
+        says `degraded` where it has not their embedding; once every scope has the new ones they become current and
+        the old ones are removed. Returns the generation that this embedding writes; None without an embedding, or
+        while another one is building.
+
+        Raises:
+            ModelError, InvalidSetting: the embedding cannot be opened.
+        """
+        self._runtime.guard()
+        runtime = self._runtime
+        if runtime.embedding is None:
+            return None
+        fingerprint, dimension = await runtime.embedding.fingerprint(), await runtime.embedding.dimension()
+        scopes = await runtime.store.upkeep.scopes()
+        work = lambda tx: begin(tx, fingerprint=fingerprint, dimension=dimension)  # noqa: E731 - bound to this call
+        made = await runtime.store.write(scopes[0] if scopes else Scope(), work, priority=Priority.WORKER)
+        for scope in scopes if made is not None else ():
+            await runtime.store.write(scope, due_index, priority=Priority.WORKER)
+        return made
+
+    async def vectors(self) -> Vectors | None:
+        """How far the vectors of the embedding are that this store was opened with; None where none were begun.
+
+        Raises:
+            ModelError, InvalidSetting: the embedding cannot be opened.
+        """
+        self._runtime.guard()
+        embedding, store = self._runtime.embedding, self._runtime.store
+        fingerprint = None if embedding is None else await embedding.fingerprint()
+        done = of = 0
+        found: Generation | None = None
+        for scope in await store.upkeep.scopes():
+            held, documents, looked = await store.read(scope, lambda tx: _embedded(tx, fingerprint))
+            found, done, of = held, done + looked, of + documents
+        if found is None:
+            return None
+        return Vectors(fingerprint=found.fingerprint, state=found.state, documents=done, of=of)
+
+    async def _reindex(self, scope: Scope) -> tuple[int, int]:
+        # Analysis is the slow part: it is done beside the writer, and only what came since is done inside.
+        keeper, store = self._runtime.keeper, self._runtime.store
+        terms = await (store.read(scope, _analyse) if keeper is None else keeper.survey(scope, _analyse))
+
+        def work(tx: WriteTx) -> tuple[int, int]:
+            mend_vectors(tx)
+            return rebuild_words(tx, terms), rebuild_due(tx)
+
+        return await store.write(scope, work, priority=Priority.IMPORT)
+
+
+def _analyse(tx: ReadTx) -> dict[str, Terms]:
+    return {item.id: analyse(said(item)) for item, _ in documents(tx)}
+
+
+def _embedded(tx: ReadTx, fingerprint: str | None) -> tuple[Generation | None, int, int]:
+    """The open generation of an embedding, how many documents the scope has, and how many of them it has seen."""
+    held = next(iter(targets(tx.generations(), fingerprint or "")), None)
+    count = tx.document_count()
+    waiting = 0 if held is None else len(unseen(tx.vector_marks(held.number), count, count))
+    return held, count, count - waiting
+
+
+def _look(tx: ReadTx) -> list[Finding]:
+    where = f"namespace {tx.scope.namespace!r}, " + (f"user {tx.scope.user!r}" if tx.scope.user else "no user")
+    found = [
+        Finding(check="words", severity="wrong", what=f"the words index: {drift}", advice=_REINDEX, where=where)
+        for drift in index_drift(tx)
+    ]
+    there = {(item.kind, item.ref) for item in tx.due()}
+    missing = [key for key in due_of_state(tx) if key not in there]
+    if missing:
+        what = f"{len(missing)} pieces of work follow from its state and are not due ({missing[0][0]})"
+        found.append(Finding(check="due", severity="wrong", what=what, advice=_REINDEX, where=where))
+    failing = [item for item in tx.due() if item.attempts >= _FAILING]
+    for item in failing:
+        what = f"{item.kind} failed {item.attempts} times; the last error: {item.last_error}"
+        advice = "mend what the error names; it is tried again by itself"
+        found.append(Finding(check="due", severity="note", what=what, advice=advice, where=where))
+    return [*found, *(_doubted(doubt, where) for doubt in doubts(tx))]
+
+
+def _doubted(doubt: Doubt, where: str) -> Finding:
+    """What a person should settle, by ids: the report of a whole store shows nobody's content."""
+    one = doubt.suspicion
+    between = "speaks against" if one.kind == "contradiction" else "may be the same attribute as"
+    return Finding(
+        check="doubts",
+        severity="note",
+        what=f"{one.id} ({one.kind}): {one.memory_id} {between} {one.other_id}, by the rule {one.rule!r}",
+        advice="settle it with `memhold suspicions same ID` or `different ID`; until then both stay apart",
+        where=where,
+    )
+
+
+_PROBE = "ready"
+_PROBE_SECONDS = 5.0
+_FAILING = 3

@@ -1,0 +1,159 @@
+"""What an open Memhold is made of: the store, time, ids, settings, and who may use it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from memhold.values.errors import ForkedProcess, WrongLoop
+
+if TYPE_CHECKING:
+    from memhold.compact.compaction_step import Compaction
+    from memhold.compact.rollup.rollup_step import RollUps
+    from memhold.index.embedding import Embedding
+    from memhold.journal.windows import When
+    from memhold.messages.limits import Limits
+    from memhold.ports.maintenance import Keeper
+    from memhold.ports.stores import Clock, Ids, Redactor, Store
+    from memhold.ports.transaction import WriteTx
+    from memhold.recall.recall import Caches
+    from memhold.upkeep.worker import Worker
+    from memhold.values.answers import Residue
+    from memhold.values.records import Scope
+    from memhold.verbs.after_answer import Asked
+
+__all__ = ["Runtime", "RuntimeSettings"]
+
+T = TypeVar("T")
+
+SCRUB_POLL_SECONDS = 0.05
+SCRUB_LEASE = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeSettings:
+    """The settings that verbs read."""
+
+    idempotency_days: int
+    raw_chars: int
+    drain_seconds: float = 5.0
+    when: When | None = None
+    """When windows are due; None where no model consolidates."""
+    recall_timeout: float = 2.0
+    mid_tier_days: int = 7
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 5.0
+    context_consolidate_share: float = 0.0
+    context_model: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runtime:
+    """The parts of one open Memhold; belongs to the event loop that made it."""
+
+    store: Store
+    clock: Clock
+    ids: Ids
+    settings: RuntimeSettings
+    worker: Worker
+    asked: Asked
+    limits: Limits
+    residue: Callable[[str], Residue]
+    redactor: Redactor | None = None
+    health: Callable[[], Mapping[str, str]] = dict
+    mirror: Callable[[Scope], Awaitable[None]] | None = None
+    close_models: Callable[[], Awaitable[None]] | None = None
+    embedding: Embedding | None = None
+    keeper: Keeper | None = None
+    tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
+    counts: dict[str, Callable[[str], int]] = field(default_factory=dict)
+    """How tokens are counted, by the name of the tokenizer, with what texts were found to cost."""
+    redactions: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    """How many secrets were replaced since the store was opened, by namespace and user."""
+    compaction: Callable[[], Compaction] | None = None
+    rollups: Callable[[], RollUps] | None = None
+    new_caches: Callable[[], Caches] | None = None
+    pid: int = field(default_factory=os.getpid)
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    @cached_property
+    def caches(self) -> Caches:
+        """What recall keeps between questions; made at the first one."""
+        if self.new_caches is not None:
+            return self.new_caches()
+        from memhold.recall.recall import Caches
+
+        return Caches()
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a child of the one that opened it."""
+        return os.getpid() != self.pid
+
+    def guard(self) -> None:
+        """Refuse another event loop than the one that opened this, and a forked child.
+
+        Raises:
+            WrongLoop: the running loop is another one.
+            ForkedProcess: this is a child of the process that opened it.
+        """
+        if self.forked:
+            raise ForkedProcess("this store was opened before a fork; open it again in the child process")
+        if asyncio.get_running_loop() is not self.loop:
+            raise WrongLoop("this AsyncMemhold belongs to another event loop; open one in this loop, or use Memhold")
+
+    def mirroring(self, work: Callable[[WriteTx], T]) -> Callable[[WriteTx], T]:
+        """The same unit of work; where files mirror the scope, they are due to be written again with it."""
+        if self.mirror is None:
+            return work
+
+        def both(tx: WriteTx) -> T:
+            done = work(tx)
+            tx.put_due("mirror", "files", tx.now)
+            return done
+
+        return both
+
+    async def mirrored(self, scope: Scope) -> bool:
+        """Write the files that mirror a scope now; False where they cannot be written and stay due work."""
+        try:
+            if self.mirror is not None:
+                await self.mirror(scope)
+        except OSError:
+            return False
+        return True
+
+    async def scrub(self, scope: Scope, wait: float) -> str | None:
+        """Make forgotten bytes disappear now, waiting up to that many seconds for readers; what still holds them.
+
+        Where nothing does, the scope's scrub is due no more, but for what was forgotten since this one began.
+        """
+        from memhold.upkeep.leases import claimed, give_back, to_the_end
+
+        held = await claimed(
+            self.store, owner="forget", kinds=("scrub",), limit=1, seconds=SCRUB_LEASE, clock=self.clock, scope=scope
+        )
+        holding: str | None = "nobody looked"
+        try:
+            holding = await self._scrubbed(wait)
+        finally:
+            if holding is not None:
+                await give_back(self.store, held, self.clock)
+        for lease in held:
+            await to_the_end(self.store.upkeep.finish(lease))
+        return holding
+
+    async def _scrubbed(self, wait: float) -> str | None:
+        holding = await self.store.upkeep.scrub(briefly=True)
+        waited = 0.0
+        while holding == "reader" and waited < wait:
+            await self.clock.sleep(SCRUB_POLL_SECONDS)
+            waited += SCRUB_POLL_SECONDS
+            holding = await self.store.upkeep.scrub(briefly=True)
+        return holding

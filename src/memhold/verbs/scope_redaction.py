@@ -1,0 +1,47 @@
+"""Redaction as the verbs use it: what is cleaned before a write, and what is counted after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memhold.facts.redaction import redacted_told
+from memhold.facts.remember import Told
+from memhold.messages.ingest import Draft
+from memhold.values.answers import Receipt
+from memhold.values.records import Scope
+from memhold.verbs.runtime import Runtime
+
+__all__ = ["cleaned", "cleaned_value", "counted", "noted", "takes_long"]
+
+_INLINE_BYTES = 20_000
+
+
+def cleaned(runtime: Runtime, told: Told) -> tuple[Told, int]:
+    """A note or a fact without its secrets, and how many there were."""
+    return (told, 0) if runtime.redactor is None else redacted_told(told, runtime.redactor)
+
+
+async def cleaned_value(runtime: Runtime, scope: Scope, memory_id: str, value: str) -> tuple[str, int]:
+    """The value that corrects a memory without its secrets, judged by the memory's attribute, and how many."""
+    if runtime.redactor is None or not isinstance(value, str):
+        return value, 0
+    held = await runtime.store.read(scope, lambda tx: tx.find_memories([memory_id]))
+    return runtime.redactor.redact(value, name=(held[0].attribute if held else None) or "", place="the value")
+
+
+def takes_long(runtime: Runtime, drafts: Sequence[Draft]) -> bool:
+    """Whether looking for secrets in these messages would hold up the event loop: about 1 ms a kilobyte."""
+    return runtime.redactor is not None and sum(draft.size for draft in drafts) > _INLINE_BYTES
+
+
+def noted(receipt: Receipt, redacted: int) -> Receipt:
+    """The receipt that tells how many secrets were replaced."""
+    return replace(receipt, redacted=redacted) if redacted else receipt
+
+
+def counted(runtime: Runtime, scope: Scope, receipt: Receipt) -> Receipt:
+    """Count what a write replaced, once it is durable; a replay replaced nothing."""
+    if receipt.redacted and not receipt.replayed:
+        runtime.redactions[scope.namespace, scope.user] += receipt.redacted
+    return receipt

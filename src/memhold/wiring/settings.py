@@ -1,0 +1,270 @@
+"""Every setting, once: its name, default, bounds and meaning.
+
+A setting has one name everywhere: keyword argument of `open`, key in `memhold.toml`, and `MEMHOLD_<NAME>` in the
+environment. Arguments win over the environment, that over the file. `docs/reference/settings.md` is tested against
+this.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memhold.values.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["FILE_NAME", "PREFIX", "Settings", "load_group", "load_settings"]
+
+PREFIX = "MEMHOLD_"
+FILE_NAME = "memhold.toml"
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+_MAY_BE_ZERO = {
+    "context_consolidate_share",
+    "key_threshold",
+    "postgres_hnsw_from",
+    "postgres_partitions",
+    "retain_days",
+    "retain_most",
+    "retain_unused_days",
+    "unload_retry_count",
+    "unload_retry_delay_ms",
+}
+_LONGEST_DAYS = 36_500
+_SHARES = {"compact_distance", "compact_word_distance"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of one open store.
+
+    Attributes:
+        key: what the file is encrypted with (needs `apsw-sqlite3mc` in the place of `apsw`); empty for a plain file.
+        busy_timeout: seconds to wait for another process's lock before `StoreBusy`.
+        read_timeout: seconds after which a read is stopped, so that no reader holds the log for long.
+        close_timeout: seconds that `close` waits for accepted writes.
+        idempotency_days: how long an idempotency key is kept, in days.
+        max_message_bytes: largest message, as JSON in UTF-8.
+        max_batch_messages: most messages in one `add`.
+        mid_tier_days: days since the last evidence after which a fact leaves the mid tier.
+        raw_chars: longest text of one RAW memory, in characters.
+        crossover_turn_threshold: turns from which on the strategy `adaptive` puts memory first.
+        context_tail: messages before the newest user's that `memory_first` keeps.
+        context_slot_timeout: seconds that each slot of a context may take before it is left out.
+        context_consolidate_share: share of a context's tokens from which on its window is consolidated, but its last
+            turns, before it falls out; 0 for never.
+        context_model: the model that contexts are sent to, whose tokenizer counts where it is installed; empty for the
+            estimate.
+        worker: whether due work is done in the background while the store is open.
+        embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
+        recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
+        poll_seconds: longest time between two looks for due work, 60 at most; a write wakes at once, on a file that of
+            another process within a second.
+        model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
+        model_backoff_seconds: wait after the first of them, doubled each time, and up to half as much again.
+        chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
+        unload_retry_count: how often an embedding request is sent again whose model was unloaded; 0 for never.
+        unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
+        drain_seconds: how long `close` lets a running consolidation end before its work is given back.
+        consolidation: the chain or model of the catalog that consolidates; empty for none.
+        adjudication: the chain or model of the catalog that says whether two keys of facts are one; empty for none.
+        key_threshold: the similarity at which two keys are one, measured for your embedding; 0 for what is shipped.
+        models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `memhold.toml`.
+        consolidate_messages: how many messages make a session's window due at once.
+        consolidate_tokens: how many tokens, by estimate, do.
+        consolidate_idle_seconds: how long a session is silent before what is left of it is due.
+        consolidate_keep_messages: how many of the last messages stay in the prompt, and more to whole turns.
+        consolidate_part_tokens: largest part of a window that one call shows; a smaller model's window goes first.
+        consolidate_tool_chars: longest tool output that a call shows, in characters; the journal keeps it whole.
+        consolidate_skip: sessions that are never consolidated, as patterns with `*`, separated by commas.
+        failover_timeout: seconds to ride out a lost connection to PostgreSQL before `StoreUnreachable`.
+        postgres_connections: most connections that a process uses for reading, and as many for writing.
+        postgres_hnsw_from: documents from which on PostgreSQL keeps an HNSW index of a scope's vectors; 0 for never.
+        postgres_partitions: parts by hash of the namespace that a new store's tables are made in; 0 for one piece.
+        compaction: the chain or model that judges near-duplicates; empty for that of `consolidation`, `none` for none.
+        compact_memories: how many new or changed notes make a compaction due at once.
+        compact_minutes: minutes after the first of them when it is due in any case.
+        max_merge_input_chars: most characters of memories that one call of a compaction shows.
+        compact_distance: cosine distance up to which two notes may say the same, for the embedding in use.
+        compact_word_distance: the same by words, where there are no vectors.
+        compact_calls: most calls of one run of compaction.
+        rollups: whether summaries are rolled up into days, weeks and months by the models of `compaction`.
+        retain_days: days after which memories of `retain_kinds` are hidden, by event time; 0 for never.
+        retain_unused_days: days without being asked for after which they are; 0 for never.
+        retain_most: how many of each kind stay, those that were used last; 0 for all.
+        retain_kinds: the kinds that these rules are for, `fact` and `note`, separated by commas.
+        mirror: a folder in which `MEMORY.md` and `HISTORY.md` are kept; empty for none.
+        mirror_summaries: how many windows `HISTORY.md` shows, the newest.
+        redaction: what is done with secrets in what is stored: `off`, `on` (replaced) or `refuse`.
+    """
+
+    key: str = field(default="", repr=False)
+    busy_timeout: float = 10.0
+    read_timeout: float = 5.0
+    close_timeout: float = 10.0
+    idempotency_days: int = 30
+    max_message_bytes: int = 8 * 1024 * 1024
+    max_batch_messages: int = 10_000
+    mid_tier_days: int = 7
+    raw_chars: int = 20_000
+    crossover_turn_threshold: int = 20
+    context_tail: int = 2
+    context_slot_timeout: float = 5.0
+    context_consolidate_share: float = 0.0
+    context_model: str = ""
+    worker: bool = True
+    embedding: str = "builtin"
+    recall_timeout: float = 2.0
+    poll_seconds: float = 30.0
+    model_attempts: int = 3
+    model_backoff_seconds: float = 1.0
+    chain_seconds: float = 600.0
+    unload_retry_count: int = 3
+    unload_retry_delay_ms: int = 500
+    drain_seconds: float = 5.0
+    consolidation: str = ""
+    adjudication: str = ""
+    key_threshold: float = 0.0
+    models: str = ""
+    consolidate_messages: int = 20
+    consolidate_tokens: int = 8_000
+    consolidate_idle_seconds: float = 1_800.0
+    consolidate_keep_messages: int = 8
+    consolidate_part_tokens: int = 24_000
+    consolidate_tool_chars: int = 4_000
+    consolidate_skip: str = "memhold:*,script:*,cron:*"
+    failover_timeout: float = 30.0
+    postgres_connections: int = 4
+    postgres_hnsw_from: int = 250_000
+    postgres_partitions: int = 0
+    compaction: str = ""
+    compact_memories: int = 20
+    compact_minutes: float = 30.0
+    max_merge_input_chars: int = 5_500
+    compact_distance: float = 0.25
+    compact_word_distance: float = 0.5
+    compact_calls: int = 50
+    rollups: bool = True
+    retain_days: float = 0.0
+    retain_unused_days: float = 0.0
+    retain_most: int = 0
+    retain_kinds: str = "fact,note"
+    mirror: str = ""
+    mirror_summaries: int = 100
+    redaction: str = "off"
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name == "embedding" and not value.strip():
+                raise InvalidSetting(
+                    "embedding is empty; pass none, builtin, a model directory or an entry of the catalog",
+                    name=one.name,
+                )
+            if one.name == "redaction" and value not in {"off", "on", "refuse"}:
+                raise InvalidSetting(f"redaction is {value!r:.40}; it must be off, on or refuse", name=one.name)
+            if one.name == "retain_kinds" and not {kind.strip() for kind in value.split(",")} <= {"fact", "note"}:
+                raise InvalidSetting(f"retain_kinds is {value!r:.40}; name fact, note or both", name=one.name)
+            if one.name in {"retain_days", "retain_unused_days"} and _LONGEST_DAYS < value < math.inf:
+                raise InvalidSetting(f"{one.name} is {value}; pass {_LONGEST_DAYS} at most, or 0", name=one.name)
+            if one.name in _SHARES and not 0 < value < 1:
+                raise InvalidSetting(f"{one.name} is {value}; it must lie between 0 and 1", name=one.name)
+            if isinstance(value, bool | str) or (one.name in _MAY_BE_ZERO and value == 0):
+                continue
+            if not 0 < value < math.inf:
+                least = "0 or more" if one.name in _MAY_BE_ZERO else "greater than 0"
+                raise InvalidSetting(f"{one.name} is {value}; it must be {least}, and finite", name=one.name)
+
+
+G = TypeVar("G", bound="DataclassInstance")
+
+
+def load_settings(
+    given: Mapping[str, Any], *, environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Settings:
+    """The settings from arguments, then the environment, then `memhold.toml` in the folder (default: the current one).
+
+    Raises:
+        InvalidSetting: a name is unknown, or a value is of the wrong type or out of range; the message names where it
+        stood.
+    """
+    return load_group(Settings(), given, environment=environment, folder=folder)
+
+
+def load_group(
+    defaults: G,
+    given: Mapping[str, Any],
+    *,
+    table: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> G:
+    """A frozen dataclass of settings like `defaults`, by the same rules; `table` is theirs in `memhold.toml`.
+
+    Raises:
+        InvalidSetting: as `load_settings`.
+    """
+    environment = os.environ if environment is None else environment
+    path = (folder or Path()) / FILE_NAME
+    types = {field.name: type(getattr(defaults, field.name)) for field in fields(defaults)}
+    merged = _checked(_from_file(path, table), str(path), types)
+    names = {PREFIX + name.upper(): name for name in types}
+    from_environment = {names[key]: value for key, value in environment.items() if key in names}
+    merged |= _checked(from_environment, "the environment", types)
+    merged |= _checked(given, "the arguments", types)
+    return replace(defaults, **merged)
+
+
+def _from_file(path: Path, table: str | None) -> Mapping[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"{path} cannot be read: {error}", name=FILE_NAME) from error
+    import tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSetting(f"{path} cannot be read: {error}", name=FILE_NAME) from error
+    if table is not None:
+        data = data.get(table, {})
+        if not isinstance(data, dict):
+            raise InvalidSetting(f"{path}: {table} must be a table", name=table)
+    # Tables belong to others: [models.*] is the catalog's.
+    return {name: value for name, value in data.items() if not isinstance(value, dict)}
+
+
+def _checked(values: Mapping[str, Any], where: str, types: Mapping[str, type]) -> dict[str, Any]:
+    found = {}
+    for name, value in values.items():
+        if name not in types:
+            known = ", ".join(sorted(types))
+            raise InvalidSetting(f"{where}: unknown setting {name!r}; known are {known}", name=name)
+        found[name] = _converted(name, value, types[name], where)
+    return found
+
+
+def _converted(name: str, value: Any, wanted: type, where: str) -> Any:
+    if isinstance(value, str) and wanted is not str:
+        text = value.strip().lower()
+        if wanted is bool and text in _TRUE | _FALSE:
+            return text in _TRUE
+        try:
+            value = int(text) if wanted is int else float(text)
+        except ValueError:
+            raise InvalidSetting(
+                f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name
+            ) from None
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not wanted:
+        raise InvalidSetting(f"{where}: {name} is {value!r}; pass a value of type {wanted.__name__}", name=name)
+    return value
