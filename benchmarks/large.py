@@ -195,7 +195,7 @@ async def _measured(place: str, count: int, asked: int) -> list[Row]:
     doing("the nearest vectors alone")
     return [
         Row(
-            name=f"recall, all arms, {count:,} in scope, with HNSW",
+            name=f"recall, all signals, {count:,} in scope, with HNSW",
             value=f"{_percentiles(times)}, {told}",
             against=f"the first {first:,.1f} s, peak {peak:,.0f} MB",
             ratio=percentile(times, 0.95),

@@ -169,9 +169,9 @@ def measured(found: Sequence[str], evidence: frozenset[str]) -> tuple[tuple[floa
 async def asked(scope: AsyncScope, question: Asked, *, by_session: bool = False) -> dict[str, Outcome]:
     """Ask one question with every ranking; a hit stands for its message and for those that were folded into it."""
     found = {}
-    for name, arms in RANKINGS.items():
+    for name, signals in RANKINGS.items():
         began = time.perf_counter()
-        answer = await scope.recall(Query(text=question.text, limit=_DEPTH, arms=arms))
+        answer = await scope.recall(Query(text=question.text, limit=_DEPTH, signals=signals))
         seconds = time.perf_counter() - began
         names: list[str] = []
         for hit in answer.hits:

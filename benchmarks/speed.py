@@ -1,4 +1,4 @@
-"""Speed of recall and of the meaning index, over all arms, on made-up text: percentiles, rates and memory."""
+"""Speed of recall and of the meaning index, over all signals, on made-up text: percentiles, rates and memory."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def _recalls(path: Path, size: int, *, quick: bool) -> list[Row]:
     rows = []
     for share, bar in zip((0.5, 0.95), _BARS.get(size, (None, None)), strict=True):
         value = percentile(times, share)
-        name = f"recall, all arms, {size:,} in scope, p{share * 100:.0f}"
+        name = f"recall, all signals, {size:,} in scope, p{share * 100:.0f}"
         rows.append(Row(name=name, value=_told(value, percentile(busy, share)), ratio=value, bar=bar))
     name = f"recall right after a write, {size:,} in scope, p50"
     rows.append(Row(name=name, value=_told(percentile(after, 0.5), percentile(after_busy, 0.5))))

@@ -190,8 +190,8 @@ async def by_words(places: Sequence[str], rounds: int, in_scope: int, foreign: i
     return _recall_rows(found, f"recall by words, {in_scope:,} in scope beside {foreign:,}")
 
 
-async def by_all_arms(places: Sequence[str], rounds: int, in_scope: int) -> list[Row]:
-    """Recall with every arm, meaning among them, in a scope whose vectors are made."""
+async def by_all_signals(places: Sequence[str], rounds: int, in_scope: int) -> list[Row]:
+    """Recall with every signal, meaning among them, in a scope whose vectors are made."""
     where = {"namespace": "meaning", "user": "alice"}
     texts = list(sentences(Random(8), in_scope))
     for place in places:
@@ -201,7 +201,7 @@ async def by_all_arms(places: Sequence[str], rounds: int, in_scope: int) -> list
                 await store.scope(**where, session=f"s{start // 1000}").add(batch)
             await store.settle(timeout=3600, namespace="meaning")
     found = await _recalled(places, where, rounds, embedding="builtin")
-    return _recall_rows(found, f"recall with all arms, {in_scope:,} in scope")
+    return _recall_rows(found, f"recall with all signals, {in_scope:,} in scope")
 
 
 def requests(places: Sequence[str], count: int) -> list[Row]:
@@ -259,8 +259,8 @@ def run(database: str, *, quick: bool = False) -> list[Row]:
             ]
         doing("recall by words")
         rows += asyncio.run(by_words(places, max(3, rounds // 4), in_scope, foreign))
-        doing("recall with all arms")
-        rows += asyncio.run(by_all_arms(places, max(3, rounds // 4), in_scope))
+        doing("recall with all signals")
+        rows += asyncio.run(by_all_signals(places, max(3, rounds // 4), in_scope))
         doing("workers that consolidate")
         rows += throughput(places, PROCESSES[: 2 if quick else 3], 16 if quick else 240, 0.02 if quick else 0.2)
         doing("a server on either")

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.measure import Row
 from memhold.context.build import build
 from memhold.context.gather import WindowRead
-from memhold.context.plan import Gathered, Request
+from memhold.context.plan import Inputs, Request
 from memhold.context.strategies import STRATEGIES
 from memhold.errors import TooLarge
 from memhold.messages.tool_pairs import repair_window
@@ -92,7 +92,7 @@ def remembered(number: int, text: str) -> Memory:
     )
 
 
-def gathered(random: Random, shape: Shape) -> Gathered:
+def gathered(random: Random, shape: Shape) -> Inputs:
     """A journal of either shape, a new message, and some memories."""
     held = random.choice(SHAPES)
     journal = tuple(
@@ -119,7 +119,7 @@ def gathered(random: Random, shape: Shape) -> Gathered:
         {"role": "system", "content": "be nice"},
         {"role": "user", "content": "and now " + words(random)},
     ]
-    return Gathered(
+    return Inputs(
         given=random.choice([new, new[1:], history(random, shape)]),
         window=WindowRead(messages=journal),
         corrections=memories(100)[:2],

@@ -91,9 +91,9 @@ def test_an_export_keeps_ids_times_states_and_sources(mem: Memhold, tmp_path: Pa
     assert [m.event_time for m in alice.messages()] == [m.event_time for m in messages]
 
     def plain(memories: object) -> list[dict[str, object]]:
-        from memhold.values.jsonable import to_plain
+        from memhold.values.jsonable import to_jsonable
 
-        return [{name: value for name, value in memory.items() if name != "number"} for memory in to_plain(memories)]
+        return [{name: value for name, value in memory.items() if name != "number"} for memory in to_jsonable(memories)]
 
     assert plain(mem.scope(user="alice").list(states=None).items) == plain(want)
     again = mem.scope(user="alice").recall("food", as_of=clock.now() - timedelta(hours=12)).hits

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memhold.errors import InvalidInput, NaiveTime
 from memhold.values import answers
 from memhold.values import records as model
-from memhold.values.jsonable import body_from_json, body_json, from_plain, iso, parse_time, to_plain
+from memhold.values.jsonable import body_from_json, body_json, from_jsonable, iso, parse_time, to_jsonable
 
 VALUES = sorted(
     {v for m in (model, answers) for v in vars(m).values() if isinstance(v, type) and is_dataclass(v)},
@@ -64,12 +64,12 @@ def test_there_are_values_to_test():
 @given(data=st.data())
 def test_every_value_comes_back_equal_through_json(cls, data):
     value = data.draw(strategy(cls))
-    plain = to_plain(value)
+    plain = to_jsonable(value)
     assert list(plain) == [f.name for f in fields(cls)]
-    assert from_plain(cls, plain) == value
+    assert from_jsonable(cls, plain) == value
     text = json.dumps(plain)
-    assert from_plain(cls, json.loads(text)) == value
-    assert from_plain(cls, body_from_json(body_json(plain))) == value
+    assert from_jsonable(cls, json.loads(text)) == value
+    assert from_jsonable(cls, body_from_json(body_json(plain))) == value
 
 
 def test_times_are_utc_with_microseconds():
@@ -93,17 +93,17 @@ def test_times_are_utc_with_microseconds():
 )
 def test_what_does_not_fit_is_refused_with_the_field(data, says):
     with pytest.raises(InvalidInput, match=says):
-        from_plain(model.Scope, data)
+        from_jsonable(model.Scope, data)
 
 
 def test_missing_wrong_and_bool_as_int_are_refused():
     effect = {"memory_id": "m", "rev_before": 0, "rev_after": 1}
-    assert from_plain(model.Effect, effect) == model.Effect(memory_id="m", rev_before=0, rev_after=1)
+    assert from_jsonable(model.Effect, effect) == model.Effect(memory_id="m", rev_before=0, rev_after=1)
     with pytest.raises(InvalidInput, match="rev_after"):
-        from_plain(model.Effect, {"memory_id": "m", "rev_before": 0})
+        from_jsonable(model.Effect, {"memory_id": "m", "rev_before": 0})
     with pytest.raises(InvalidInput, match="rev_before"):
-        from_plain(model.Effect, {**effect, "rev_before": True})
+        from_jsonable(model.Effect, {**effect, "rev_before": True})
     with pytest.raises(InvalidInput, match="origin"):
-        from_plain(model.Author, {"origin": "ghost"})
+        from_jsonable(model.Author, {"origin": "ghost"})
     with pytest.raises(InvalidInput, match="ids"):
-        from_plain(answers.Receipt, {"ids": "abc"})
+        from_jsonable(answers.Receipt, {"ids": "abc"})

@@ -15,7 +15,7 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.errors import StoreBusy, StoreError, StoreFull, WrongLoop
-from memhold.faces.python.portal import Portal
+from memhold.faces.python.event_loop_thread import EventLoopThread
 from memhold.index.embedding import Embedding
 from memhold.index.index_step import index_step, start_generation
 from memhold.index.pending_vectors import begin
@@ -488,7 +488,7 @@ async def test_a_process_that_was_stopped_while_it_mirrors_keeps_nothing_else_wa
 
 
 def test_a_call_from_its_own_thread_is_refused_and_does_not_wait_for_itself() -> None:
-    portal = Portal()
+    portal = EventLoopThread()
     try:
 
         async def inner() -> None:

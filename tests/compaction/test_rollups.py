@@ -35,7 +35,7 @@ NOW = MONDAY + timedelta(days=50)
 class Teller:
     """A model that rolls up: the words of all parts, unless told otherwise."""
 
-    name = "teller"
+    name = "writer"
 
     def __init__(
         self,
@@ -366,8 +366,8 @@ async def test_what_a_person_undid_stays_undone(opened: Opened) -> None:
 # ------------------------------------------------------------------------------------------------ the models
 
 BAD: dict[str, Any] = {
-    "an empty reply": ChatReply(model="teller", text="", tool_calls=(), finish="stop"),
-    "prose": ChatReply(model="teller", text="Here is your summary.", tool_calls=(), finish="stop"),
+    "an empty reply": ChatReply(model="writer", text="", tool_calls=(), finish="stop"),
+    "prose": ChatReply(model="writer", text="Here is your summary.", tool_calls=(), finish="stop"),
     "no text": {"text": ""},
     "an error message": {"text": "Error: could not get response"},
     "another tool": call({"text": "x"}, name="save_memory"),
@@ -403,7 +403,7 @@ async def test_a_bad_answer_goes_to_the_next_model_and_else_nothing_is_made(open
 
 
 async def test_models_that_cannot_be_asked_leave_it_due(opened: Opened) -> None:
-    down = ModelError("down", model="teller", cls="park", reason="no model loaded")
+    down = ModelError("down", model="writer", cls="park", reason="no model loaded")
     judge = Teller(lambda _: down)
     memhold = await opened(judge)
     scope = memhold.scope(user="alice")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.consolidate.apply_guard import Hold
+from memhold.consolidate.apply_guard import ApplyGuard
 from memhold.ports.stores import Lease
 from memhold.testing import FakeClock
 from memhold.values.records import Scope
@@ -24,7 +24,7 @@ async def test_only_the_newest_lease_stands_in_a_read_and_in_a_write(location: s
             return lease
 
         async def stands(lease: Lease) -> bool:
-            hold = Hold.under(lease)
+            hold = ApplyGuard.under(lease)
             read = await store.read(ALICE, hold.stands)
             assert read == await store.write(ALICE, hold.stands)
             return read

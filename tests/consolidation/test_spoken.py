@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memhold.consolidate.entry import sentences, slips
-from memhold.facts.quotes import Spoken, spoken
+from memhold.facts.quotes import Quoted, spoken
 from memhold.messages.fences import fence, find_quotes
 from tests.consolidation.test_window import SECRET, message
 
@@ -33,7 +33,7 @@ NOT_SAID = [
 
 @pytest.mark.parametrize(("text", "value"), SAID)
 def test_what_a_person_said_is_found_in_its_sentence(text: str, value: str) -> None:
-    assert spoken([message(1, "user", text)], value) == Spoken(own_words=True, sentence=SAID[text, value])
+    assert spoken([message(1, "user", text)], value) == Quoted(own_words=True, sentence=SAID[text, value])
 
 
 @pytest.mark.parametrize(("text", "value"), NOT_SAID)

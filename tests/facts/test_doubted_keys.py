@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from memhold import AsyncMemhold
 from memhold.errors import ModelError
 from memhold.facts import keys_step as likeness_module
-from memhold.facts.remember import Teller
+from memhold.facts.remember import Writer
 from memhold.facts.state import Statement, state_fact
-from memhold.facts.suspicions import doubts
+from memhold.facts.suspicions import list_suspicions
 from memhold.testing import FakeClock, ScriptedChat, SeededIds
 from memhold.values.records import Author
 
@@ -120,7 +120,7 @@ async def test_in_the_grey_band_it_stays_for_a_person(opening, clock: FakeClock)
     await memhold.settle()
     await memhold.settle()
     assert await values(alice) == ["baker", "teacher"]
-    assert (await alice.status()).doubts == 1
+    assert (await alice.status()).open_suspicions == 1
     assert len(embedding.keys_asked) == 1, "it was looked at once"
 
 
@@ -156,7 +156,7 @@ async def test_an_answer_that_is_none_settles_nothing(opening, clock: FakeClock,
     alice, _, _ = await two_keys(memhold, clock)
     assert await memhold.settle() is False
     assert await values(alice) == ["baker", "teacher"]
-    assert (await alice.status()).doubts == 1
+    assert (await alice.status()).open_suspicions == 1
 
 
 async def test_an_unknown_embedding_lifts_nothing(opening, clock: FakeClock) -> None:
@@ -246,16 +246,16 @@ async def test_uniting_never_ends_what_the_user_told_on_a_models_word(opening, c
     await alice.remember(attribute="wife's job", value="teacher")
     clock.advance(DAY)
     runtime = memhold._runtime
-    teller = Teller(ids=runtime.ids, secret=runtime.store.facts.secret, author=Author(origin="model", name="m"))
+    writer = Writer(ids=runtime.ids, secret=runtime.store.facts.secret, author=Author(origin="model", name="m"))
 
     def learn(tx):
         said = Statement(
             subject="user", attribute="wife's vocation", value="baker", at=tx.now, trust="assistant", own_words=False
         )
-        return state_fact(tx, said, teller=teller, change_id=runtime.ids.new("chg"), life=clock_delta(7 * DAY))
+        return state_fact(tx, said, writer=writer, change_id=runtime.ids.new("chg"), life=clock_delta(7 * DAY))
 
     await runtime.store.write(alice.scope, learn)
     await memhold.settle()
     assert await values(alice) == ["teacher"]
-    [doubt] = await runtime.store.read(alice.scope, doubts)
+    [doubt] = await runtime.store.read(alice.scope, list_suspicions)
     assert (doubt.suspicion.kind, doubt.memory.value, doubt.other.value) == ("contradiction", "baker", "teacher")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memhold import AsyncMemhold
 from memhold.facts import state as statements
-from memhold.facts.remember import Teller
+from memhold.facts.remember import Writer
 from memhold.facts.state import Statement, state_fact
 from memhold.storage.sql import rows
 from memhold.testing import FakeClock, SeededIds
@@ -60,11 +60,11 @@ async def _stated(history: list[tuple[Statement, Any, int]]) -> list[object]:
             clock.advance(days * DAY)
             if days:
                 await memhold.settle()
-            teller = Teller(ids=ids, secret=store.facts.secret, author=Author(origin=origin, name="m"))
+            writer = Writer(ids=ids, secret=store.facts.secret, author=Author(origin=origin, name="m"))
             stated = await store.write(
                 ALICE,
-                lambda tx, said=said, teller=teller: state_fact(
-                    tx, said, teller=teller, change_id=ids.new("chg"), life=7 * DAY
+                lambda tx, said=said, writer=writer: state_fact(
+                    tx, said, writer=writer, change_id=ids.new("chg"), life=7 * DAY
                 ),
             )
             seen.append((stated.reason, len(stated.effects), len(stated.suspicions)))

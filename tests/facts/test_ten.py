@@ -91,7 +91,7 @@ async def test_all_ten_on_one_user(
         assert set(scenario.holds) <= {hit.value for hit in answer.hits}
         clock.advance(HOUR)
     assert sorted(await current(alice)) == sorted(AT_THE_END[language])
-    assert (await alice.status()).doubts == 0
+    assert (await alice.status()).open_suspicions == 0
 
 
 @pytest.mark.parametrize("scenario", [ENGLISH[6], KOREAN[6], ENGLISH[8], KOREAN[8]], ids=lambda one: one.name)

@@ -153,5 +153,5 @@ async def test_all_ten_on_one_user(world, tmp_path: Path, scenarios: tuple[Scena
     held = (await alice.list(kinds=("fact",), limit=1000)).items
     assert {memory.value for memory in held} == AT_THE_END[language]
     assert len(held) == len(AT_THE_END[language])
-    assert (await alice.status()).doubts == 0
+    assert (await alice.status()).open_suspicions == 0
     assert len(server.asked(path="/chat/completions")) == sum(len(scenario.steps) for scenario in scenarios)

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.facts.remember import Teller
-from memhold.facts.state import Stated, Statement, state_fact
+from memhold.facts.remember import Writer
+from memhold.facts.state import Statement, StatementResult, state_fact
 from memhold.facts.tiers import durable
 from memhold.testing import FakeClock
 from memhold.values.records import Author, Change
@@ -18,15 +18,15 @@ DAY = timedelta(days=1)
 WEEK = 7 * DAY
 
 
-async def learn(memhold: AsyncMemhold, scope, **fields) -> Stated:
+async def learn(memhold: AsyncMemhold, scope, **fields) -> StatementResult:
     """State a fact as a consolidation does, with a model as its author."""
     runtime = memhold._runtime
-    teller = Teller(ids=runtime.ids, secret=runtime.store.facts.secret, author=Author(origin="model", name="m"))
+    writer = Writer(ids=runtime.ids, secret=runtime.store.facts.secret, author=Author(origin="model", name="m"))
 
-    def work(tx) -> Stated:
+    def work(tx) -> StatementResult:
         said = Statement(**{"subject": "user", "at": tx.now, **fields})
         change_id = runtime.ids.new("chg")
-        stated = state_fact(tx, said, teller=teller, change_id=change_id, life=WEEK)
+        stated = state_fact(tx, said, writer=writer, change_id=change_id, life=WEEK)
         if stated.effects:
             tx.add_change(
                 Change(
@@ -34,7 +34,7 @@ async def learn(memhold: AsyncMemhold, scope, **fields) -> Stated:
                     seq=0,
                     verb="learn",
                     reason=stated.reason,
-                    by=teller.author,
+                    by=writer.author,
                     at=tx.now,
                     effects=stated.effects,
                 )
@@ -248,7 +248,7 @@ async def test_against_what_the_user_told_is_a_suspicion(memhold: AsyncMemhold, 
     assert (await learn(memhold, alice, **against)).effects == (), "once is enough"
     [doubt] = await alice.suspicions()
     assert (doubt.suspicion.kind, doubt.memory.value, doubt.other.value) == ("contradiction", "baker", "teacher")
-    assert (await alice.status()).doubts == 1
+    assert (await alice.status()).open_suspicions == 1
     settled = await alice.settle_suspicion(doubt.suspicion.id, "same")
     assert (await fact(alice)).value == "baker"
     assert await alice.suspicions() == ()
@@ -257,7 +257,7 @@ async def test_against_what_the_user_told_is_a_suspicion(memhold: AsyncMemhold, 
     [again] = await alice.suspicions()
     await alice.settle_suspicion(again.suspicion.id, "different")
     assert (await fact(alice)).value == "teacher"
-    assert (await alice.status()).doubts == 0
+    assert (await alice.status()).open_suspicions == 0
     await learn(memhold, alice, **{**against, "own_words": True, "trust": "user"})
     assert (await fact(alice)).value == "baker", "the user's own later words"
 

@@ -120,7 +120,7 @@ async def test_what_the_assistant_supposed_ends_nothing_that_was_told(opening, c
     await alice.end_session()
     await memhold.settle()
     assert [memory.value for memory in (await alice.list(kinds=("fact",))).items] == ["teacher"]
-    assert (await alice.status()).doubts == 1
+    assert (await alice.status()).open_suspicions == 1
 
 
 @pytest.mark.parametrize(

@@ -153,8 +153,8 @@ async def test_dedup_and_background_work_stay_inside_a_tenant(server: Whole) -> 
     for one, mine, earlier in zip(tenants[1:], ids[1:], before, strict=True):
         answer = await server.call("POST", "/v1/recall", one.token, {"text": "harbour"})
         assert [(hit["id"], hit["state"]) for hit in answer.json["hits"]] == [(mine, "active")]
-        words = [[why for why in hit["why"] if why["arm"] == "words"] for hit in answer.json["hits"]]
-        assert words == [[why for why in hit["why"] if why["arm"] == "words"] for hit in earlier["hits"]]
+        words = [[why for why in hit["why"] if why["signal"] == "words"] for hit in answer.json["hits"]]
+        assert words == [[why for why in hit["why"] if why["signal"] == "words"] for hit in earlier["hits"]]
         values = [memory["value"] for memory in (await server.call("GET", "/v1/memories", one.token)).json["items"]]
         assert "ramen" in values
         assert "sushi" not in values

@@ -21,7 +21,7 @@ from memhold.faces.rest.changes import Streams
 from memhold.server.guard_rules import Rate
 from memhold.server.guard_setup import Door, guarded
 from memhold.server.metrics import Metrics
-from memhold.server.routing import Front, Observed
+from memhold.server.routing import Observed, PathRouter
 from memhold.values.access_tokens import RIGHTS
 
 from .asgi import HOST, Answer, ask
@@ -52,7 +52,7 @@ class Whole:
     rest: FastAPI
     memhold: AsyncMemhold
     compat: APIRouter
-    front: Front
+    front: PathRouter
 
     async def call(
         self, method: str, path: str, token: str | None = None, body: Any = None, *, host: tuple[str, str] = HOST,
@@ -99,7 +99,7 @@ async def whole(location: str, *, host: str = "127.0.0.1", shut: bool = True, **
         rest.include_router(compat)
         mcp = mcp_app(memhold)
         metrics = Metrics()
-        front = Front(rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics, streams=streams)
+        front = PathRouter(rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics, streams=streams)
         door = Door(host=host, behind_proxy=host != "127.0.0.1", rate=FAST)
         guard = await guarded(front, memhold, door, now=datetime.now(UTC))
         begun, over = asyncio.Event(), asyncio.Event()

@@ -101,8 +101,8 @@ def test_doubts_are_listed_and_settled(run: CommandLine) -> None:
     assert "to settle: 1" in status.out
     assert ident in status.out
     held = run("status", "--json").json
-    assert (held["doubts"], held["suspicions"][0]["suspicion"]["id"]) == (1, ident)
-    found = [one for one in run("doctor", "--json").json["findings"] if one["check"] == "doubts"]
+    assert (held["open_suspicions"], held["suspicions"][0]["suspicion"]["id"]) == (1, ident)
+    found = [one for one in run("doctor", "--json").json["findings"] if one["check"] == "suspicions"]
     assert [(one["severity"], ident in one["what"]) for one in found] == [("note", True)]
     assert "baker" not in json.dumps(found), "the whole store's report shows nobody's content"
     settled = run("suspicions", "same", ident, "--json").json

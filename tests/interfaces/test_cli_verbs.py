@@ -227,7 +227,7 @@ def test_explain_draws_how_the_question_was_read_and_what_each_arm_gave(run: Com
     [first] = [line for line in lines if len(line) > 3 and line[0] == "1" and line[1].replace(".", "").isdigit()]
     assert float(first[1]) == pytest.approx(sum(float(cell) for cell in first[2:] if cell), abs=0.01)
     plain = run("recall", "who moved to Lisbon?", "--json", "--explain").json
-    assert plain["account"]["arms"]["words"]["found"] >= 1
+    assert plain["account"]["signals"]["words"]["found"] >= 1
 
 
 def test_neighbours_are_printed_beside_their_hit(run: CommandLine) -> None:

@@ -8,7 +8,7 @@ from test_context_build import SECRET, journal, memory
 from memhold.context.build import build
 from memhold.context.cuts import STEP, cut
 from memhold.context.gather import WindowRead
-from memhold.context.plan import Gathered, Request
+from memhold.context.plan import Inputs, Request
 from memhold.context.window_messages import Piece
 from memhold.text.token_estimate import Counted
 
@@ -42,7 +42,7 @@ def test_of_two_hundred_turns_over_the_budget_most_keep_the_prefix(shape):
     )
     before, kept = [], 0
     for at in places:
-        gathered = Gathered(
+        gathered = Inputs(
             given=[{"role": "system", "content": "be nice"}, history[at]],
             window=WindowRead(messages=messages[:at][-300:], older=max(0, at - 300)),
             profile=[memory(10 + number, f"likes {number}") for number in range(8)],
@@ -83,7 +83,7 @@ def test_the_callers_own_history_keeps_its_beginning_too():
     request = Request(budget=4000, reserve=500, strategy="full_history", shape="openai", threshold=20, count=Counted())
     first = []
     for at in (at for at, body in enumerate(history) if body["role"] == "user" and at > 150):
-        messages = build(Gathered(given=history[: at + 1]), request, secret=SECRET).messages
+        messages = build(Inputs(given=history[: at + 1]), request, secret=SECRET).messages
         first.append(messages[0]["content"])
         assert messages[-1] == history[at]
     assert len(set(first)) <= len(first) / 3

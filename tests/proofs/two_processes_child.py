@@ -26,13 +26,13 @@ async def main(path: str, name: str, rounds: int) -> None:
                 )
                 print("message", *receipt.ids, flush=True)
 
-        async def teller() -> None:
+        async def writer() -> None:
             for turn in range(rounds):
                 told = await alice.remember(attribute="favorite number", value=f"{name} {turn}")
                 again = await alice.remember("the same note of everybody", topics=[f"{name} {turn % 5}"])
                 print("memory", told.receipt.ids[0], again.receipt.ids[0], flush=True)
 
-        await asyncio.gather(adder(0), adder(1), teller())
+        await asyncio.gather(adder(0), adder(1), writer())
 
 
 if __name__ == "__main__":

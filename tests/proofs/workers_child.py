@@ -49,7 +49,7 @@ def tell(*, unguarded: bool) -> None:
     """Say what came of each result. No lease is renewed in any run: that the apply itself refuses is what counts."""
     worker.BEATS = 1e-9
     if unguarded:
-        hold.Hold.stands = lambda *_: True
+        hold.ApplyGuard.stands = lambda *_: True
         apply.standing = lambda tx, snapshot, _: (tx.find_session(snapshot.session.id), "done")
     applied = consolidation.apply_answers
 

@@ -1,4 +1,4 @@
-"""What single arms prefer: answers over questions, the speaker over the name, a time only where it is asked about."""
+"""What single signals prefer: answers over questions, the speaker over the name, a time only where it is asked about."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def test_a_text_of_brackets_alone_ends() -> None:
     assert asks("?" + "[]" * 50_000) == {ASKING: 2}
 
 
-def _part(answer: Recall, text: str, arm: str) -> float:
+def _part(answer: Recall, text: str, signal: str) -> float:
     [hit] = [hit for hit in answer.hits if hit.text.endswith(text)]
-    return next((reason.score for reason in hit.why if reason.arm == arm), 0.0)
+    return next((reason.score for reason in hit.why if reason.signal == signal), 0.0)
 
 
 @pytest.mark.asyncio

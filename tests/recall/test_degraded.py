@@ -1,4 +1,4 @@
-"""What cannot answer is named, and the other arms answer."""
+"""What cannot answer is named, and the other signals answer."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_a_dead_embedder_is_named_and_words_answer(tmp_path: Path) -> None
         scope = memhold.scope(user="alice")
         whole = await scope.recall("sister's dog")
         assert whole.degraded == ()
-        assert "meaning" in {reason.arm for reason in whole.hits[0].why}
+        assert "meaning" in {reason.signal for reason in whole.hits[0].why}
         embedding.fails = True
         answer = await scope.recall("sister's dog", explain=True)
         assert answer.degraded == ("meaning",)
@@ -169,8 +169,8 @@ async def test_messages_not_to_be_embedded_have_no_vector() -> None:
         await scope.add([{"role": "user", "content": "said aloud"}])
         assert await memhold.settle()
         answer = await scope.recall("said")
-    arms = {hit.text: {reason.arm for reason in hit.why} for hit in answer.hits}
-    assert "meaning" not in arms["said quietly"]
+    signals = {hit.text: {reason.signal for reason in hit.why} for hit in answer.hits}
+    assert "meaning" not in signals["said quietly"]
     assert answer.lag == {}
 
 
@@ -187,7 +187,7 @@ async def test_a_hidden_message_comes_back_with_its_meaning() -> None:
         await memhold.settle()
         [hit, *_] = (await scope.recall("sister dog")).hits
     assert hit.text == TEXTS[1]
-    assert "meaning" in {reason.arm for reason in hit.why}
+    assert "meaning" in {reason.signal for reason in hit.why}
 
 
 @pytest.mark.asyncio
@@ -237,15 +237,15 @@ async def test_one_text_that_the_embedding_does_not_take_keeps_the_others_waitin
         clock.advance(120)
         answer = await scope.recall("dog")
         assert (answer.lag, answer.degraded) == ({}, ())
-        assert "meaning" in {reason.arm for hit in answer.hits for reason in hit.why}
+        assert "meaning" in {reason.signal for hit in answer.hits for reason in hit.why}
         [hit, *_] = (await scope.recall("car needs new")).hits
         assert hit.text == TEXTS[2], "words find what has no vector"
-        assert "meaning" not in {reason.arm for reason in hit.why}
+        assert "meaning" not in {reason.signal for reason in hit.why}
         embedding.poison = ""
         await memhold.admin.reindex()
         assert await memhold.settle()
         [hit, *_] = (await scope.recall("car needs new")).hits
-        assert "meaning" in {reason.arm for reason in hit.why}, "reindex tries it again"
+        assert "meaning" in {reason.signal for reason in hit.why}, "reindex tries it again"
 
 
 @pytest.mark.asyncio
@@ -262,7 +262,7 @@ async def test_an_embedding_that_takes_nothing_sets_nothing_aside(tmp_path: Path
         clock.advance(3600)
         assert await memhold.settle()
         [hit, *_] = (await scope.recall("sister dog")).hits
-    assert "meaning" in {reason.arm for reason in hit.why}
+    assert "meaning" in {reason.signal for reason in hit.why}
 
 
 @pytest.mark.asyncio
@@ -279,7 +279,7 @@ async def test_what_was_written_without_an_embedding_gets_its_vectors_once_there
         assert await memhold.settle()
         answer = await scope.recall("sister dog")
         assert (answer.lag, answer.degraded) == ({}, ())
-        assert "meaning" in {reason.arm for reason in answer.hits[0].why}
+        assert "meaning" in {reason.signal for reason in answer.hits[0].why}
 
 
 @pytest.mark.asyncio
@@ -304,9 +304,9 @@ async def test_arms_that_there_was_no_time_for_are_named_and_the_others_answer(
     assert answer.account is not None
     assert answer.account["missing"] == "out of time"
     assert any("dog" in hit.text for hit in answer.hits)
-    arms = {reason.arm for hit in answer.hits for reason in hit.why}
-    assert "words" in arms
-    assert not arms & set(missing)
+    signals = {reason.signal for hit in answer.hits for reason in hit.why}
+    assert "words" in signals
+    assert not signals & set(missing)
 
 
 @pytest.mark.asyncio

@@ -91,7 +91,7 @@ async def test_the_newer_statement_is_first_among_what_a_filter_leaves_of_many(m
     answer = await scope.recall("What is my dentist called?", metadata={"mine": True}, explain=True)
     assert [hit.text[-12:] for hit in answer.hits] == ["ed Otto now.", "called Mara."]
     assert answer.hits[1].superseded_by == answer.hits[0].id
-    ranks = sorted(reason.rank for hit in answer.hits for reason in hit.why if reason.arm == "words")
+    ranks = sorted(reason.rank for hit in answer.hits for reason in hit.why if reason.signal == "words")
     assert ranks == [1, 2]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhold.faces.python.open import AsyncMemhold
-from memhold.recall.fusion import ARMS, Arm, fuse, normalised
+from memhold.recall.fusion import SIGNALS, Signal, fuse, normalised
 from memhold.testing.clock import FakeClock
 from memhold.text.times import times
 from memhold.values.answers import Query
@@ -98,22 +98,22 @@ async def test_a_fresh_write_is_found_before_it_has_a_vector(memhold: AsyncMemho
 
 
 @given(
-    scores=st.lists(st.lists(st.floats(0, 1, width=32), min_size=4, max_size=4), min_size=1, max_size=len(ARMS)),
+    scores=st.lists(st.lists(st.floats(0, 1, width=32), min_size=4, max_size=4), min_size=1, max_size=len(SIGNALS)),
     row=st.integers(0, 3),
     more=st.floats(0, 1, width=32),
 )
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_fusion_is_monotone(scores: list[list[float]], row: int, more: float) -> None:
-    def arms(first: list[float]) -> list[Arm]:
+    def signals(first: list[float]) -> list[Signal]:
         made = [first, *scores[1:]]
         return [
-            Arm(name=name, score=np.array(values, np.float32), found=np.array(values) > 0)
-            for name, values in zip(ARMS, made, strict=False)
+            Signal(name=name, score=np.array(values, np.float32), found=np.array(values) > 0)
+            for name, values in zip(SIGNALS, made, strict=False)
         ]
 
     higher = list(scores[0])
     higher[row] = min(1.0, higher[row] + more)
-    before, after = fuse(arms(scores[0])), fuse(arms(higher))
+    before, after = fuse(signals(scores[0])), fuse(signals(higher))
     assert after.score[row] >= before.score[row]
     others = [at for at in range(4) if at != row]
     assert (after.score[others] == before.score[others]).all()
@@ -165,4 +165,4 @@ async def test_a_named_time_prefers_and_does_not_filter(memhold: AsyncMemhold) -
         )
     answer = await scope.recall("Where did we go swimming in March 2025?")
     assert [hit.event_time.month for hit in answer.hits] == [3, 7]
-    assert "time" in {reason.arm for reason in answer.hits[0].why}
+    assert "time" in {reason.signal for reason in answer.hits[0].why}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memhold.faces.rest.changes import Streams
 from memhold.server.metrics import Metrics
-from memhold.server.routing import READY_SECONDS, Front
+from memhold.server.routing import READY_SECONDS, PathRouter
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.disk import FaultyDisk
 from memhold.verbs.admin import Admin
@@ -20,7 +20,7 @@ async def test_a_full_disk_is_not_ready_and_a_server_on_it_is_alive(tmp_path: Pa
     clock, disk, now = SystemClock(), FaultyDisk(volatile=False), [0.0]
     store = SqliteStore(str(tmp_path / "secret-name.db"), clock=clock, vfs=disk.name)
     runtime = assemble(store, clock=clock, settings=Settings(worker=False))
-    front = Front(
+    front = PathRouter(
         rest=echo, mcp=echo, admin=lambda: Admin(runtime), metrics=Metrics(), streams=Streams(), clock=lambda: now[0]
     )
     assert (await ask(front, "/readyz")).status == 200

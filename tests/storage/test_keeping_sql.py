@@ -1,4 +1,4 @@
-"""What looks across scopes for the keeper reads counts, sizes and ids, and writes nothing."""
+"""What looks across scopes for the maintenance reads counts, sizes and ids, and writes nothing."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from memhold.storage.postgres.connection import connect, parsed
-from memhold.storage.postgres.keeper import PostgresKeeper
+from memhold.storage.postgres.maintenance import PostgresMaintenance
 from memhold.storage.postgres.store import PostgresStore
 from memhold.wiring.system import SystemClock
 from tests.postgres_server import Databases, Server
@@ -56,7 +56,7 @@ async def test_what_a_commit_waits_for_is_said(
         assert ("loses writes" in caplog.text) is warned
         with connect(place, lock_timeout=5) as connection:
             assert connection.execute("SHOW synchronous_commit").fetchone() == (used,)
-        found = await PostgresKeeper(place, clock=SystemClock(), busy_timeout=5).examine()
+        found = await PostgresMaintenance(place, clock=SystemClock(), busy_timeout=5).examine()
         notes = [finding.what for finding in found if finding.check == "durability"]
         assert len(notes) == bool(said), notes
         assert said in "".join(notes)

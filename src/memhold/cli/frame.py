@@ -62,9 +62,9 @@ class Frame:
     def show(self, value: Any, people: Callable[[], None]) -> None:
         """Print an answer: one JSON object for programs, or what `people` prints."""
         if self.as_json:
-            from memhold.values.jsonable import to_plain
+            from memhold.values.jsonable import to_jsonable
 
-            click.echo(json.dumps(to_plain(value), ensure_ascii=False))
+            click.echo(json.dumps(to_jsonable(value), ensure_ascii=False))
         else:
             people()
 

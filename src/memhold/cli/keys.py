@@ -21,13 +21,13 @@ from memhold.facts.keys import (
     pairs_from,
     threshold_of,
 )
-from memhold.values.answers import Doubt
+from memhold.values.answers import OpenSuspicion
 from memhold.values.errors import UnreadableImport
 
 if TYPE_CHECKING:
     from memhold.ports.models import EmbeddingModel
 
-__all__ = ["doubt_line", "judged", "keys_command", "suspicions_command"]
+__all__ = ["judged", "keys_command", "suspicion_line", "suspicions_command"]
 
 BATCH = 64
 
@@ -161,20 +161,20 @@ def suspicions_list(frame: Frame, *, settled: bool) -> None:
         found = scope.suspicions(settled=settled)
 
     def people() -> None:
-        for doubt in found:
-            click.echo(doubt_line(doubt))
+        for suspicion in found:
+            click.echo(suspicion_line(suspicion))
         if not found:
             click.echo("Nothing to settle.")
 
     frame.show({"suspicions": found}, people)
 
 
-def doubt_line(doubt: Doubt) -> str:
+def suspicion_line(suspicion: OpenSuspicion) -> str:
     """A suspicion on one line: its id, what the two memories say, and the verdict where there is one."""
-    one = doubt.suspicion
+    one = suspicion.suspicion
     between = "speaks against" if one.kind == "contradiction" else "may be the same as"
     verdict = "" if one.settled is None else f" · settled: {one.settled}"
-    return f"{one.id} · {clean(doubt.memory.text, 100)} · {between} · {clean(doubt.other.text, 100)}{verdict}"
+    return f"{one.id} · {clean(suspicion.memory.text, 100)} · {between} · {clean(suspicion.other.text, 100)}{verdict}"
 
 
 def _settling(verdict: str, about: str) -> click.Command:

@@ -12,7 +12,7 @@ from memhold.cli.frame import Frame, clean, command, moment, opened, table
 
 if TYPE_CHECKING:
     from memhold.ports.models import Tally
-    from memhold.values.answers import Doubt, Hit, Recall, Status
+    from memhold.values.answers import Hit, OpenSuspicion, Recall, Status
     from memhold.values.records import Change, Memory, Message
 
 __all__ = [
@@ -45,7 +45,7 @@ _SOURCES = 5
 @click.option("--known-at", metavar="TIME", help="What was known at that time.")
 @click.option("--include-superseded", is_flag=True, help="Past values too, marked.")
 @click.option("--neighbours", type=int, default=0, help="So many turns before and after each message.")
-@click.option("--explain", is_flag=True, help="How the question was read, and what each arm gave.")
+@click.option("--explain", is_flag=True, help="How the question was read, and what each signal gave.")
 def recall_command(frame: Frame, query: str, **asked: Any) -> None:
     """Find messages and current memories.
 
@@ -77,12 +77,12 @@ def _say_recall(found: Recall, offset: int) -> None:
     click.echo(f"{len(found.hits)} of {found.total}{rest}{sure}", err=True)
     if found.account is not None:
         _say_account(found, found.account)
-    for arm in found.degraded:
-        click.echo(f"degraded: {arm} could not be asked; there may be more", err=True)
+    for signal in found.degraded:
+        click.echo(f"degraded: {signal} could not be asked; there may be more", err=True)
 
 
 def _say_account(found: Recall, account: Mapping[str, Any]) -> None:
-    """How the question was read, what each arm weighs and found, and what it gave to each hit of the page."""
+    """How the question was read, what each signal weighs and found, and what it gave to each hit of the page."""
     read = [("words", ", ".join(account["words"])), ("function words", ", ".join(account["function_words"]))]
     read += [("time", f"{text}: {start:%Y-%m-%d} to {end:%Y-%m-%d}") for text, start, end in account["times"]]
     read += [("before or after", clause) for clause in account["anchors"]]
@@ -92,18 +92,19 @@ def _say_account(found: Recall, account: Mapping[str, Any]) -> None:
     read += [("being built", f"vectors of {account['building']}")] if account["building"] else []
     click.echo()
     table(("question", "read as"), [(name, clean(text, _TEXT)) for name, text in read if text], wide=1)
-    arms = [
-        (name, f"{arm['weight']:g}", str(arm["found"]), str(arm["scored"])) for name, arm in account["arms"].items()
+    signals = [
+        (name, f"{signal['weight']:g}", str(signal["found"]), str(signal["scored"]))
+        for name, signal in account["signals"].items()
     ]
     click.echo()
-    table(("arm", "weight", "found", "scored"), arms, wide=3)
-    parts = [{reason.arm: f"{reason.part:.3f}" for reason in hit.why} for hit in found.hits]
+    table(("signal", "weight", "found", "scored"), signals, wide=3)
+    parts = [{reason.signal: f"{reason.part:.3f}" for reason in hit.why} for hit in found.hits]
     rows = [
-        (str(place), f"{hit.score:.3f}", *(part.get(arm, "") for arm in account["arms"]))
+        (str(place), f"{hit.score:.3f}", *(part.get(signal, "") for signal in account["signals"]))
         for place, (hit, part) in enumerate(zip(found.hits, parts, strict=True), start=1)
     ]
     click.echo()
-    table(("hit", "score", *account["arms"]), rows, wide=1 + len(account["arms"]))
+    table(("hit", "score", *account["signals"]), rows, wide=1 + len(account["signals"]))
 
 
 def _shown(hit: Hit) -> str:
@@ -119,7 +120,7 @@ def _shown(hit: Hit) -> str:
 
 def _why(hit: Hit) -> str:
     return "; ".join(
-        f"{reason.arm} #{reason.rank}" + (f" ({clean(', '.join(reason.words), 60)})" if reason.words else "")
+        f"{reason.signal} #{reason.rank}" + (f" ({clean(', '.join(reason.words), 60)})" if reason.words else "")
         for reason in hit.why
     )
 
@@ -178,9 +179,9 @@ def get_command(frame: Frame, item_id: str) -> None:
 
 
 def _say_fields(item: Message | Memory) -> None:
-    from memhold.values.jsonable import to_plain
+    from memhold.values.jsonable import to_jsonable
 
-    for name, value in to_plain(item).items():
+    for name, value in to_jsonable(item).items():
         if value not in (None, [], {}, ""):
             shown = clean(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             click.echo(f"{name}: {shown}")
@@ -241,13 +242,13 @@ def status_command(frame: Frame) -> None:
     """
     with opened(frame) as (store, scope):
         found = scope.status()
-        doubted = scope.suspicions() if found.doubts else ()
+        to_settle = scope.suspicions() if found.open_suspicions else ()
         used = store.admin.model_usage()
     # Models are used for the whole store, so their line is not the scope's.
-    from memhold.values.jsonable import to_plain
+    from memhold.values.jsonable import to_jsonable
 
-    answer = {**to_plain(found), "models": _models_used(used), "suspicions": doubted}
-    frame.show(answer, lambda: _say_status(found, used, doubted))
+    answer = {**to_jsonable(found), "models": _models_used(used), "suspicions": to_settle}
+    frame.show(answer, lambda: _say_status(found, used, to_settle))
 
 
 def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
@@ -256,7 +257,7 @@ def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
     return {**counts, "tokens": tokens, "usd": round(sum(one.usd for one in used), 9)}
 
 
-def _say_status(found: Status, used: tuple[Tally, ...], doubted: tuple[Doubt, ...]) -> None:
+def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSuspicion, ...]) -> None:
     click.echo(f"messages: {found.messages} in {found.sessions} sessions")
     for name, counts in (("memories", found.memories), ("tiers", found.tiers), ("states", found.states)):
         click.echo(f"{name}: {_counted(counts)}")
@@ -264,12 +265,12 @@ def _say_status(found: Status, used: tuple[Tally, ...], doubted: tuple[Doubt, ..
     click.echo(f"due: {_counted(found.due)}")
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")
-    if doubted:
-        from memhold.cli.keys import doubt_line
+    if to_settle:
+        from memhold.cli.keys import suspicion_line
 
-        click.echo(f"to settle: {len(doubted)} (memhold suspicions)")
-        for doubt in doubted:
-            click.echo(f"  {doubt_line(doubt)}")
+        click.echo(f"to settle: {len(to_settle)} (memhold suspicions)")
+        for one in to_settle:
+            click.echo(f"  {suspicion_line(one)}")
     spent = _models_used(used)
     unpriced = f" and {spent['unpriced']} calls without a price" if spent["unpriced"] else ""
     failed = spent["calls"] - spent["answered"]

@@ -209,8 +209,8 @@ def _say_summaries(found: Recall) -> None:
     table(("when", "kind", "text", "session, or made of", "id"), rows, wide=2)
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
-    for arm in found.degraded:
-        click.echo(f"degraded: {arm} could not be asked; there may be more", err=True)
+    for name in found.degraded:
+        click.echo(f"degraded: {name} could not be asked; there may be more", err=True)
 
 
 def _when(hit: Hit) -> tuple[str, str]:

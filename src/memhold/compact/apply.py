@@ -12,7 +12,7 @@ from typing import Any
 
 from memhold.compact.contract import Judgement
 from memhold.compact.groups import leaves, lost, spans
-from memhold.consolidate.apply_guard import Hold, Verdict, plain_attempts
+from memhold.consolidate.apply_guard import ApplyGuard, Verdict, plain_attempts
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
 from memhold.index.documents import index_memories
 from memhold.index.pending_vectors import Batch, put_vectors
@@ -79,7 +79,7 @@ class Ruling:
         return found
 
 
-def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: Hold, merger: Merger) -> tuple[Verdict, str | None]:
+def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: Merger) -> tuple[Verdict, str | None]:
     """All copies of one content become one memory, with the vector that they have; returns its id.
 
     A pinned copy stays as it is and hides the others.
@@ -91,11 +91,13 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: Hold, merger: Merger
     dropped = tuple(dict.fromkeys(one for memory in read for one in lost(memory)))
     judgement = Judgement(decision="merge", reason="copies", text=newest.text)
     ruling = Ruling(judgement=judgement, author=RULES, lost=dropped)
-    keeper = next((memory for memory in read if memory.pinned), None)
-    if keeper is not None:
-        effects = _taken_in(tx, keeper, [memory for memory in read if memory is not keeper], dropped, leaves(keeper))
+    maintenance = next((memory for memory in read if memory.pinned), None)
+    if maintenance is not None:
+        effects = _taken_in(
+            tx, maintenance, [memory for memory in read if memory is not maintenance], dropped, leaves(maintenance)
+        )
         _changed(tx, merger, _copied(read), RULES, read, effects, {})
-        return "done", keeper.id
+        return "done", maintenance.id
     made = replace(_merged(tx, read, ruling, merger, total=max(map(leaves, read))), origin=newest.origin)
     made, effects = _put(tx, made, read, merger)
     for generation in tx.generations():
@@ -111,7 +113,7 @@ def apply_merge(
     read: Sequence[Memory],
     ruling: Ruling,
     vector: tuple[Generation, bytes] | None,
-    hold: Hold,
+    hold: ApplyGuard,
     merger: Merger,
 ) -> tuple[Verdict, str | None]:
     """The merged memory and its vector are written and its sources marked `merged`, at once; returns its id.
@@ -140,7 +142,7 @@ def apply_merge(
 
 
 def apply_supersede(
-    tx: WriteTx, read: Sequence[Memory], newest: Memory, ruling: Ruling, hold: Hold, merger: Merger
+    tx: WriteTx, read: Sequence[Memory], newest: Memory, ruling: Ruling, hold: ApplyGuard, merger: Merger
 ) -> tuple[Verdict, str | None]:
     """The newest memory says all that still holds: the others are superseded by it, from its time on."""
     verdict = unchanged(tx, read, hold)
@@ -157,7 +159,7 @@ def apply_supersede(
 
 
 def keep_apart(
-    tx: WriteTx, read: Sequence[Memory], reason: str, ruling: Ruling, hold: Hold, merger: Merger
+    tx: WriteTx, read: Sequence[Memory], reason: str, ruling: Ruling, hold: ApplyGuard, merger: Merger
 ) -> tuple[Verdict, str | None]:
     """Remember that these are not merged: a change that leaves each of them at the revision it has."""
     verdict = unchanged(tx, read, hold)
@@ -171,7 +173,7 @@ def keep_apart(
 # --------------------------------------------------------------------------------------------- parts
 
 
-def unchanged(tx: ReadTx, read: Sequence[Memory], hold: Hold) -> Verdict:
+def unchanged(tx: ReadTx, read: Sequence[Memory], hold: ApplyGuard) -> Verdict:
     """Whether the lease stands, and each of these is active at the revision that was read."""
     if not hold.stands(tx):
         return "lost"
@@ -242,14 +244,16 @@ def _lineage(total: int, lost: Sequence[str], times: tuple[str, str]) -> Mapping
     return {"leaves": total, "lost": list(lost), "times": list(times)}
 
 
-def _taken_in(tx: WriteTx, keeper: Memory, rest: Sequence[Memory], dropped: Sequence[str], total: int) -> list[Effect]:
+def _taken_in(
+    tx: WriteTx, maintenance: Memory, rest: Sequence[Memory], dropped: Sequence[str], total: int
+) -> list[Effect]:
     """A pinned memory takes others in: its words, sources and times stay its own, its labels and evidence grow."""
-    united = _united([keeper, *rest])
+    united = _united([maintenance, *rest])
     changed = {name: united[name] for name in ("topics", "entities", "importance", "evidence")}
-    times = spans((keeper, *rest))
-    changed["metadata"] = {**keeper.metadata, LINEAGE: _lineage(total, dropped, times)}
-    effect = revise(tx, keeper, **changed)
-    return [effect, *(_hidden(tx, memory, keeper.id) for memory in rest)]
+    times = spans((maintenance, *rest))
+    changed["metadata"] = {**maintenance.metadata, LINEAGE: _lineage(total, dropped, times)}
+    effect = revise(tx, maintenance, **changed)
+    return [effect, *(_hidden(tx, memory, maintenance.id) for memory in rest)]
 
 
 def _put(tx: WriteTx, made: Memory, read: Sequence[Memory], merger: Merger) -> tuple[Memory, list[Effect]]:

@@ -13,7 +13,7 @@ from memhold.compact.judging import Judge
 from memhold.compact.merging import Merges, foresee
 from memhold.compact.run import MERGED_OUTCOMES, Run, confined
 from memhold.compact.survey import Survey, copies, narrowed, survey
-from memhold.consolidate.apply_guard import Hold, Verdict
+from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.facts.changed_notes import ALIKE, COPIES, Bounds, Changed, changed_since
 from memhold.index.embedding import Embedding
 from memhold.index.index_step import fill, start_generation
@@ -93,7 +93,7 @@ class Compaction:
         if at > self._clock.now():
             await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
             return None
-        run = await self._run(scope, Hold.under(lease))
+        run = await self._run(scope, ApplyGuard.under(lease))
         if run.error is not None:
             raise run.error
         if run.left:
@@ -103,7 +103,7 @@ class Compaction:
     async def now(self, scope: Scope) -> Compacted:
         """One run of a scope at once, whatever is due; where another worker runs it is waited for."""
         async with held_lease(self._store, scope, DUE_COMPACTION, owner=self._owner, clock=self._clock) as lease:
-            run = await self._run(scope, Hold.under(lease))
+            run = await self._run(scope, ApplyGuard.under(lease))
             partly = scope.agent is not None or scope.session is not None
             again = run.pause(self._random) if run.left or partly or run.error is not None else None
             if again is not None:
@@ -121,7 +121,7 @@ class Compaction:
             return same, survey(tx, self._caches, narrowed(tx, changed_since(tx, ALIKE)), self._bounds, generation)
 
         same, found = await self._store.read(scope, work)
-        run = Run(scope=scope, hold=Hold.nothing(), bounds=self._bounds, generation=generation)
+        run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self._bounds, generation=generation)
         for group in same:
             run.note("copies", group, "they say the same word for word")
         taken = {memory.id for group in same for memory in group}
@@ -138,7 +138,7 @@ class Compaction:
         times = [changed_since(tx, name).due(self._bounds, tx.now) for name in names]
         return min((at for at in times if at is not None), default=None)
 
-    async def _run(self, scope: Scope, hold: Hold) -> Run:
+    async def _run(self, scope: Scope, hold: ApplyGuard) -> Run:
         run = Run(scope=scope, hold=hold, bounds=self._bounds)
         await self._same(run)
         if self._merges is not None:
@@ -226,7 +226,7 @@ class Compaction:
 
     # ------------------------------------------------------------------------------------------------ around it
 
-    def _copying(self, group: Sequence[Memory], hold: Hold) -> Callable[[WriteTx], tuple[Verdict, str | None]]:
+    def _copying(self, group: Sequence[Memory], hold: ApplyGuard) -> Callable[[WriteTx], tuple[Verdict, str | None]]:
         return lambda tx: apply_copies(tx, group, hold, self._merger)
 
     async def _readable(self, scope: Scope) -> Generation | None:

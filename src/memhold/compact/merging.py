@@ -11,7 +11,7 @@ from memhold.compact.contract import Judgement
 from memhold.compact.groups import Cluster, chunks, size
 from memhold.compact.judging import Judge, newest_of, vector_of
 from memhold.compact.run import MERGED_OUTCOMES, MOST_FAILURES, Run
-from memhold.consolidate.apply_guard import Hold, Verdict
+from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.index.embedding import Embedding
 from memhold.ports.models import TaskFailed
 from memhold.ports.stores import Priority, Store
@@ -127,7 +127,7 @@ class Merges:
         run.note("too_long", members, f"{count} characters together, over {most}")
 
     def _applying(
-        self, members: Sequence[Memory], ruling: Ruling, vector: tuple[Generation, bytes] | None, hold: Hold
+        self, members: Sequence[Memory], ruling: Ruling, vector: tuple[Generation, bytes] | None, hold: ApplyGuard
     ) -> Callable[[WriteTx], tuple[Verdict, str | None]]:
         merger, newest = self._merger, newest_of(members)
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from memhold.compact.groups import size
-from memhold.consolidate.apply_guard import Hold
+from memhold.consolidate.apply_guard import ApplyGuard
 from memhold.facts.changed_notes import Bounds
 from memhold.ports.vector_blocks import Generation
 from memhold.upkeep.worker import backoff, park
@@ -32,7 +32,7 @@ class Run:
     """What one run did so far."""
 
     scope: Scope
-    hold: Hold
+    hold: ApplyGuard
     bounds: Bounds
     generation: Generation | None = None
     groups: list[Merging] = field(default_factory=list)

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memhold.asking.prompts import prompt
-from memhold.consolidate.apply_guard import Hold, Means, Verdict, mirrored, move, plain_attempts, standing, unchanged
+from memhold.consolidate.apply_guard import (
+    ApplyGuard,
+    Means,
+    Verdict,
+    mirrored,
+    move,
+    plain_attempts,
+    standing,
+    unchanged,
+)
 from memhold.consolidate.contract import Draft
 from memhold.consolidate.entry import slips
 from memhold.consolidate.learning import Learner
@@ -86,7 +95,7 @@ class Result:
         return replace(self, answers=tuple(answers), aside=tuple(joined))
 
 
-def apply_answers(tx: WriteTx, snapshot: Snapshot, result: Result, hold: Hold, means: Means) -> Verdict:
+def apply_answers(tx: WriteTx, snapshot: Snapshot, result: Result, hold: ApplyGuard, means: Means) -> Verdict:
     """A window's memories, its cursor, its change and what is due next, at once.
 
     The result may cover a prefix of the window; the rest stays and is due again.
@@ -107,7 +116,7 @@ def apply_answers(tx: WriteTx, snapshot: Snapshot, result: Result, hold: Hold, m
     return "done"
 
 
-def apply_redone(tx: WriteTx, snapshot: Snapshot, result: Result, hold: Hold, means: Means) -> Verdict:
+def apply_redone(tx: WriteTx, snapshot: Snapshot, result: Result, hold: ApplyGuard, means: Means) -> Verdict:
     """A window that was RAW, or made by rules, done by a model: what stood for it is merged into the result."""
     verdict = unchanged(tx, snapshot, hold)
     if verdict != "done":

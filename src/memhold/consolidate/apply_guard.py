@@ -15,7 +15,7 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.errors import Attempt
 from memhold.values.records import Session
 
-__all__ = ["Hold", "Means", "Verdict", "mirrored", "move", "plain_attempts", "standing", "unchanged"]
+__all__ = ["ApplyGuard", "Means", "Verdict", "mirrored", "move", "plain_attempts", "standing", "unchanged"]
 
 Verdict = Literal["done", "stale", "lost"]
 """`stale`: read again, something that was read is gone. `lost`: somebody else holds the work now."""
@@ -23,7 +23,7 @@ MAX_ATTEMPTS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
+class ApplyGuard:
     """The lease under which a result is applied."""
 
     kind: str
@@ -31,12 +31,12 @@ class Hold:
     token: int
 
     @classmethod
-    def under(cls, lease: Lease) -> Hold:
+    def under(cls, lease: Lease) -> ApplyGuard:
         """What is applied under a lease."""
         return cls(kind=lease.due.kind, ref=lease.due.ref, token=lease.token)
 
     @classmethod
-    def nothing(cls) -> Hold:
+    def nothing(cls) -> ApplyGuard:
         """What never stands: for a look that applies nothing."""
         return cls(kind="", ref="", token=0)
 
@@ -58,7 +58,7 @@ class Means:
     mirror: bool = False
 
 
-def unchanged(tx: ReadTx, snapshot: Snapshot, hold: Hold) -> Verdict:
+def unchanged(tx: ReadTx, snapshot: Snapshot, hold: ApplyGuard) -> Verdict:
     """Whether everything that was shown to the model is still there."""
     if not hold.stands(tx):
         return "lost"
@@ -68,7 +68,7 @@ def unchanged(tx: ReadTx, snapshot: Snapshot, hold: Hold) -> Verdict:
     return "done" if there else "stale"
 
 
-def standing(tx: ReadTx, snapshot: Snapshot, hold: Hold) -> tuple[Session | None, Verdict]:
+def standing(tx: ReadTx, snapshot: Snapshot, hold: ApplyGuard) -> tuple[Session | None, Verdict]:
     """The session as it is now, where the window can be applied to it; else why it cannot."""
     verdict = unchanged(tx, snapshot, hold)
     if verdict != "done":

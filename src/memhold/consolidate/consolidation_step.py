@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from memhold.consolidate.apply import Result, apply_answers, apply_redone
-from memhold.consolidate.apply_guard import Hold, Means, Verdict, mirrored
+from memhold.consolidate.apply_guard import ApplyGuard, Means, Verdict, mirrored
 from memhold.consolidate.parts import Asking
 from memhold.consolidate.raw import apply_raw, set_aside
 from memhold.consolidate.snapshot import FRONT, Snapshot, redo_snapshot, torn_messages, waiting_raw, window_snapshot
@@ -34,7 +34,7 @@ UPKEEP = Author(origin="rules", name="upkeep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class WindowReply:
     """What the chain made of a window, perhaps of its first parts, and the failure that ended it, if any."""
 
     result: Result
@@ -69,7 +69,7 @@ class Consolidation:
 
     async def window(self, lease: Lease) -> float | None:
         """Consolidate the next window of the session that is due."""
-        hold, scope = Hold.under(lease), lease.scope
+        hold, scope = ApplyGuard.under(lease), lease.scope
         await self._store.write(scope, lambda tx: self._mend(tx, hold), priority=Priority.WORKER)
         for _ in range(READS):
             snapshot = await self._store.read(scope, self._next_window(hold.ref))
@@ -89,7 +89,7 @@ class Consolidation:
         Raises:
             ChainFailed: no model answered; the item is put off, and nothing else is tried meanwhile.
         """
-        hold, scope = Hold.under(lease), lease.scope
+        hold, scope = ApplyGuard.under(lease), lease.scope
         for _ in range(READS if self._redoes else 0):
             snapshot = await self._store.read(scope, lambda tx: redo_snapshot(tx, hold.ref, tx.now, self._means.when))
             if snapshot is None:
@@ -107,7 +107,7 @@ class Consolidation:
         # With rules alone it waits for a model, which the sweep notices; nothing has failed.
         return backoff(lease.due.attempts, self._random) if self._redoes else None
 
-    async def _ask(self, snapshot: Snapshot, ref: str, *, redo: bool = False) -> Asked:
+    async def _ask(self, snapshot: Snapshot, ref: str, *, redo: bool = False) -> WindowReply:
         """What the chain makes of a window; one that is done again is replaced as a whole."""
 
         async def spent() -> None:
@@ -124,14 +124,14 @@ class Consolidation:
             spent=spent,
         )
         result, failed = await asking.run()
-        return Asked(result=result, failed=failed)
+        return WindowReply(result=result, failed=failed)
 
     # ------------------------------------------------------------------------------------------------ applying
 
     def _next_window(self, ref: str) -> Callable[[ReadTx], Snapshot | None]:
         return lambda tx: window_snapshot(tx, ref, self._means.when)
 
-    def _applied(self, snapshot: Snapshot, asked: Asked, hold: Hold) -> Callable[[WriteTx], Verdict]:
+    def _applied(self, snapshot: Snapshot, asked: WindowReply, hold: ApplyGuard) -> Callable[[WriteTx], Verdict]:
         means = self._means
 
         def work(tx: WriteTx) -> Verdict:
@@ -147,7 +147,7 @@ class Consolidation:
 
         return work
 
-    def _redone(self, snapshot: Snapshot, asked: Asked, hold: Hold) -> Callable[[WriteTx], Verdict]:
+    def _redone(self, snapshot: Snapshot, asked: WindowReply, hold: ApplyGuard) -> Callable[[WriteTx], Verdict]:
         return lambda tx: apply_redone(tx, snapshot, asked.result, hold, self._means)
 
     def _delay(self, failed: TaskFailed) -> float:
@@ -157,7 +157,7 @@ class Consolidation:
         return max(backoff(4, self._random), failed.retry_after or 0.0)
 
     async def _redo_failed(
-        self, scope: Scope, snapshot: Snapshot, failed: TaskFailed, attempts: tuple[Attempt, ...], hold: Hold
+        self, scope: Scope, snapshot: Snapshot, failed: TaskFailed, attempts: tuple[Attempt, ...], hold: ApplyGuard
     ) -> float | None:
         """A window that is the fault itself is set aside; one that models answer wrongly waits alone, behind no one."""
         means, advice = self._means, failed.advice
@@ -173,7 +173,7 @@ class Consolidation:
 
     # ------------------------------------------------------------------------------------------------ state to work
 
-    def _mend(self, tx: WriteTx, hold: Hold) -> None:
+    def _mend(self, tx: WriteTx, hold: ApplyGuard) -> None:
         """Messages whose memory was taken by forgetting are kept RAW at once, to be done again."""
         session = tx.find_session(hold.ref)
         if session is None or not session.torn:

@@ -12,7 +12,7 @@ from memhold.consolidate.contract import Learned, Noted
 from memhold.consolidate.snapshot import Snapshot
 from memhold.facts.keys import Operation, cardinality, wording
 from memhold.facts.quotes import MAX_SENTENCE, spoken, stands
-from memhold.facts.remember import Teller
+from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.facts.state import Statement, state_fact
 from memhold.index.documents import index_memories
@@ -190,14 +190,14 @@ class Learner:
             own_words=found.own_words or ends,
             turn=f"said:{self.snapshot.session.id}:{sources[-1].seq}",
         )
-        teller = Teller(
+        writer = Writer(
             ids=self.ids,
             secret=self.secret,
             author=self.author,
             agent=self.snapshot.agent,
             session=self.snapshot.session.name,
         )
-        stated = state_fact(self.tx, statement, teller=teller, change_id=self.change_id, life=self.life)
+        stated = state_fact(self.tx, statement, writer=writer, change_id=self.change_id, life=self.life)
         for effect in stated.effects:
             self.noted(effect)
         self.facts += bool(stated.effects)

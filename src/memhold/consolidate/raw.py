@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from memhold.consolidate.apply_guard import Hold, Means, Verdict, mirrored, move, plain_attempts, standing, unchanged
+from memhold.consolidate.apply_guard import (
+    ApplyGuard,
+    Means,
+    Verdict,
+    mirrored,
+    move,
+    plain_attempts,
+    standing,
+    unchanged,
+)
 from memhold.consolidate.snapshot import FRONT, Snapshot
 from memhold.facts.revisions import revise
 from memhold.journal.archive import archive
@@ -54,7 +63,7 @@ def apply_raw(
     snapshot: Snapshot,
     advice: Advice,
     attempts: Sequence[Attempt],
-    hold: Hold,
+    hold: ApplyGuard,
     means: Means,
     *,
     again: timedelta,
@@ -113,7 +122,7 @@ _REASONS: Mapping[Advice, str] = {
 
 
 def set_aside(
-    tx: WriteTx, snapshot: Snapshot, advice: Advice, attempts: Sequence[Attempt], hold: Hold, means: Means
+    tx: WriteTx, snapshot: Snapshot, advice: Advice, attempts: Sequence[Attempt], hold: ApplyGuard, means: Means
 ) -> Verdict:
     """A window that is done again and proves to be the fault itself: it stays RAW, with its reasons."""
     verdict = unchanged(tx, snapshot, hold)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from memhold.context.answer import Context, LeftOut, one_each
 from memhold.context.cuts import kept_ids
-from memhold.context.plan import Gathered, Plan
+from memhold.context.plan import Inputs, Plan
 from memhold.context.render import Line, rendered
 from memhold.context.strategies import SlotName
 from memhold.context.window_messages import CONTINUES, text_of, with_recalled
 from memhold.messages.tool_pairs import repair_entries
 from memhold.messages.window import Body, Repair, Window, entry, is_system
 
-__all__ = ["HEAD", "TAIL", "Sent", "answered", "fixed_cost", "sent"]
+__all__ = ["HEAD", "TAIL", "Assembled", "answered", "fixed_cost", "sent"]
 
 HEAD: tuple[SlotName, ...] = ("corrections", "profile", "summaries")
 """What stands behind the instructions, where it changes seldom: the prefix that a provider's prompt cache keeps."""
@@ -23,7 +23,7 @@ TAIL: tuple[SlotName, ...] = ("memories", "messages")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class Assembled:
     """One try: messages, instructions, what it costs, and what the window lost."""
 
     messages: Sequence[Body]
@@ -44,7 +44,7 @@ def _as_system(text: str) -> Body:
     return {"role": "system", "content": text}
 
 
-def sent(plan: Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> Sent:
+def sent(plan: Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> Assembled:
     """One try: instructions, what is remembered, the window, valid for the provider."""
     shape = plan.request.shape
     here = kept_ids(plan.pieces, cut)
@@ -69,7 +69,7 @@ def sent(plan: Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> Sen
         LeftOut(slot="window", id=plan.pieces[one.index].id, reason=one.reason)
         for one in sorted(cut.dropped, key=lambda one: one.index)
     )
-    return Sent(
+    return Assembled(
         messages=final.messages,
         system=system,
         used=used,
@@ -87,7 +87,7 @@ def _lines(
     return [line for line in plan.lines[name] if line.id in kept.get(name, ()) and line.id not in here]
 
 
-def answered(gathered: Gathered, plan: Plan, made: Sent, taken: Mapping[SlotName, Sequence[str]]) -> Context:
+def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotName, Sequence[str]]) -> Context:
     """The answer to the caller: what is sent, and everything that was left out, with why."""
     gone = {one.id for one in made.dropped}
     older = gathered.window.older

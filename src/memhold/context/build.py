@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from memhold.context.allocate import Item, Slot, allocate, fill, stepped
 from memhold.context.answer import Context
-from memhold.context.assemble import HEAD, TAIL, Sent, answered, fixed_cost, sent
-from memhold.context.plan import Gathered, Plan, Request, planned
+from memhold.context.assemble import HEAD, TAIL, Assembled, answered, fixed_cost, sent
+from memhold.context.plan import Inputs, Plan, Request, planned
 from memhold.context.shorten import shorten_message
 from memhold.context.strategies import SlotName
 from memhold.context.window_messages import Piece, newest_person
@@ -23,7 +23,7 @@ FENCE_TOKENS = 120
 ROUNDS = 40
 
 
-def build(gathered: Gathered, request: Request, *, secret: bytes) -> Context:
+def build(gathered: Inputs, request: Request, *, secret: bytes) -> Context:
     """The context: valid for the provider, within the budget, with the newest user's message and all corrections.
 
     Raises:
@@ -103,7 +103,7 @@ def _shortened(plan: Plan, newest: int | None, grant: int) -> Plan:
 
 def _fitted(
     plan: Plan, taken: Mapping[SlotName, Sequence[str]], window: int, cut: Window
-) -> tuple[Plan, Sent, Mapping[SlotName, Sequence[str]]]:
+) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[str]]]:
     """Render, measure the whole, and give up the least valuable until it fits; at last of the newest message."""
     available = plan.request.available
     kept = {name: list(ids) for name, ids in taken.items()}

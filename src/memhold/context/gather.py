@@ -181,7 +181,7 @@ def history(confirmed: Sequence[Memory]) -> list[Memory]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a slot read, best first, and the arms that were missing.
+    """What a slot read, best first, and the signals that were missing.
 
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's.

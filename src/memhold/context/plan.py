@@ -15,7 +15,7 @@ from memhold.messages.window import Body, Window, is_system
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.records import Memory, Message, Shape
 
-__all__ = ["RESERVED", "Gathered", "Plan", "Request", "planned"]
+__all__ = ["RESERVED", "Inputs", "Plan", "Request", "planned"]
 
 RESERVED = 8
 """One of so many parts of the budget is kept back where the caller names no reserve."""
@@ -50,7 +50,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first."""
 
     given: Sequence[Body] = ()
@@ -92,7 +92,7 @@ class Plan:
         return replace(self, pieces=pieces)
 
 
-def planned(gathered: Gathered, request: Request, secret: bytes) -> Plan:
+def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     """What follows from both, before anything is fitted."""
     read = zip(gathered.window.messages, gathered.window.costs, strict=False)
     cost = Costs(known={id(message.body): (message.body, tokens) for message, tokens in read}, count=request.count)

@@ -30,7 +30,7 @@ from memhold.values.errors import (
     TooLarge,
     Unauthenticated,
 )
-from memhold.values.jsonable import to_plain
+from memhold.values.jsonable import to_jsonable
 
 __all__ = ["MEDIA_TYPE", "PREFIX", "Problem", "problem_of", "send_problem"]
 
@@ -85,7 +85,7 @@ class Problem:
 
     def body(self) -> bytes:
         """The problem as JSON text."""
-        return json.dumps(to_plain(self)).encode()
+        return json.dumps(to_jsonable(self)).encode()
 
 
 def problem_of(error: MemholdError) -> Problem:
@@ -115,7 +115,7 @@ def _plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for name, value in values.items():
         try:
-            found[name] = to_plain(value)
+            found[name] = to_jsonable(value)
         except InvalidInput:
             found[name] = str(value)
     return found

@@ -1,4 +1,4 @@
-"""The due work of doubted keys: an embedding compares them, a model of the adjudication chain may decide the rest."""
+"""The due work of undecided keys: an embedding compares them, a model of the adjudication chain may decide the rest."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Literal
 from memhold.asking.prompts import prompt
 from memhold.facts.keys import compare, threshold_of
 from memhold.facts.matching import ALIKE
-from memhold.facts.remember import Teller
-from memhold.facts.undecided_keys import Doubted, digest_of, judged, leave, likeness, question, settle, waiting
+from memhold.facts.remember import Writer
+from memhold.facts.undecided_keys import UndecidedPair, digest_of, judged, leave, likeness, question, settle, waiting
 from memhold.index.embedding import Embedding
 from memhold.ports.models import Accepted, ModelChain, TaskFailed, UsageBook
 from memhold.ports.stores import Ids, Lease, Priority, Store
@@ -92,7 +92,7 @@ class Likeness:
 
     # ------------------------------------------------------------------------------------------------ likeness
 
-    async def _compared(self, scope: Scope, fresh: Sequence[Doubted]) -> list[Doubted]:
+    async def _compared(self, scope: Scope, fresh: Sequence[UndecidedPair]) -> list[UndecidedPair]:
         """Settle what the similarity decides; returns what it leaves open."""
         fingerprint, threshold = "", None
         if self._embedding is not None and any(compare(one.mine, one.other).liftable for one in fresh):
@@ -116,7 +116,7 @@ class Likeness:
             await self._store.write(scope, lambda tx: leave(tx, left, "likeness"), priority=Priority.WORKER)
         return left
 
-    async def _vectors(self, scope: Scope, fresh: Sequence[Doubted], fingerprint: str) -> Mapping[str, bytes]:
+    async def _vectors(self, scope: Scope, fresh: Sequence[UndecidedPair], fingerprint: str) -> Mapping[str, bytes]:
         """The vectors of the keys that may be lifted: stored ones, and the rest from one call, which are stored."""
         secret = self._store.facts.secret
         liftable = [one for one in fresh if compare(one.mine, one.other).liftable]
@@ -134,7 +134,7 @@ class Likeness:
 
     # ------------------------------------------------------------------------------------------------ adjudication
 
-    async def _asked(self, scope: Scope, one: Doubted, chain: ModelChain) -> None:
+    async def _asked(self, scope: Scope, one: UndecidedPair, chain: ModelChain) -> None:
         """Let the chain decide one suspicion."""
         asked = prompt("adjudicate")
         outcome: Accepted[Same] | TaskFailed = await chain.ask(question(one, asked.text), judged)
@@ -150,7 +150,7 @@ class Likeness:
         by = Author(origin="model", name=name, version=asked.version)
         await self._settle(scope, one, outcome.value, by, "settled by adjudication")
 
-    async def _settle(self, scope: Scope, one: Doubted, verdict: Same, by: Author, reason: str) -> None:
-        teller = Teller(ids=self._ids, secret=self._store.facts.secret, author=by)
-        work = lambda tx: settle(tx, one, verdict, teller=teller, reason=reason)  # noqa: E731 - bound to these
+    async def _settle(self, scope: Scope, one: UndecidedPair, verdict: Same, by: Author, reason: str) -> None:
+        writer = Writer(ids=self._ids, secret=self._store.facts.secret, author=by)
+        work = lambda tx: settle(tx, one, verdict, writer=writer, reason=reason)  # noqa: E731 - bound to these
         await self._store.write(scope, work, priority=Priority.WORKER)

@@ -130,7 +130,7 @@ def _standing(tx: ReadTx, memory_id: str | None) -> Memory | None:
 def _gone(memory: Memory) -> bool:
     """Whether a value no longer holds: it was so, or the user corrected it.
 
-    What was only taken back, by `undo` or as a doubted statement, says nothing about the message.
+    What was only taken back, by `undo` or as a suspected statement, says nothing about the message.
     """
     return memory.state == "superseded" or (memory.state == "retracted" and memory.superseded_by is not None)
 

@@ -11,7 +11,7 @@ from memhold.text.analysis import analyse
 from memhold.text.compare import canonical_text
 from memhold.values.records import Message
 
-__all__ = ["MAX_SENTENCE", "Spoken", "spoken", "stands"]
+__all__ = ["MAX_SENTENCE", "Quoted", "spoken", "stands"]
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*|\n+")
 MAX_SENTENCE = 2000
@@ -21,14 +21,14 @@ WHOLE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
+class Quoted:
     """`own_words`: a person said the value; `sentence` is the newest one in which it stands, empty where none does."""
 
     own_words: bool
     sentence: str = ""
 
 
-def spoken(sources: Sequence[Message], value: str) -> Spoken:
+def spoken(sources: Sequence[Message], value: str) -> Quoted:
     """Look for a value in what people themselves said in these messages: as it is, else all its words in one sentence.
 
     `sources` are messages of people, the newest last; recalled text in them does not count. A value that a model put
@@ -38,12 +38,12 @@ def spoken(sources: Sequence[Message], value: str) -> Spoken:
     newest = [sentence for message in reversed(sources) for sentence in reversed(list(_sentences(message)))]
     for sentence in newest:
         if stands(value, sentence):
-            return Spoken(own_words=True, sentence=sentence)
+            return Quoted(own_words=True, sentence=sentence)
     words = set(analyse(value).counts) if len(canonical_text(value)) >= WHOLE else set()
     for sentence in newest if words else ():
         if words <= analyse(sentence).counts.keys():
-            return Spoken(own_words=True, sentence=sentence)
-    return Spoken(own_words=False)
+            return Quoted(own_words=True, sentence=sentence)
+    return Quoted(own_words=False)
 
 
 def stands(value: str, text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memhold.facts.remember import Told, fact_text
+from memhold.facts.remember import MemoryInput, fact_text
 from memhold.journal.redaction import redacted_value
 from memhold.ports.stores import Redactor
 from memhold.values.records import Memory
@@ -12,7 +12,7 @@ from memhold.values.records import Memory
 __all__ = ["redacted_memory", "redacted_told"]
 
 
-def redacted_told(told: Told, redactor: Redactor) -> tuple[Told, int]:
+def redacted_told(told: MemoryInput, redactor: Redactor) -> tuple[MemoryInput, int]:
     """A note or a fact with its secrets replaced, and how many there were; a fact's value is judged by its attribute.
 
     Raises:

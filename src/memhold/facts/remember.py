@@ -24,8 +24,8 @@ from memhold.values.records import Author, Change, Effect, Importance, Memory, T
 __all__ = [
     "MAX_TEXT",
     "Labels",
-    "Teller",
-    "Told",
+    "MemoryInput",
+    "Writer",
     "check_times",
     "correct",
     "fact_text",
@@ -47,7 +47,7 @@ MAX_LABELS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class MemoryInput:
     """What `remember` was given, checked: a note (`text`) or a fact (`attribute`, `value`)."""
 
     text: str | None = None
@@ -134,7 +134,7 @@ def fact_text(subject: str, attribute: str, value: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Teller:
+class Writer:
     """What every unit of work here needs beside its transaction."""
 
     ids: Ids
@@ -144,14 +144,14 @@ class Teller:
     session: str | None = None
 
 
-def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
+def remember(tx: WriteTx, told: MemoryInput, *, writer: Writer) -> Receipt:
     """Store a note; the receipt names the memory that now says it. The same note again is the same memory.
 
-    Told again with another expiry it takes that; told again after its expiry it is a new memory.
+    MemoryInput again with another expiry it takes that; told again after its expiry it is a new memory.
     """
-    fresh = _note(tx, told, teller)
-    digest = memory_digest(teller.secret, fresh)
-    held = tx.same_content(kind="note", digest=digest, agent=teller.agent)
+    fresh = _note(tx, told, writer)
+    digest = memory_digest(writer.secret, fresh)
+    held = tx.same_content(kind="note", digest=digest, agent=writer.agent)
     over = []
     if held is not None and held.expires_at is not None and held.expires_at <= tx.now and not held.pinned:
         # Its time has come, and nobody has done that work yet: what is told now is a note of its own.
@@ -162,37 +162,37 @@ def remember(tx: WriteTx, told: Told, *, teller: Teller) -> Receipt:
         if all(getattr(held, name) == value for name, value in changed.items()):
             return Receipt(ids=(held.id,))
         tx.clear_due("expire", held.id)
-        change = _change(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], teller)
+        change = _change(tx, "remember", "told again with more labels", [revise(tx, held, **changed)], writer)
         return Receipt(ids=(held.id,), change_ids=(change.id,))
     memory = replace(fresh, number=tx.take_numbers(1))
     if memory.session is not None:
-        ensure_session(tx, memory.session, teller.ids)
+        ensure_session(tx, memory.session, writer.ids)
     tx.put_memory(memory, digest=digest)
     index_memories(tx, [memory])
     mind_expiry(tx, memory)
     effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
-    change = _change(tx, "remember", "told", [*over, effect], teller)
+    change = _change(tx, "remember", "told", [*over, effect], writer)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 
-def _note(tx: WriteTx, told: Told, teller: Teller) -> Memory:
+def _note(tx: WriteTx, told: MemoryInput, writer: Writer) -> Memory:
     """The note as it would be stored if nothing said it yet; its number is taken only then."""
     at = check_times(tx, told)
     tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
     return Memory(
-        id=teller.ids.new("mem"),
+        id=writer.ids.new("mem"),
         number=-1,
         kind="note",
         text=told.text or "",
         tier=tier,
-        agent=teller.agent,
-        session=teller.session,
+        agent=writer.agent,
+        session=writer.session,
         topics=told.topics,
         entities=told.entities,
         metadata=told.metadata,
         importance=told.importance,
         pinned=told.pinned,
-        origin=teller.author.origin,
+        origin=writer.author.origin,
         event_time=at,
         valid_from=at,
         expires_at=told.expires_at,
@@ -248,7 +248,7 @@ def relabelled(held: Memory, told: Labels) -> dict[str, Any]:
     return changed
 
 
-def check_times(tx: WriteTx, told: Told) -> datetime:
+def check_times(tx: WriteTx, told: MemoryInput) -> datetime:
     """When it became true: as told, else now.
 
     Raises:
@@ -268,13 +268,13 @@ def check_times(tx: WriteTx, told: Told) -> datetime:
     return at
 
 
-def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], teller: Teller) -> Change:
+def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], writer: Writer) -> Change:
     change = Change(
-        id=teller.ids.new("chg"),
+        id=writer.ids.new("chg"),
         seq=0,
         verb=verb,
         reason=reason,
-        by=teller.author,
+        by=writer.author,
         at=tx.now,
         effects=tuple(effects),
     )
@@ -302,7 +302,7 @@ def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memor
     return found[0]
 
 
-def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller: Teller) -> Receipt:
+def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, writer: Writer) -> Receipt:
     """Say what should have been there: the memory was never true, and a new one takes its place in time.
 
     The new memory holds from when to when the old one was thought to hold, so `as_of` in that time gives it too.
@@ -317,17 +317,17 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
     fact = old.kind == "fact"
     fresh = replace(
         old,
-        id=teller.ids.new("mem"),
+        id=writer.ids.new("mem"),
         value=value if fact else None,
         text=fact_text(old.subject or "", old.attribute or "", value) if fact else value,
-        origin=teller.author.origin,
+        origin=writer.author.origin,
         trust="user",
         sources=(),
         created_at=tx.now,
         recorded_at=tx.now,
         rev=1,
     )
-    digest = memory_digest(teller.secret, fresh)
+    digest = memory_digest(writer.secret, fresh)
     same = tx.same_content(kind=old.kind, digest=digest, agent=old.agent) if old.state == "active" else None
     if same is not None and same.id != old.id:
         fresh = same
@@ -343,18 +343,18 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, teller:
         index_memories(tx, [fresh])
         mind_expiry(tx, fresh)
         effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
-    change = _change(tx, "correct", "corrected by the user: it was never so", effects, teller)
+    change = _change(tx, "correct", "corrected by the user: it was never so", effects, writer)
     return Receipt(ids=(fresh.id,), change_ids=(change.id,))
 
 
-def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, teller: Teller) -> Receipt:
+def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, writer: Writer) -> Receipt:
     """Pin or unpin a memory; a pinned one is long-term, and stays when others expire or are compacted."""
     memory = find_memory(tx, memory_id, rev=rev)
     if memory.pinned == pinned:
         return Receipt(ids=(memory.id,))
     tier: Tier = "long" if pinned else memory.tier
     effect = revise(tx, memory, pinned=pinned, tier=tier)
-    change = _change(tx, "pin" if pinned else "unpin", "asked by the user", [effect], teller)
+    change = _change(tx, "pin" if pinned else "unpin", "asked by the user", [effect], writer)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 

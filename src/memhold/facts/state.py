@@ -14,9 +14,9 @@ from typing import Any, Literal
 from memhold.facts.keys import Decision
 from memhold.facts.matching import ALIKE, Resolution, aliases, resolve
 from memhold.facts.operations import doing, names_the_past
-from memhold.facts.remember import Teller, fact_text, relabelled
+from memhold.facts.remember import Writer, fact_text, relabelled
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
-from memhold.facts.statement import Stated, Statement, Told
+from memhold.facts.statement import MemoryInput, Statement, StatementResult
 from memhold.facts.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
 from memhold.facts.timeline import Placement, Resumption, Word, place
 from memhold.index.documents import index_memories
@@ -25,7 +25,7 @@ from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
 from memhold.values.records import Effect, Evidence, Memory, Suspicion
 
-__all__ = ["Stated", "Statement", "state_fact"]
+__all__ = ["Statement", "StatementResult", "state_fact"]
 
 MAX_SOURCES = 50
 """Most messages that one fact names; a fact said oftener names the first ones."""
@@ -37,7 +37,7 @@ class _Work:
 
     tx: WriteTx
     said: Statement
-    teller: Teller
+    writer: Writer
     change_id: str
     life: timedelta
     where: Resolution
@@ -47,7 +47,7 @@ class _Work:
     def turn(self) -> str:
         if self.said.turn is not None:
             return self.said.turn
-        name = self.teller.session
+        name = self.writer.session
         return said_turn(None if name is None else self.tx.session(name), self.change_id)
 
     def note(self, memory: Memory, operation: Literal["set", "add", "remove", "until"], at: datetime) -> None:
@@ -56,7 +56,7 @@ class _Work:
         )
 
 
-def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, life: timedelta) -> Stated:
+def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, life: timedelta) -> StatementResult:
     """Put a statement into the timeline of its concept, in the caller's transaction.
 
     A statement against what the user told, without the user's own words, is kept as retracted with a suspicion. Of low
@@ -64,23 +64,23 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
     effects; where there are none, nothing was written but the count of evidence.
     """
     suspicions = tx.suspicions()
-    where = resolve(said.subject, said.attribute, tx.fact_keys(teller.agent), aliases(tx, suspicions))
-    work = _Work(tx=tx, said=said, teller=teller, change_id=change_id, life=life, where=where)
+    where = resolve(said.subject, said.attribute, tx.fact_keys(writer.agent), aliases(tx, suspicions))
+    work = _Work(tx=tx, said=said, writer=writer, change_id=change_id, life=life, where=where)
     timeline = _timeline(work, since=None if names_the_past(said) else said.at) if where.known else []
     operation, decision, ends = doing(said, timeline)
     word = Word(
         value=said.value,
         at=said.at,
         operation=operation,
-        origin=teller.author.origin,
+        origin=writer.author.origin,
         trust=said.trust,
-        own_words=said.own_words or teller.author.origin == "user",
+        own_words=said.own_words or writer.author.origin == "user",
         ends=ends,
     )
-    told = teller.author.origin == "user"
-    digest = memory_digest(teller.secret, _fresh(work, "set", [], []))
+    told = writer.author.origin == "user"
+    digest = memory_digest(writer.secret, _fresh(work, "set", [], []))
     if not told and tx.blocked(digest):
-        return Stated(memory=None, effects=(), reason="forgotten: not to be learnt again")
+        return StatementResult(memory=None, effects=(), reason="forgotten: not to be learnt again")
     timeline = _lapsed(work, timeline, operation)
     rows = _rows(tx, timeline, said.at)
     placement = place(timeline, word, rows)
@@ -91,7 +91,7 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
     corrects = decision is not None and decision.operation == "correct"
     memory = _apply(work, placement, operation, rows, corrects=corrects)
     raised = [] if memory is None or where.known else _suspect(work, memory)
-    return Stated(
+    return StatementResult(
         memory=memory,
         effects=tuple(work.effects),
         reason=_reason(placement, operation, decision, work),
@@ -102,10 +102,10 @@ def state_fact(tx: WriteTx, said: Statement, *, teller: Teller, change_id: str, 
 def _timeline(work: _Work, since: datetime | None = None) -> list[Memory]:
     """The facts of the concept: all of them, or what a statement of that time can meet."""
     where = work.where
-    return work.tx.facts(subject=where.subject, key=where.key, agent=work.teller.agent, since=since)
+    return work.tx.facts(subject=where.subject, key=where.key, agent=work.writer.agent, since=since)
 
 
-def _lapsed(work: _Work, timeline: Sequence[Memory], operation: Told) -> list[Memory]:
+def _lapsed(work: _Work, timeline: Sequence[Memory], operation: MemoryInput) -> list[Memory]:
     """The timeline, where what is told again after its told end has ended: nobody may have done that work yet."""
     tx, found = work.tx, list(timeline)
     if operation == "remove":
@@ -134,7 +134,7 @@ def _fresh(
     work: _Work, operation: Literal["set", "add"], replaced: Sequence[Memory], rows: Sequence[Evidence]
 ) -> Memory:
     """The fact as it would be stored; its number is taken only then."""
-    said, teller, now = work.said, work.teller, work.tx.now
+    said, writer, now = work.said, work.writer, work.tx.now
     lasting = durable(work.where.subject, work.where.attribute)
     tier = entry_tier(
         importance=said.importance, pinned=said.pinned, lasting=lasting, trust=said.trust, replaced=replaced
@@ -144,13 +144,13 @@ def _fresh(
         known = {one.turn for one in rows}
         pieces = max(memory.evidence for memory in replaced) + (work.turn not in known)
     memory = Memory(
-        id=teller.ids.new("mem"),
+        id=writer.ids.new("mem"),
         number=-1,
         kind="fact",
         text=fact_text(work.where.subject, work.where.attribute, said.value),
         tier=tier,
-        agent=teller.agent,
-        session=teller.session,
+        agent=writer.agent,
+        session=writer.session,
         subject=work.where.subject,
         attribute=work.where.attribute,
         value=said.value,
@@ -161,7 +161,7 @@ def _fresh(
         metadata=said.metadata,
         importance=said.importance,
         pinned=said.pinned,
-        origin=teller.author.origin,
+        origin=writer.author.origin,
         trust=said.trust,
         evidence=pieces,
         sources=said.sources,
@@ -178,7 +178,7 @@ def _fresh(
 def _apply(
     work: _Work,
     placement: Placement,
-    operation: Told,
+    operation: MemoryInput,
     rows: Mapping[str, Sequence[Evidence]],
     *,
     corrects: bool,
@@ -219,8 +219,8 @@ def _store(work: _Work, fresh: Memory, operation: Literal["set", "add"]) -> Memo
     tx = work.tx
     memory = replace(fresh, number=tx.take_numbers(1))
     if memory.session is not None:
-        ensure_session(tx, memory.session, work.teller.ids)
-    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+        ensure_session(tx, memory.session, work.writer.ids)
+    tx.put_memory(memory, digest=memory_digest(work.writer.secret, memory))
     index_memories(tx, [memory])
     work.note(memory, operation, work.said.at)
     if work.said.expires_at is not None:
@@ -235,7 +235,7 @@ def _resumed(work: _Work, one: Resumption, rows: Sequence[Evidence]) -> Memory:
     tx = work.tx
     memory = replace(
         one.memory,
-        id=work.teller.ids.new("mem"),
+        id=work.writer.ids.new("mem"),
         number=tx.take_numbers(1),
         operation=one.operation,
         event_time=one.at,
@@ -244,7 +244,7 @@ def _resumed(work: _Work, one: Resumption, rows: Sequence[Evidence]) -> Memory:
         recorded_at=tx.now,
         rev=1,
     )
-    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+    tx.put_memory(memory, digest=memory_digest(work.writer.secret, memory))
     index_memories(tx, [memory])
     for row in rows:
         if row.at >= one.at or row.operation in {"asked", "until"}:
@@ -301,22 +301,22 @@ def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Se
     return held
 
 
-def _note(work: _Work) -> Stated:
+def _note(work: _Work) -> StatementResult:
     """What matters little is kept as a note, not dropped."""
     fresh = replace(_fresh(work, "set", [], []), kind="note", subject=None, attribute=None, value=None, key=None)
-    digest = memory_digest(work.teller.secret, fresh)
-    same = work.tx.same_content(kind="note", digest=digest, agent=work.teller.agent)
+    digest = memory_digest(work.writer.secret, fresh)
+    same = work.tx.same_content(kind="note", digest=digest, agent=work.writer.agent)
     if same is not None:
-        return Stated(memory=same, effects=(), reason="noted before")
+        return StatementResult(memory=same, effects=(), reason="noted before")
     memory = replace(fresh, number=work.tx.take_numbers(1), tier="mid", expires_at=work.said.expires_at)
     work.tx.put_memory(memory, digest=digest)
     index_memories(work.tx, [memory])
     mind_expiry(work.tx, memory)
     effect = Effect(memory_id=memory.id, rev_before=0, rev_after=1)
-    return Stated(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
+    return StatementResult(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
 
 
-def _kept_apart(work: _Work, placement: Placement, known: Sequence[Suspicion]) -> Stated:
+def _kept_apart(work: _Work, placement: Placement, known: Sequence[Suspicion]) -> StatementResult:
     """A statement against what the user told: kept out of the present, for a person to settle."""
     said, tx = work.said, work.tx
     named = {one.memory_id for one in known if one.kind == "contradiction"}
@@ -324,15 +324,15 @@ def _kept_apart(work: _Work, placement: Placement, known: Sequence[Suspicion]) -
     # All of it: what was kept apart is retracted, and holds at no time.
     for memory in _timeline(work):
         if memory.id in named and same_value(memory.value or "", said.value):
-            return Stated(
+            return StatementResult(
                 memory=memory, effects=tuple(work.effects), reason="kept apart before: the user told otherwise"
             )
     memory = replace(_fresh(work, "set", [], []), state="retracted", tier="mid", expires_at=None)
     memory = replace(memory, number=tx.take_numbers(1))
-    tx.put_memory(memory, digest=memory_digest(work.teller.secret, memory))
+    tx.put_memory(memory, digest=memory_digest(work.writer.secret, memory))
     index_memories(tx, [memory])
     suspicion = _raise(work, "contradiction", memory.id, told.id, "told by the user")
-    return Stated(
+    return StatementResult(
         memory=memory,
         effects=(*work.effects, Effect(memory_id=memory.id, rev_before=0, rev_after=1)),
         reason="kept apart: the user told otherwise",
@@ -344,7 +344,7 @@ def _suspect(work: _Work, memory: Memory) -> list[Suspicion]:
     """A suspicion for each key that may be the same concept as this new one."""
     raised = []
     for other, verdict in work.where.suspects:
-        facts = work.tx.facts(subject=other.subject, key=other.key, agent=work.teller.agent)
+        facts = work.tx.facts(subject=other.subject, key=other.key, agent=work.writer.agent)
         standing = [fact for fact in facts if fact.state in {"active", "superseded", "expired"}]
         if standing:
             raised.append(_raise(work, "key", memory.id, standing[-1].id, verdict.rule))
@@ -353,7 +353,7 @@ def _suspect(work: _Work, memory: Memory) -> list[Suspicion]:
 
 def _raise(work: _Work, kind: Literal["key", "contradiction"], memory_id: str, other_id: str, rule: str) -> Suspicion:
     suspicion = Suspicion(
-        id=work.teller.ids.new("sus"),
+        id=work.writer.ids.new("sus"),
         kind=kind,
         memory_id=memory_id,
         other_id=other_id,
@@ -367,7 +367,7 @@ def _raise(work: _Work, kind: Literal["key", "contradiction"], memory_id: str, o
     return suspicion
 
 
-def _reason(placement: Placement, operation: Told, decision: Decision | None, work: _Work) -> str:
+def _reason(placement: Placement, operation: MemoryInput, decision: Decision | None, work: _Work) -> str:
     """Why the change was made, and which rule chose it; without content."""
     if operation == "remove":
         base = "told that it no longer holds"

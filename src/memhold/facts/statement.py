@@ -10,9 +10,9 @@ from typing import Any, Literal
 from memhold.facts.keys import Operation as ModelOperation
 from memhold.values.records import Effect, Importance, Memory, Suspicion, Trust
 
-__all__ = ["Stated", "Statement", "Told"]
+__all__ = ["MemoryInput", "Statement", "StatementResult"]
 
-Told = Literal["set", "add", "remove"]
+MemoryInput = Literal["set", "add", "remove"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Statement:
     attribute: str
     value: str
     at: datetime
-    operation: Told | None = None
+    operation: MemoryInput | None = None
     model: ModelOperation | None = None
     wording: str = ""
     importance: Importance = "mid"
@@ -44,7 +44,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class StatementResult:
     """What a statement did: the memory that now says it (None: it found nothing to do), its effects, and why."""
 
     memory: Memory | None

@@ -7,22 +7,22 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
-from memhold.facts.remember import Teller
+from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, revise
 from memhold.facts.timeline import Word, place, protected
 from memhold.journal.visibility import sees
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.compare import same_value
-from memhold.values.answers import Doubt, Receipt
+from memhold.values.answers import OpenSuspicion, Receipt
 from memhold.values.errors import Conflict, NotFound
 from memhold.values.records import AUTHORITY, Change, Effect, Memory, Suspicion, Tier
 
-__all__ = ["doubts", "is_open", "merged_timeline", "settle_suspicion"]
+__all__ = ["is_open", "list_suspicions", "merged_timeline", "settle_suspicion"]
 
 Verdict = Literal["same", "different"]
 
 
-def doubts(tx: ReadTx, *, settled: bool = False) -> tuple[Doubt, ...]:
+def list_suspicions(tx: ReadTx, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
     """What is to be settled, oldest first, each with its two memories; with `settled` also what was.
 
     A suspicion whose memories are forgotten, hidden or another agent's is not there.
@@ -34,7 +34,7 @@ def doubts(tx: ReadTx, *, settled: bool = False) -> tuple[Doubt, ...]:
             continue
         if (one.settled is not None and not settled) or (one.settled is None and not is_open(one, pair)):
             continue
-        found.append(Doubt(suspicion=one, memory=pair[0], other=pair[1]))
+        found.append(OpenSuspicion(suspicion=one, memory=pair[0], other=pair[1]))
     return tuple(found)
 
 
@@ -47,7 +47,7 @@ def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
 
 
 def settle_suspicion(
-    tx: WriteTx, suspicion_id: str, verdict: Verdict, *, teller: Teller, reason: str = "settled by the user"
+    tx: WriteTx, suspicion_id: str, verdict: Verdict, *, writer: Writer, reason: str = "settled by the user"
 ) -> Receipt:
     """Settle a suspicion as one change, which can be undone. Nobody but a person looks at it again.
 
@@ -58,7 +58,7 @@ def settle_suspicion(
         NotFound: no such suspicion here.
         Conflict: it is settled already; undo that first.
     """
-    found = next((one for one in doubts(tx, settled=True) if one.suspicion.id == suspicion_id), None)
+    found = next((one for one in list_suspicions(tx, settled=True) if one.suspicion.id == suspicion_id), None)
     if found is None:
         raise NotFound(f"nothing to settle with the id {suspicion_id!r:.80} in this scope", id=suspicion_id)
     suspicion = found.suspicion
@@ -67,15 +67,15 @@ def settle_suspicion(
             f"{suspicion_id} is settled as {suspicion.settled}; undo {suspicion.settled_by} to settle it anew"
         )
     effects: list[Effect] = []
-    change_id = teller.ids.new("chg")
+    change_id = writer.ids.new("chg")
     if verdict == "same":
-        effects = _accepted(tx, found) if suspicion.kind == "contradiction" else _united(tx, found, teller, change_id)
+        effects = _accepted(tx, found) if suspicion.kind == "contradiction" else _united(tx, found, writer, change_id)
     change = Change(
         id=change_id,
         seq=0,
         verb="settle",
         reason=f"{reason}: {verdict} ({suspicion.kind})",
-        by=teller.author,
+        by=writer.author,
         at=tx.now,
         effects=tuple(effects),
     )
@@ -85,9 +85,9 @@ def settle_suspicion(
     return Receipt(ids=ids, change_ids=(change.id,))
 
 
-def _accepted(tx: WriteTx, doubt: Doubt) -> list[Effect]:
+def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
     """The statement takes its place in the timeline, on the user's word."""
-    kept = doubt.memory
+    kept = found_suspicion.memory
     timeline = tx.facts(subject=kept.subject or "", key=kept.key or "", agent=kept.agent)
     word = Word(value=kept.value or "", at=kept.valid_from, operation=kept.operation)
     evidence = {memory.id: tx.evidence([memory.id]) for memory in timeline}
@@ -106,22 +106,22 @@ def _accepted(tx: WriteTx, doubt: Doubt) -> list[Effect]:
     return effects
 
 
-def _united(tx: WriteTx, doubt: Doubt, teller: Teller, change_id: str) -> list[Effect]:
+def _united(tx: WriteTx, found_suspicion: OpenSuspicion, writer: Writer, change_id: str) -> list[Effect]:
     """The facts of both keys as one timeline, under the older key.
 
     What may not end what the user told is retracted, with a suspicion, as it would have been under one key.
     """
-    new, old = doubt.memory, doubt.other
+    new, old = found_suspicion.memory, found_suspicion.other
     mine = tx.facts(subject=new.subject or "", key=new.key or "", agent=new.agent)
     theirs = tx.facts(subject=old.subject or "", key=old.key or "", agent=old.agent)
     effects = []
     changes, against = merged_timeline([*theirs, *mine], key=old.key or "")
     for memory, changed in changes:
         after = replace(memory, **changed)
-        effects.append(revise(tx, memory, digest=memory_digest(teller.secret, after), **changed))
+        effects.append(revise(tx, memory, digest=memory_digest(writer.secret, after), **changed))
     for memory, told in against:
         raised = Suspicion(
-            id=teller.ids.new("sus"),
+            id=writer.ids.new("sus"),
             kind="contradiction",
             memory_id=memory.id,
             other_id=told.id,

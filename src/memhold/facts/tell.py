@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memhold.facts.remember import Teller, Told, check_times
+from memhold.facts.remember import MemoryInput, Writer, check_times
 from memhold.facts.state import Statement, state_fact
 from memhold.ports.transaction import WriteTx
 from memhold.values.answers import Receipt
@@ -13,12 +13,12 @@ from memhold.values.records import Change
 __all__ = ["tell_fact"]
 
 
-def tell_fact(tx: WriteTx, told: Told, *, teller: Teller, life: timedelta) -> Receipt:
+def tell_fact(tx: WriteTx, told: MemoryInput, *, writer: Writer, life: timedelta) -> Receipt:
     """Put a told fact into its timeline; the receipt names the memory that now says it, none where nothing was done.
 
-    Told again without anything new it makes no change; it still counts as evidence.
+    MemoryInput again without anything new it makes no change; it still counts as evidence.
     """
-    change_id = teller.ids.new("chg")
+    change_id = writer.ids.new("chg")
     said = Statement(
         subject=told.subject,
         attribute=told.attribute or "",
@@ -32,7 +32,7 @@ def tell_fact(tx: WriteTx, told: Told, *, teller: Teller, life: timedelta) -> Re
         entities=told.entities,
         metadata=told.metadata,
     )
-    stated = state_fact(tx, said, teller=teller, change_id=change_id, life=life)
+    stated = state_fact(tx, said, writer=writer, change_id=change_id, life=life)
     ids = () if stated.memory is None else (stated.memory.id,)
     if not stated.effects:
         return Receipt(ids=ids)
@@ -41,7 +41,7 @@ def tell_fact(tx: WriteTx, told: Told, *, teller: Teller, life: timedelta) -> Re
         seq=0,
         verb="remember",
         reason=stated.reason,
-        by=teller.author,
+        by=writer.author,
         at=tx.now,
         effects=stated.effects,
     )

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from memhold.facts.keys import Key, Verdict, compare
 from memhold.facts.matching import key_of
-from memhold.facts.remember import Teller
+from memhold.facts.remember import Writer
 from memhold.facts.suspicions import is_open, settle_suspicion
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Rejected, Tool
@@ -22,7 +22,7 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.errors import Conflict, NotFound
 from memhold.values.records import Suspicion
 
-__all__ = ["JUDGE_KEYS", "Doubted", "digest_of", "judged", "leave", "likeness", "question", "settle", "waiting"]
+__all__ = ["JUDGE_KEYS", "UndecidedPair", "digest_of", "judged", "leave", "likeness", "question", "settle", "waiting"]
 
 PURPOSE: Final = "adjudication"
 MAX_ANSWER_TOKENS: Final = 512
@@ -40,7 +40,7 @@ JUDGE_KEYS: Final = Tool(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubted:
+class UndecidedPair:
     """A suspicion about two keys that is still open, with the keys as they were worded."""
 
     suspicion: Suspicion
@@ -48,7 +48,7 @@ class Doubted:
     other: Key
 
 
-def waiting(tx: ReadTx, *, adjudicates: bool) -> list[Doubted]:
+def waiting(tx: ReadTx, *, adjudicates: bool) -> list[UndecidedPair]:
     """The key suspicions that upkeep has not dealt with, oldest first.
 
     With a model that `adjudicates` also those that an embedding left open. What somebody decided is never among them,
@@ -62,7 +62,7 @@ def waiting(tx: ReadTx, *, adjudicates: bool) -> list[Doubted]:
             continue
         pair = tx.find_memories([one.memory_id, one.other_id])
         if len(pair) == 2 and is_open(one, pair):
-            found.append(Doubted(suspicion=one, mine=key_of(pair[0]), other=key_of(pair[1])))
+            found.append(UndecidedPair(suspicion=one, mine=key_of(pair[0]), other=key_of(pair[1])))
     return found
 
 
@@ -71,12 +71,12 @@ def digest_of(secret: bytes, key: Key) -> bytes:
     return keyed_digest(secret, "key", key.text)
 
 
-def likeness(doubted: Doubted, vectors: Mapping[str, bytes], threshold: Mapping[str, float] | None) -> Verdict:
+def likeness(undecided: UndecidedPair, vectors: Mapping[str, bytes], threshold: Mapping[str, float] | None) -> Verdict:
     """The verdict with the similarity of the two keys alone, where the words let one lift them.
 
     `vectors` are by canonical text: little-endian float32 of unit length.
     """
-    a, b = doubted.mine, doubted.other
+    a, b = undecided.mine, undecided.other
     words = compare(a, b)
     if not words.liftable or threshold is None or a.text not in vectors or b.text not in vectors:
         return words
@@ -86,9 +86,9 @@ def likeness(doubted: Doubted, vectors: Mapping[str, bytes], threshold: Mapping[
     return compare(a, b, similarity=float(one @ other), threshold=threshold)
 
 
-def question(doubted: Doubted, system: str) -> ChatRequest:
+def question(undecided: UndecidedPair, system: str) -> ChatRequest:
     """What a model of the adjudication chain is asked: the two names, and nothing else of the facts."""
-    shown = [json.dumps(_named(key), ensure_ascii=False) for key in (doubted.other, doubted.mine)]
+    shown = [json.dumps(_named(key), ensure_ascii=False) for key in (undecided.other, undecided.mine)]
     return ChatRequest(
         system=system,
         turns=(ChatTurn(role="user", text=f"The first name: {shown[0]}\nThe second name: {shown[1]}"),),
@@ -129,19 +129,19 @@ def _arguments(given: Any) -> Any:
 
 
 def settle(
-    tx: WriteTx, doubted: Doubted, verdict: Literal["same", "different"], *, teller: Teller, reason: str
+    tx: WriteTx, undecided: UndecidedPair, verdict: Literal["same", "different"], *, writer: Writer, reason: str
 ) -> bool:
-    """Settle a suspicion as `teller.author`, as one change that can be undone; False where it is gone or settled."""
+    """Settle a suspicion as `writer.author`, as one change that can be undone; False where it is gone or settled."""
     try:
-        settle_suspicion(tx, doubted.suspicion.id, verdict, teller=teller, reason=reason)
+        settle_suspicion(tx, undecided.suspicion.id, verdict, writer=writer, reason=reason)
     except (NotFound, Conflict):
         return False
     return True
 
 
-def leave(tx: WriteTx, doubted: Sequence[Doubted], looked: Literal["likeness", "decided"]) -> None:
+def leave(tx: WriteTx, undecided: Sequence[UndecidedPair], looked: Literal["likeness", "decided"]) -> None:
     """Note that these were looked at and stay open, for a person or, after an embedding alone, for a model."""
-    mine = {one.suspicion.id for one in doubted}
+    mine = {one.suspicion.id for one in undecided}
     for one in tx.suspicions():
         if one.id in mine and one.settled is None:
             tx.put_suspicion(replace(one, looked=looked))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from memhold.consolidate.snapshot import is_kept
-from memhold.facts.suspicions import doubts
+from memhold.facts.suspicions import list_suspicions
 from memhold.ports.stores import StoreFacts
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.values.answers import Status
@@ -52,5 +52,5 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, str] | None = 
         set_aside=sum(is_kept(memory) for memory in held),
         parked=sum(item.due_at > tx.now and (item.attempts > 0 or item.kind == "redo") for item in due),
         models=dict(models or {}),
-        doubts=len(doubts(tx)),
+        open_suspicions=len(list_suspicions(tx)),
     )

@@ -1,4 +1,4 @@
-"""The words arm of recall: which documents of a scope answer a question, by BM25 over three sizes of text.
+"""The words signal of recall: which documents of a scope answer a question, by BM25 over three sizes of text.
 
 A message seldom repeats what its neighbours have said, so it is scored by its own text, by its window (the turns
 around it, the nearer the more) and by its session. Only the message itself is indexed; windows and sessions are summed

@@ -1,4 +1,4 @@
-"""What a transaction reads and writes of facts: their timelines and keys, what speaks of them, what is doubted."""
+"""What a transaction reads and writes of facts: their timelines and keys, what speaks of them, what is suspected."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from memhold.values.records import Scope
 
 __all__ = [
     "Finding",
-    "Keeper",
     "Lost",
+    "Maintenance",
     "Manifest",
     "Migrated",
     "Readiness",
@@ -148,7 +148,7 @@ def given_path(path: str | Path) -> Path:
     return Path(path).expanduser()
 
 
-class Keeper(Protocol):
+class Maintenance(Protocol):
     """Looks after a store's files, across scopes; opens connections of its own and holds up no write."""
 
     async def usage(self) -> tuple[Usage, ...]:

@@ -127,7 +127,7 @@ class Upkeep(Protocol):
         ...
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
-        """Hold a lease longer; False when it was lost."""
+        """ApplyGuard a lease longer; False when it was lost."""
         ...
 
     async def finish(self, lease: Lease) -> bool:

@@ -11,7 +11,7 @@ from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import Repeats
 from memhold.index.words import best_first
 from memhold.ports.transaction import ReadTx
-from memhold.recall.fusion import WEIGHTS, Arm
+from memhold.recall.fusion import WEIGHTS, Signal
 from memhold.recall.hits import Candidate, as_hit, with_neighbours
 from memhold.recall.pages import Place, best_left, unshown
 from memhold.recall.signals import Question
@@ -42,7 +42,7 @@ class Ranking:
     order: Rows
     total: int
     score: Floats
-    arms: Sequence[Arm]
+    signals: Sequence[Signal]
     allowed: Mask
     hit: Mask
     words: WordScores | None = None
@@ -156,27 +156,27 @@ def _same(ranking: Ranking, row: int) -> list[int]:
 
 
 def _reasons(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
-    """For each row the arms that speak for it, with its rank among what the filters let through."""
+    """For each row the signals that speak for it, with its rank among what the filters let through."""
     found: list[list[Reason]] = [[] for _ in rows]
-    for arm in ranking.arms:
-        mine = arm.score[list(rows)].tolist()
+    for signal in ranking.signals:
+        mine = signal.score[list(rows)].tolist()
         positive = [score for score in mine if score > 0]
         if not positive:
             continue
-        others = arm.score[(arm.score > min(positive)) & ranking.allowed]
+        others = signal.score[(signal.score > min(positive)) & ranking.allowed]
         for place, score in enumerate(mine):
             if not score > 0:
                 continue
-            hit = ranking.words.of_row(rows[place]) if arm.name == "words" and ranking.words is not None else None
+            hit = ranking.words.of_row(rows[place]) if signal.name == "words" and ranking.words is not None else None
             words = () if hit is None else hit.matched or hit.nearby
             rank = 1 + int((others > score).sum())
-            part = score * WEIGHTS[arm.name]
-            found[place].append(Reason(arm=arm.name, rank=rank, score=score, words=words, part=part))
+            part = score * WEIGHTS[signal.name]
+            found[place].append(Reason(signal=signal.name, rank=rank, score=score, words=words, part=part))
     return [tuple(reasons) for reasons in found]
 
 
 def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
-    """The whole account of a ranking: the question as it was read, each arm's weight and finds, what is missing."""
+    """The whole account of a ranking: the question as it was read, each signal's weight and finds, what is missing."""
     question = ranking.question
     return {
         "words": [] if question is None else [word.word for word in question.words if not word.weak],
@@ -186,13 +186,13 @@ def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
         "goes_on": question is not None and question.goes_on,
         "documents": len(ranking.index),
         "allowed": int(ranking.allowed.sum()),
-        "arms": {
-            arm.name: {
-                "weight": WEIGHTS[arm.name],
-                "found": int((arm.found & ranking.allowed).sum()),
-                "scored": int(((arm.score > 0) & ranking.allowed).sum()),
+        "signals": {
+            signal.name: {
+                "weight": WEIGHTS[signal.name],
+                "found": int((signal.found & ranking.allowed).sum()),
+                "scored": int(((signal.score > 0) & ranking.allowed).sum()),
             }
-            for arm in ranking.arms
+            for signal in ranking.signals
         },
         "missing": gaps.why,
         "building": gaps.building,

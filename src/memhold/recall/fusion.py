@@ -1,4 +1,4 @@
-"""Many rankings to one: a weighted sum of scores that each arm has brought to 0..1. One pure function.
+"""Many rankings to one: a weighted sum of scores that each signal has brought to 0..1. One pure function.
 
 Scores are summed, not ranks: reciprocal rank fusion of a strong and a weak list is worse than the strong list alone
 (LoCoMo, R@10 .597 against .637), because a rank says nothing about how much better the first is than the second. A
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
 
-__all__ = ["ARMS", "WEIGHTS", "Arm", "Fused", "fuse", "normalised"]
+__all__ = ["SIGNALS", "WEIGHTS", "Fused", "Signal", "fuse", "normalised"]
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -34,19 +34,19 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "recency": 0.3,
     }
 )
-"""What each arm counts. Speaker, time and reply were set on the first half of LoCoMo's and RealMem's conversations, and
-the second stood beside; the others while looking at all of them (docs/recall.md).
+"""What each signal counts. Speaker, time and reply were set on the first half of LoCoMo's and RealMem's conversations,
+and the second stood beside; the others while looking at all of them (docs/recall.md).
 
 words: the question's words in the message, its window and its session. meaning: nearness of its vector. surroundings:
 the same of its window. speaker: said by somebody whom the question names. key: a fact whose subject and attribute the
 question names. time: said in a time that the question names. reply: said in answer to a question, and no question
 itself. recency: said lately, where the question goes on with a conversation.
 """
-ARMS = tuple(WEIGHTS)
+SIGNALS = tuple(WEIGHTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
+class Signal:
     """One ranking: a score from 0 to 1 for each row, and which rows it found (others it only ranks)."""
 
     name: str
@@ -56,27 +56,27 @@ class Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fused:
-    """The sum over arms, by row, and which rows any arm found."""
+    """The sum over signals, by row, and which rows any signal found."""
 
     score: Floats
     found: Mask
 
 
-def fuse(arms: Sequence[Arm], *, weights: Mapping[str, float] = WEIGHTS) -> Fused:
-    """The weighted sum of the arms. Monotone: a higher score in one arm never lowers a row's sum.
+def fuse(signals: Sequence[Signal], *, weights: Mapping[str, float] = WEIGHTS) -> Fused:
+    """The weighted sum of the signals. Monotone: a higher score in one signal never lowers a row's sum.
 
     Raises:
-        ValueError: no arm was given.
+        ValueError: no signal was given.
     """
-    if not arms:
+    if not signals:
         raise ValueError("there is nothing to fuse")
     import numpy as np
 
-    score = np.zeros_like(arms[0].score, dtype=np.float32)
+    score = np.zeros_like(signals[0].score, dtype=np.float32)
     found = np.zeros(len(score), dtype=np.bool_)
-    for arm in sorted(arms, key=lambda arm: ARMS.index(arm.name)):
-        score += arm.score * np.float32(weights[arm.name])
-        found |= arm.found
+    for signal in sorted(signals, key=lambda signal: SIGNALS.index(signal.name)):
+        score += signal.score * np.float32(weights[signal.name])
+        found |= signal.found
     return Fused(score=score, found=found)
 
 

@@ -1,4 +1,4 @@
-"""From the arms' scores to an order: what the filters let through, current before past, newest statement first."""
+"""From the signals' scores to an order: what the filters let through, current before past, newest statement first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memhold.index.vector_cache import VectorOf
 from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import confidence, shortfall
-from memhold.recall.fusion import WEIGHTS, Arm, Fused
+from memhold.recall.fusion import WEIGHTS, Fused, Signal
 from memhold.recall.newer import DEPTH, newer_first
 from memhold.recall.signals import Question
 
@@ -30,17 +30,17 @@ __all__ = ["View", "newest_first", "ordered"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A scope as one question sees it, before any filter: its index, each arm's scores, and their sum."""
+    """A scope as one question sees it, before any filter: its index, each signal's scores, and their sum."""
 
     index: DecodedIndex
     question: Question
     gaps: Gaps
     scores: WordScores
-    speaker: Arm | None = None
+    speaker: Signal | None = None
     aside: Mask | None = None
     cosines: tuple[Floats, Mask] | None = None
     vectors: VectorOf | None = None
-    arms: Sequence[Arm] = ()
+    signals: Sequence[Signal] = ()
     fused: Fused | None = None
 
 
@@ -55,8 +55,8 @@ def ordered(
 ) -> Ranking:
     """The order of what was found and may be shown.
 
-    `allowed` is what the filters let through, `found` what the arms found, `past` ranks behind what replaced it, `most`
-    is how far the order must reach (None: to its end).
+    `allowed` is what the filters let through, `found` what the signals found, `past` ranks behind what replaced it,
+    `most`     is how far the order must reach (None: to its end).
     """
     index, cosines = view.index, view.cosines
     hit = found & allowed
@@ -77,7 +77,7 @@ def ordered(
         index=index,
         order=order,
         score=score,
-        arms=view.arms,
+        signals=view.signals,
         allowed=allowed,
         words=view.scores,
         total=repeats.count(hit),
@@ -100,7 +100,7 @@ def _short(view: View, score: Floats, hit: Mask) -> float:
     speaker = view.speaker
     if speaker is None or not hit.any():
         return 0.0
-    preferred = any(arm is speaker for arm in view.arms)
+    preferred = any(signal is speaker for signal in view.signals)
     plain = score - speaker.score * np.float32(WEIGHTS["speaker"]) if preferred else score
     theirs = plain[hit & ((speaker.score > 0) | (view.index.columns["kind"] != KIND_OF["message"]))]
     return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
@@ -134,7 +134,7 @@ def newest_first(index: DecodedIndex, allowed: Mask, past: Mapping[int, Outdated
         order=order,
         total=len(order),
         score=score,
-        arms=[Arm(name="recency", score=score, found=allowed)],
+        signals=[Signal(name="recency", score=score, found=allowed)],
         allowed=allowed,
         hit=allowed,
         outdated=past,

@@ -1,4 +1,4 @@
-"""Recall: every arm ranks the scope, one fusion orders it, filters narrow it, and each hit says why it is there."""
+"""Recall: every signal ranks the scope, one fusion orders it, filters narrow it, and each hit says why it is there."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from memhold.journal.visibility import checked_session
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Gaps, Ranking, answered, standing
 from memhold.recall.filters import allowed_rows, held_then, passing_rows
-from memhold.recall.fusion import ARMS, Arm, fuse
+from memhold.recall.fusion import SIGNALS, Signal, fuse
 from memhold.recall.hits import MAX_NEIGHBOURS
 from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.ranking import View, newest_first, ordered
 from memhold.recall.signals import (
-    key_arm,
-    meaning_arms,
-    recency_arm,
-    reply_arm,
-    speaker_arm,
-    time_arm,
+    key_signal,
+    meaning_signals,
+    recency_signal,
+    reply_signal,
+    speaker_signal,
+    time_signal,
     understood,
-    words_arm,
+    words_signal,
 )
 from memhold.values.answers import Query, Recall
 from memhold.values.errors import InvalidInput, TooLarge
@@ -54,7 +54,7 @@ MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
 LATE = "out of time"
 FACTS = 32
-"""How many of the best facts the key arm looks at."""
+"""How many of the best facts the key signal looks at."""
 EXACT_BY_WORDS = 1000
 """How many of the best by words get an exact cosine in a scope that is too large for all of them."""
 
@@ -71,18 +71,18 @@ class Caches:
 
 @dataclass(slots=True, kw_only=True)
 class Rest:
-    """The arms that are asked while there is time; what there was none for is added to the gaps."""
+    """The signals that are asked while there is time; what there was none for is added to the gaps."""
 
     gaps: Gaps
     in_time: Callable[[], bool]
 
-    def ask(self, arm: str, work: Callable[[], T], *, there: bool) -> T | None:
-        """What an arm says; None where there is nothing to ask it (`there`), or no time."""
+    def ask(self, signal: str, work: Callable[[], T], *, there: bool) -> T | None:
+        """What a signal says; None where there is nothing to ask it (`there`), or no time."""
         if not there:
             return None
         if self.in_time():
             return work()
-        self.gaps.degraded += (arm,)
+        self.gaps.degraded += (signal,)
         self.gaps.why = self.gaps.why or LATE
         return None
 
@@ -113,7 +113,7 @@ def checked(query: Query) -> Query:
         ("states", query.states, STATES),
         ("tiers", query.tiers, TIERS),
         ("roles", query.roles, tuple(ROLE_OF)),
-        ("arms", query.arms, ARMS),
+        ("signals", query.signals, SIGNALS),
     )
     for name, asked, allowed in known:
         unknown = set(asked or ()) - set(allowed)
@@ -152,10 +152,10 @@ def recall(
 ) -> Recall:
     """Answer a query from one snapshot.
 
-    With a question: what an arm finds, by the fused score. Without one: everything that passes the filters, newest
-    first. `total` counts all of it, also beyond this page. An arm that cannot answer is named, the others answer; so
-    are the arms that were still to be asked when `in_time` says that the time is over. Words always answer. Cursors are
-    sealed with the store's `secret`.
+    With a question: what a signal finds, by the fused score. Without one: everything that passes the filters, newest
+    first. `total` counts all of it, also beyond this page. A signal that cannot answer is named, the others answer; so
+    are the signals that were still to be asked when `in_time` says that the time is over. Words always answer. Cursors
+    are     sealed with the store's `secret`.
 
     Raises:
         InvalidInput: the cursor is not one of this question in this scope.
@@ -175,7 +175,7 @@ def related(
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
 ) -> tuple[list[list[Message | Memory]], tuple[str, ...]]:
-    """For several queries of one text what each first page holds that nothing replaced, and the arms that are missing.
+    """For several queries of one text what each first page holds that nothing replaced, and the signals missing.
 
     The same items in the same order as `recall` gives for each, from one ranking: only filters and limits may differ.
 
@@ -194,8 +194,8 @@ def _view(
 
     index = caches.indexes.index(tx).upto(place.ceiling)
     question = understood(query.text, place.now)
-    speaker, aside = speaker_arm(question, index)
-    words, scores = words_arm(question, index, aside)
+    speaker, aside = speaker_signal(question, index)
+    words, scores = words_signal(question, index, aside)
     # Where cosines are estimated, those of the best by words are exact all the same.
     also = lambda: best_first(scores.score, np.flatnonzero(scores.hit), EXACT_BY_WORDS)  # noqa: E731 - of this call
     meaning = meaning or Meaning(off=True)
@@ -205,14 +205,22 @@ def _view(
     view = View(index=index, question=question, gaps=gaps, scores=scores)
     if not question.words:
         return view
-    near = meaning_arms(*cosines, index) if cosines is not None else []
+    near = meaning_signals(*cosines, index) if cosines is not None else []
     rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
     named = bool(question.times or question.anchors)
-    given = (speaker, key_arm(question, facts, index), rest.ask("time", lambda: time_arm(question, index), there=named))
-    arms = [words, *near, *given, reply_arm(index), recency_arm(question, index, micros(place.now))]
-    asked = [arm for arm in arms if arm is not None and (query.arms is None or arm.name in query.arms)] or [words]
-    return replace(view, speaker=speaker, aside=aside, cosines=cosines, vectors=vectors, arms=asked, fused=fuse(asked))
+    given = (
+        speaker,
+        key_signal(question, facts, index),
+        rest.ask("time", lambda: time_signal(question, index), there=named),
+    )
+    signals = [words, *near, *given, reply_signal(index), recency_signal(question, index, micros(place.now))]
+    asked = [
+        signal for signal in signals if signal is not None and (query.signals is None or signal.name in query.signals)
+    ] or [words]
+    return replace(
+        view, speaker=speaker, aside=aside, cosines=cosines, vectors=vectors, signals=asked, fused=fuse(asked)
+    )
 
 
 def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
@@ -223,8 +231,8 @@ def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping
         allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
     if view.fused is None or view.aside is None:
         return newest_first(index, passing_rows(tx, index, query, held, allowed), past)
-    # Only words, meaning and time find; arms that are asked alone find what they score.
-    found = view.fused.found if query.arms is None else view.fused.found | (view.fused.score > 0)
+    # Only words, meaning and time find; signals that are asked alone find what they score.
+    found = view.fused.found if query.signals is None else view.fused.found | (view.fused.score > 0)
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
     most = None if query.cursor is not None else query.offset + query.limit
     return ordered(view, view.fused, view.aside, allowed, found, past, most)
@@ -251,12 +259,12 @@ def _has_facts(index: DecodedIndex) -> bool:
     return len(_fact_rows(index)) > 0
 
 
-def _facts(tx: ReadTx, index: DecodedIndex, words: Arm, near: Sequence[Arm]) -> list[tuple[int, Memory]]:
-    """The facts that the other arms put first, loaded: (row, fact)."""
+def _facts(tx: ReadTx, index: DecodedIndex, words: Signal, near: Sequence[Signal]) -> list[tuple[int, Memory]]:
+    """The facts that the other signals put first, loaded: (row, fact)."""
     import numpy as np
 
     rows = _fact_rows(index)
-    promise = sum((arm.score[rows] for arm in near), words.score[rows])
+    promise = sum((signal.score[rows] for signal in near), words.score[rows])
     best = rows[np.argsort(-promise, kind="stable")[:FACTS]]
     found = {item.number: item for item in tx.find_numbers(index.numbers[best].tolist())}
     items = ((int(row), found.get(int(index.numbers[row]))) for row in best)

@@ -1,6 +1,6 @@
-"""The arms of recall: each ranks a scope's documents by one thing, from 0 to 1. Pure; `fusion` makes one of them.
+"""The signals of recall: each ranks a scope's documents by one thing, from 0 to 1. Pure; `fusion` makes one of them.
 
-Every arm sees all documents of the scope that were not forgotten, whatever the filters: a filter removes hits and
+Every signal sees all documents of the scope that were not forgotten, whatever the filters: a filter removes hits and
 changes no score.
 """
 
@@ -17,7 +17,7 @@ from memhold.index.marks import _QUESTION_MARKS, ASKING, SPEAKER
 from memhold.index.turns import SCORING, turns_of
 from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
-from memhold.recall.fusion import Arm, normalised
+from memhold.recall.fusion import Signal, normalised
 from memhold.text.analysis import QueryWord, analyse, analyse_query
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 __all__ = [
     "MEANS_IT",
     "Question",
-    "key_arm",
-    "meaning_arms",
-    "recency_arm",
-    "reply_arm",
-    "speaker_arm",
-    "time_arm",
+    "key_signal",
+    "meaning_signals",
+    "recency_signal",
+    "reply_signal",
+    "speaker_signal",
+    "time_signal",
     "understood",
-    "words_arm",
+    "words_signal",
 ]
 
 MEANS_IT = 0.45
@@ -54,7 +54,7 @@ SHOULDER = timedelta(days=7)
 ASIDE = 1 / 3
 """What a time counts in a text that goes on with a conversation: there it seldom says when something was said."""
 STATES, REPLIES, ASKS = 0.4, 0.6, 0.4
-"""The reply arm: what each message has, what it gains behind a question, and what it loses where it ends with one."""
+"""The reply signal: what each message has, what it gains behind a question, what it loses where it ends with one."""
 BRIEF_QUESTION = 20
 """Words up to which a message that ends with a question loses all of that; a longer one has also said something."""
 
@@ -102,29 +102,29 @@ def understood(text: str, now: datetime) -> Question:
     return Question(text=text, words=analyse_query(text), times=tuple(found), anchors=tuple(events), goes_on=goes_on)
 
 
-def words_arm(question: Question, index: DecodedIndex, aside: Mask | None = None) -> tuple[Arm, WordScores]:
+def words_signal(question: Question, index: DecodedIndex, aside: Mask | None = None) -> tuple[Signal, WordScores]:
     """Words of the question in the message, its window and its session.
 
-    Words that name a speaker (`aside`) count like function words beside others: the speaker arm says who spoke, and
+    Words that name a speaker (`aside`) count like function words beside others: the speaker signal says who spoke, and
     whoever is spoken to is named as often.
     """
     scores = score_words(question.words, index, faint=aside)
-    return Arm(name="words", score=normalised(scores.score), found=scores.hit), scores
+    return Signal(name="words", score=normalised(scores.score), found=scores.hit), scores
 
 
-def meaning_arms(cosines: Floats, held: Mask, index: DecodedIndex) -> list[Arm]:
+def meaning_signals(cosines: Floats, held: Mask, index: DecodedIndex) -> list[Signal]:
     """Nearness of the vector, and of the vectors of the turns around; `held` says which documents have one."""
     near = smoothed(cosines, index, SCORING)
     return [
-        Arm(name="meaning", score=normalised(cosines, held, centred=True), found=held & (cosines >= MEANS_IT)),
-        Arm(name="surroundings", score=normalised(near, held, centred=True), found=_nothing(index)),
+        Signal(name="meaning", score=normalised(cosines, held, centred=True), found=held & (cosines >= MEANS_IT)),
+        Signal(name="surroundings", score=normalised(near, held, centred=True), found=_nothing(index)),
     ]
 
 
-def speaker_arm(question: Question, index: DecodedIndex) -> tuple[Arm | None, Mask]:
+def speaker_signal(question: Question, index: DecodedIndex) -> tuple[Signal | None, Mask]:
     """Messages of the speakers whom the question names, shared where it names several, and which words name them.
 
-    The arm is None where the question names nobody who spoke.
+    The signal is None where the question names nobody who spoke.
     """
     import numpy as np
 
@@ -140,10 +140,10 @@ def speaker_arm(question: Question, index: DecodedIndex) -> tuple[Arm | None, Ma
     aside[sorted(set().union(*(asked[sorted(asked)[key]] for key in named.tolist())))] = True
     score = np.zeros(len(index), dtype=np.float32)
     score[found.row] = np.float32(1 / len(named))
-    return Arm(name="speaker", score=score, found=_nothing(index)), aside
+    return Signal(name="speaker", score=score, found=_nothing(index)), aside
 
 
-def reply_arm(index: DecodedIndex) -> Arm:
+def reply_signal(index: DecodedIndex) -> Signal:
     """What states before what asks, and what follows a question before what nobody asked for; whatever the question.
 
     An answer is seldom in the words of its question. Who asks back in the same breath has answered all the same.
@@ -162,10 +162,10 @@ def reply_arm(index: DecodedIndex) -> Arm:
         length = np.maximum(index.columns["length"][ends], BRIEF_QUESTION)
         score[ends] -= (ASKS * BRIEF_QUESTION / length).astype(np.float32)
         index.memo["reply"] = score
-    return Arm(name="reply", score=score, found=_nothing(index))
+    return Signal(name="reply", score=score, found=_nothing(index))
 
 
-def key_arm(question: Question, facts: Sequence[tuple[int, Memory]], index: DecodedIndex) -> Arm | None:
+def key_signal(question: Question, facts: Sequence[tuple[int, Memory]], index: DecodedIndex) -> Signal | None:
     """Facts by how much of their subject and attribute the question names; `facts` are (row, fact)."""
     import numpy as np
 
@@ -176,10 +176,10 @@ def key_arm(question: Question, facts: Sequence[tuple[int, Memory]], index: Deco
         named = analyse(f"{subject} {fact.attribute}").counts
         if named:
             score[row] = sum(term in asked for term in named) / len(named)
-    return Arm(name="key", score=score, found=_nothing(index)) if score.any() else None
+    return Signal(name="key", score=score, found=_nothing(index)) if score.any() else None
 
 
-def time_arm(question: Question, index: DecodedIndex) -> Arm | None:
+def time_signal(question: Question, index: DecodedIndex) -> Signal | None:
     """What was said in a time that the question names, or before or after an event that it names; None without one.
 
     It prefers and never filters. Where nothing but a time is asked for, what was said then is found.
@@ -203,17 +203,17 @@ def time_arm(question: Question, index: DecodedIndex) -> Arm | None:
     inside = (score >= 1) & index.active if question.only_time else _nothing(index)
     if question.goes_on and not question.only_time:
         score *= np.float32(ASIDE)
-    return Arm(name="time", score=score, found=inside)
+    return Signal(name="time", score=score, found=inside)
 
 
-def recency_arm(question: Question, index: DecodedIndex, now: int) -> Arm | None:
+def recency_signal(question: Question, index: DecodedIndex, now: int) -> Signal | None:
     """How lately something was said, halving every 14 days; None for a question that stands alone."""
     import numpy as np
 
     if not question.goes_on:
         return None
     age = np.maximum(now - index.columns["event_time"], 0) / (HALF_LIFE / timedelta(microseconds=1))
-    return Arm(name="recency", score=np.exp2(-age).astype(np.float32), found=_nothing(index))
+    return Signal(name="recency", score=np.exp2(-age).astype(np.float32), found=_nothing(index))
 
 
 def _nothing(index: DecodedIndex) -> Mask:

@@ -12,11 +12,11 @@ from typing import Any, Final
 from memhold.faces.rest.changes import Streams
 from memhold.ports.maintenance import Readiness
 from memhold.server.metrics import CONTENT_TYPE, Metrics
-from memhold.values.jsonable import to_plain
+from memhold.values.jsonable import to_jsonable
 from memhold.values.principal import PRINCIPAL
 from memhold.verbs.admin import Admin
 
-__all__ = ["Front", "Observed"]
+__all__ = ["Observed", "PathRouter"]
 
 log = logging.getLogger("memhold.requests")
 
@@ -30,7 +30,7 @@ DRAIN_SECONDS = 60.0
 READY_SECONDS = 1.0
 
 
-class Front:
+class PathRouter:
     """Sends each request to what serves its path; stands behind the guard."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Front:
         stopping = self._streams.ended
         good = found.writes and not stopping
         said = {"status": "ready" if good else "not ready", "error": found.error, "models": models}
-        body = json.dumps(to_plain(said)).encode()
+        body = json.dumps(to_jsonable(said)).encode()
         await _answer(scope, send, 200 if good else 503, body)
 
 

@@ -26,7 +26,7 @@ from memhold.server.connections import patient_protocol
 from memhold.server.guard_rules import Rate
 from memhold.server.guard_setup import Door, guarded, oauth_of_file
 from memhold.server.metrics import Metrics
-from memhold.server.routing import Front, Observed
+from memhold.server.routing import Observed, PathRouter
 from memhold.server.settings import ServeSettings
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
@@ -78,7 +78,7 @@ async def serving(memhold: OpenStore, settings: ServeSettings, *, local: Scope, 
         from memhold.faces.compat.ams import compat_router
 
         rest.include_router(compat_router(seen))
-    front = Front(
+    front = PathRouter(
         rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics,
         streams=streams,
     )  # fmt: skip

@@ -24,7 +24,7 @@ class TellingCases:
         assert (told.memory.kind, told.memory.state, told.memory.text) == ("note", "active", "Prefers window seats")
         [hit] = (await alice.recall("which seats")).hits
         assert (hit.id, hit.topics, hit.entities, hit.metadata) == (told.memory.id, ("travel",), ("Alice",), {"n": 1})
-        assert hit.why[0].arm == "words"
+        assert hit.why[0].signal == "words"
         assert (await alice.get(told.memory.id)) == told.memory
 
     async def test_the_same_note_again_is_the_same_memory(self, harness: Harness) -> None:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Literal, cast
 from memhold.transfer.items import Item, Restored, fingerprint, make_item
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, UnreadableImport
-from memhold.values.jsonable import body_json, from_plain, iso, parse_time, to_plain
+from memhold.values.jsonable import body_json, from_jsonable, iso, parse_time, to_jsonable
 from memhold.values.records import Change, Memory, Message, Scope, Session
 
 __all__ = ["FORMAT", "VERSION", "Header", "Revisions", "read_export", "read_own", "verify_export", "write_export"]
@@ -84,7 +84,7 @@ def write_export(
         (("change", change) for change in changes),
     )
     for kind, value in values:
-        line({"type": kind, "value": to_plain(value)})
+        line({"type": kind, "value": to_jsonable(value)})
         counts[kind] += 1
     line({"type": "footer", "counts": counts, "sha256": digest.hexdigest()})
     return counts
@@ -216,9 +216,9 @@ def _value(path: Path, number: int, record: Mapping[str, Any]) -> Session | Mess
     try:
         match kind:
             case "memory" if isinstance(value, list) and value:
-                return Revisions(revisions=tuple(from_plain(Memory, revision) for revision in value))
+                return Revisions(revisions=tuple(from_jsonable(Memory, revision) for revision in value))
             case "session" | "message" | "change":
-                return from_plain(_CLASSES[kind], value)
+                return from_jsonable(_CLASSES[kind], value)
             case _:
                 why = f"a line of type {kind!r:.40} that cannot be read"
     except InvalidInput as error:

@@ -13,11 +13,11 @@ __all__ = [
     "Changes",
     "Compacted",
     "Consolidated",
-    "Doubt",
     "Due",
     "Erasure",
     "Hit",
     "Merging",
+    "OpenSuspicion",
     "Outcome",
     "Page",
     "Query",
@@ -90,7 +90,7 @@ class Query:
     as_of: datetime | None = None
     known_at: datetime | None = None
     include_superseded: bool = False
-    arms: tuple[str, ...] | None = None
+    signals: tuple[str, ...] | None = None
     neighbours: int = 0
     explain: bool = False
     snapshot: str | None = None
@@ -99,12 +99,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why a hit is there: the arm, its rank in that arm (from 1), the arm's score (0 to 1), and the words.
+    """Why a hit is there: the signal, its rank in that signal (from 1), the signal's score (0 to 1), and the words.
 
-    `part` is what the arm adds to the hit's score.
+    `part` is what the signal adds to the hit's score.
     """
 
-    arm: str
+    signal: str
     rank: int
     score: float
     words: tuple[str, ...] = ()
@@ -156,8 +156,8 @@ class Recall:
     `total` counts everything that matched. `cursor` is for the next page (None after the last): with it, what is found
     all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is where the
     next page begins by count.
-    `degraded` names the arms that are configured and could not be asked, `not_configured` those that are off; `lag`
-    counts what an arm has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
+    `degraded` names the signals that are configured and could not be asked, `not_configured` those that are off; `lag`
+    counts what a signal has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
     1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
     `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
     `explain` asked for it.
@@ -304,7 +304,7 @@ class Retained:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class OpenSuspicion:
     """A suspicion with the two memories it is about, as they now stand; `memory` is the newer statement."""
 
     suspicion: Suspicion
@@ -334,7 +334,8 @@ class Status:
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
     that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
     each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
-    `doubts` counts what a person should settle: contradictions, and keys that may be one concept. `redacted` counts the
+    `open_suspicions` counts what a person should settle: contradictions, and keys that may be one concept. `redacted`
+    counts the
     secrets that were replaced in this scope since this process opened the store.
     """
 
@@ -355,5 +356,5 @@ class Status:
     set_aside: int = 0
     parked: int = 0
     models: Mapping[str, str] = field(default_factory=dict)
-    doubts: int = 0
+    open_suspicions: int = 0
     redacted: int = 0

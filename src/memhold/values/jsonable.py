@@ -1,6 +1,6 @@
 """Values as plain JSON and back, without loss.
 
-Two pairs live here. `to_plain` and `from_plain` turn the values of `values.records` into what JSON can hold and
+Two pairs live here. `to_jsonable` and `from_jsonable` turn the values of `values.records` into what JSON can hold and
 back again, for `--json`, the export and the wire. `body_json` and `body_from_json` write a message's body as JSON
 text and read it back equal, down to the order of its keys.
 """
@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from memhold.values.errors import InvalidInput, NaiveTime
 
-__all__ = ["MAX_DEPTH", "body_from_json", "body_json", "from_plain", "iso", "json_copy", "parse_time", "to_plain"]
+__all__ = ["MAX_DEPTH", "body_from_json", "body_json", "from_jsonable", "iso", "json_copy", "parse_time", "to_jsonable"]
 
 T = TypeVar("T")
 
@@ -142,7 +142,7 @@ def parse_time(value: object) -> datetime:
 # --------------------------------------------------------------------------------------------- values
 
 
-def to_plain(value: Any) -> Any:
+def to_jsonable(value: Any) -> Any:
     """A value of `memhold.values.records` as JSON can hold it: dicts by field name, lists, times as `iso` writes them.
 
     Every field is there, also those with their default, in the order of the class.
@@ -152,16 +152,16 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return iso(value)
     if is_dataclass(value):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: to_jsonable(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {name: to_plain(item) for name, item in value.items()}
+        return {name: to_jsonable(item) for name, item in value.items()}
     if isinstance(value, Sequence):
-        return [to_plain(item) for item in value]
+        return [to_jsonable(item) for item in value]
     raise InvalidInput(f"{type(value).__name__} has no plain form; pass values of memhold.values.records")
 
 
-def from_plain(cls: type[T], data: Any) -> T:
-    """The value of class `cls` that `to_plain` made `data` from.
+def from_jsonable(cls: type[T], data: Any) -> T:
+    """The value of class `cls` that `to_jsonable` made `data` from.
 
     A field that has a default may be absent; a field that the class does not know is refused, so that nothing is lost
     in silence.

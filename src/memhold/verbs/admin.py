@@ -7,18 +7,18 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from memhold.facts.suspicions import doubts
+from memhold.facts.suspicions import list_suspicions
 from memhold.history.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
 from memhold.index.pending_vectors import begin, due_index, targets
 from memhold.index.vector_cache import mend_vectors
 from memhold.messages.fences import said
-from memhold.ports.maintenance import Finding, Keeper, Manifest, Readiness, Rebuilt, Usage, Vectors, given_path
+from memhold.ports.maintenance import Finding, Maintenance, Manifest, Readiness, Rebuilt, Usage, Vectors, given_path
 from memhold.ports.models import Tally
 from memhold.ports.stores import Priority
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.vector_blocks import Generation, unseen
 from memhold.text.analysis import Terms, analyse
-from memhold.values.answers import Doubt
+from memhold.values.answers import OpenSuspicion
 from memhold.values.errors import InvalidInput, MemholdError
 from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
@@ -43,11 +43,11 @@ class Admin:
         """The verbs for the tokens that a server lets in."""
         return TokenVerbs(self._runtime)
 
-    def _keeper(self) -> Keeper:
+    def _keeper(self) -> Maintenance:
         self._runtime.guard()
-        if self._runtime.keeper is None:
+        if self._runtime.maintenance is None:
             raise InvalidInput("a store in memory keeps no files; open one in a file to look after it")
-        return self._runtime.keeper
+        return self._runtime.maintenance
 
     async def usage(self) -> tuple[Usage, ...]:
         """What each namespace holds, by name: counts and bytes.
@@ -85,13 +85,13 @@ class Admin:
         Raises:
             InvalidInput: the store is in memory.
         """
-        keeper = self._keeper()
-        found = list(await keeper.examine())
+        maintenance = self._keeper()
+        found = list(await maintenance.examine())
         if any(finding.check in {"integrity", "open"} for finding in found):
             return tuple(found)
         scopes = await self._runtime.store.upkeep.scopes()
         for done, scope in enumerate(scopes, start=1):
-            found += await keeper.survey(scope, _look)
+            found += await maintenance.survey(scope, _look)
             if progress is not None:
                 progress(done, len(scopes))
         return tuple(found)
@@ -173,8 +173,8 @@ class Admin:
 
     async def _reindex(self, scope: Scope) -> tuple[int, int]:
         # Analysis is the slow part: it is done beside the writer, and only what came since is done inside.
-        keeper, store = self._runtime.keeper, self._runtime.store
-        terms = await (store.read(scope, _analyse) if keeper is None else keeper.survey(scope, _analyse))
+        maintenance, store = self._runtime.maintenance, self._runtime.store
+        terms = await (store.read(scope, _analyse) if maintenance is None else maintenance.survey(scope, _analyse))
 
         def work(tx: WriteTx) -> tuple[int, int]:
             mend_vectors(tx)
@@ -211,15 +211,15 @@ def _look(tx: ReadTx) -> list[Finding]:
         what = f"{item.kind} failed {item.attempts} times; the last error: {item.last_error}"
         advice = "mend what the error names; it is tried again by itself"
         found.append(Finding(check="due", severity="note", what=what, advice=advice, where=where))
-    return [*found, *(_doubted(doubt, where) for doubt in doubts(tx))]
+    return [*found, *(_suspected(found, where) for found in list_suspicions(tx))]
 
 
-def _doubted(doubt: Doubt, where: str) -> Finding:
+def _suspected(found: OpenSuspicion, where: str) -> Finding:
     """What a person should settle, by ids: the report of a whole store shows nobody's content."""
-    one = doubt.suspicion
+    one = found.suspicion
     between = "speaks against" if one.kind == "contradiction" else "may be the same attribute as"
     return Finding(
-        check="doubts",
+        check="suspicions",
         severity="note",
         what=f"{one.id} ({one.kind}): {one.memory_id} {between} {one.other_id}, by the rule {one.rule!r}",
         advice="settle it with `memhold suspicions same ID` or `different ID`; until then both stay apart",

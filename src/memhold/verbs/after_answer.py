@@ -15,7 +15,7 @@ from memhold.ports.transaction import WriteTx
 from memhold.values.errors import MemholdError
 from memhold.values.records import Scope
 
-__all__ = ["Asked"]
+__all__ = ["AfterAnswer"]
 
 log = logging.getLogger("memhold.upkeep")
 
@@ -23,7 +23,7 @@ WAIT_SECONDS = 1.0
 MOST = 1000
 
 
-class Asked:
+class AfterAnswer:
     """Notes of what was asked for, written in the background in small batches.
 
     They are written at once, one task at a time; a note that cannot be written is dropped, and so is what comes while a

@@ -133,9 +133,9 @@ async def export_to(runtime: Runtime, scope: Scope, path: str | Path, *, format_
     if format_name not in {"jsonl", "markdown"}:
         raise InvalidInput(f"format is {format_name!r:.40}; it must be 'jsonl' or 'markdown'")
     work: Callable[[ReadTx], Exported] = partial(_JOBS[format_name], scope=scope, target=target)
-    if runtime.keeper is None:
+    if runtime.maintenance is None:
         return await runtime.store.read(scope, work)
-    return await runtime.keeper.survey(scope, work)
+    return await runtime.maintenance.survey(scope, work)
 
 
 def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:

@@ -54,7 +54,7 @@ class OpenStore:
         """
         worker, upkeep = self._runtime.worker, self._runtime.store.upkeep
         self._runtime.guard()
-        await self._runtime.asked.written()
+        await self._runtime.after_answer.written()
         try:
             async with asyncio.timeout(timeout):
                 if namespace is None:
@@ -73,7 +73,7 @@ class OpenStore:
         if self._runtime.forked:
             return
         self._runtime.guard()
-        await self._runtime.asked.written()
+        await self._runtime.after_answer.written()
         drain = self._runtime.settings.drain_seconds
         await self._runtime.worker.finish("mirror", drain)
         await self._runtime.worker.stop(drain)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from memhold.index.embedding import Embedding
     from memhold.journal.windows import When
     from memhold.messages.limits import Limits
-    from memhold.ports.maintenance import Keeper
+    from memhold.ports.maintenance import Maintenance
     from memhold.ports.stores import Clock, Ids, Redactor, Store
     from memhold.ports.transaction import WriteTx
     from memhold.recall.recall import Caches
     from memhold.upkeep.worker import Worker
     from memhold.values.answers import Residue
     from memhold.values.records import Scope
-    from memhold.verbs.after_answer import Asked
+    from memhold.verbs.after_answer import AfterAnswer
 
 __all__ = ["Runtime", "RuntimeSettings"]
 
@@ -62,7 +62,7 @@ class Runtime:
     ids: Ids
     settings: RuntimeSettings
     worker: Worker
-    asked: Asked
+    after_answer: AfterAnswer
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
@@ -70,7 +70,7 @@ class Runtime:
     mirror: Callable[[Scope], Awaitable[None]] | None = None
     close_models: Callable[[], Awaitable[None]] | None = None
     embedding: Embedding | None = None
-    keeper: Keeper | None = None
+    maintenance: Maintenance | None = None
     tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
     counts: dict[str, Callable[[str], int]] = field(default_factory=dict)
     """How tokens are counted, by the name of the tokenizer, with what texts were found to cost."""

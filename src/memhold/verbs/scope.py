@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from memhold.consolidate.requests import ask_for, consolidated, end
 from memhold.facts.matching import warm
-from memhold.facts.remember import Teller, Told, correct, labels, pin, remember, remembered
+from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
 from memhold.facts.suspicions import settle_suspicion
 from memhold.facts.tell import tell_fact
 from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
@@ -53,8 +53,8 @@ class AsyncScope(ScopeFiles):
     def _stated(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
         return stated(run, once, meaning=self._runtime.embedding is not None)
 
-    def _teller(self) -> Teller:
-        return Teller(
+    def _writer(self) -> Writer:
+        return Writer(
             ids=self._runtime.ids,
             secret=self._runtime.store.facts.secret,
             author=USER,
@@ -124,7 +124,7 @@ class AsyncScope(ScopeFiles):
                 event time more than a day ahead, an expiry before it.
             IdempotencyConflict: the key came before with other content.
         """
-        told = Told(
+        told = MemoryInput(
             text=text,
             subject=subject,
             attribute=attribute,
@@ -141,13 +141,13 @@ class AsyncScope(ScopeFiles):
         whose = [self._scope.agent, self._scope.session]
         supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
         once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
-        teller = self._teller()
+        writer = self._writer()
         told, redacted = cleaned(self._runtime, told)
         if told.attribute is None:
-            return await self._told(lambda tx: remember(tx, told, teller=teller), once, redacted)
+            return await self._told(lambda tx: remember(tx, told, writer=writer), once, redacted)
         life = timedelta(days=self._runtime.settings.mid_tier_days)
         await self._warm(told.subject, told.attribute)
-        return await self._told(lambda tx: tell_fact(tx, told, teller=teller, life=life), once, redacted)
+        return await self._told(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
 
     async def _warm(self, subject: str, attribute: str) -> None:
         """Compare the key with the stored ones ahead: nothing is computed under a lock."""
@@ -167,21 +167,21 @@ class AsyncScope(ScopeFiles):
             RevisionConflict: it has changed since that revision.
         """
         once = self._once("correct", idempotency_key, [memory_id, value, rev])
-        teller = self._teller()
+        writer = self._writer()
         said, redacted = await cleaned_value(self._runtime, self._scope, memory_id, value)
-        return await self._told(lambda tx: correct(tx, memory_id, said, rev=rev, teller=teller), once, redacted)
+        return await self._told(lambda tx: correct(tx, memory_id, said, rev=rev, writer=writer), once, redacted)
 
     async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """Pin a memory: it is long-term, never expires and is never merged away."""
-        teller = self._teller()
+        writer = self._writer()
         once = self._once("pin", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, teller=teller), once)
+        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, writer=writer), once)
 
     async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         """Take the pin away; the memory stays in its tier."""
-        teller = self._teller()
+        writer = self._writer()
         once = self._once("unpin", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, teller=teller), once)
+        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, writer=writer), once)
 
     async def _told(
         self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
@@ -204,9 +204,9 @@ class AsyncScope(ScopeFiles):
         """
         if verdict not in {"same", "different"}:
             raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
-        teller = self._teller()
+        writer = self._writer()
         once = self._once("settle_suspicion", idempotency_key, [suspicion_id, verdict])
-        return await self._write_once(once, lambda tx: settle_suspicion(tx, suspicion_id, verdict, teller=teller))
+        return await self._write_once(once, lambda tx: settle_suspicion(tx, suspicion_id, verdict, writer=writer))
 
     async def undo(
         self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None

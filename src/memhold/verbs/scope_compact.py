@@ -30,7 +30,7 @@ class ScopeCompact(ScopeContext):
         """
         runtime = self._runtime
         runtime.guard()
-        await runtime.asked.written()
+        await runtime.after_answer.written()
         compaction = runtime.compaction
         if compaction is None:
             return Compacted(judged=False, dry_run=dry_run)

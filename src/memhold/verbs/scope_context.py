@@ -13,7 +13,7 @@ from memhold.consolidate.requests import ask_ahead
 from memhold.context import gather
 from memhold.context.answer import Context
 from memhold.context.build import build
-from memhold.context.plan import RESERVED, Gathered, Request
+from memhold.context.plan import RESERVED, Inputs, Request
 from memhold.context.strategies import check_strategy
 from memhold.context.window_messages import is_person, words_of
 from memhold.messages.fences import unquoted
@@ -89,7 +89,7 @@ class ScopeContext(ScopeReads):
         gathered = await self._gathered(given, request, query)
         name, last = self._scope.session or "", gathered.window.ahead
         if last:
-            self._runtime.asked.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
+            self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
         secret = self._runtime.store.facts.secret
         return await asyncio.to_thread(build, gathered, request, secret=secret)
 
@@ -101,7 +101,7 @@ class ScopeContext(ScopeReads):
         name, count = (request.tokenizer, request.count) if found is None else found
         return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 
-    async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Gathered:
+    async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
         new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")
         plan = gather.WindowPlan(
@@ -140,7 +140,7 @@ class ScopeContext(ScopeReads):
                 task.cancel()
                 task.add_done_callback(_heard)
         read = found.pop("window", gather.WindowRead())
-        arms = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
+        signals = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
         current, unsure = await self._confirmed(found)
 
         def held(name: str) -> list[Memory]:
@@ -148,7 +148,7 @@ class ScopeContext(ScopeReads):
             return [item for item in items if isinstance(item, Memory)]
 
         said = (current.get(item.id) for item in found.get("messages", gather.Seen()).items)
-        return Gathered(
+        return Inputs(
             given=given,
             window=read,
             corrections=held("corrections"),
@@ -156,7 +156,7 @@ class ScopeContext(ScopeReads):
             summaries=gather.history(held("summaries")),
             memories=held("memories"),
             messages=[one for one in said if isinstance(one, Message) and unquoted(one).strip()],
-            degraded=tuple(dict.fromkeys([*degraded, *unsure, *arms])),
+            degraded=tuple(dict.fromkeys([*degraded, *unsure, *signals])),
         )
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:

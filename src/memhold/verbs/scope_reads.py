@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from memhold.facts.evidence import asked_for
 from memhold.facts.expiry import expire_overdue, is_overdue
 from memhold.facts.remember import labels
-from memhold.facts.suspicions import doubts
+from memhold.facts.suspicions import list_suspicions
 from memhold.history.changes import changes
 from memhold.history.history import get, history
 from memhold.history.status import status
@@ -21,7 +21,7 @@ from memhold.journal.visibility import page_of_messages
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.recall.recall import Meaning, checked, recall
 from memhold.upkeep.periods import LEVELS
-from memhold.values.answers import Changes, Doubt, Page, Query, Recall, Residue, Status
+from memhold.values.answers import Changes, OpenSuspicion, Page, Query, Recall, Residue, Status
 from memhold.values.errors import InvalidInput, MemholdError, StoreBusy, StoreFull, StoreReadOnly, WrongKind
 from memhold.values.records import KINDS, STATES, Change, HitKind, Kind, Memory, Message, Scope, State, Tier
 from memhold.verbs.runtime import Runtime
@@ -47,7 +47,7 @@ class ScopeReads:
         return self._scope
 
     async def _read(self, work: Callable[[ReadTx], T]) -> T:
-        await self._runtime.asked.written()
+        await self._runtime.after_answer.written()
         return await self._look(work)
 
     async def _look(self, work: Callable[[ReadTx], T]) -> T:
@@ -125,7 +125,7 @@ class ScopeReads:
             )
         asked = checked(query)
         answer = await self._answer(asked)
-        self._runtime.asked.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
+        self._runtime.after_answer.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
         return answer
 
     async def _answer(self, asked: Query) -> Recall:
@@ -276,12 +276,12 @@ class ScopeReads:
         self._runtime.guard()
         return await asyncio.to_thread(self._runtime.residue, text)
 
-    async def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+    async def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
         """What a person should settle, oldest first; with `settled` also what was.
 
         Keys that may be one concept were kept apart, and so was what speaks against the user's own word.
         """
-        return await self._read(lambda tx: doubts(tx, settled=settled))
+        return await self._read(lambda tx: list_suspicions(tx, settled=settled))
 
     async def status(self) -> Status:
         """What the scope's user has here, and what is still to be done for it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memhold.facts.redaction import redacted_told
-from memhold.facts.remember import Told
+from memhold.facts.remember import MemoryInput
 from memhold.messages.ingest import Draft
 from memhold.values.answers import Receipt
 from memhold.values.records import Scope
@@ -17,7 +17,7 @@ __all__ = ["cleaned", "cleaned_value", "counted", "noted", "takes_long"]
 _INLINE_BYTES = 20_000
 
 
-def cleaned(runtime: Runtime, told: Told) -> tuple[Told, int]:
+def cleaned(runtime: Runtime, told: MemoryInput) -> tuple[MemoryInput, int]:
     """A note or a fact without its secrets, and how many there were."""
     return (told, 0) if runtime.redactor is None else redacted_told(told, runtime.redactor)
 

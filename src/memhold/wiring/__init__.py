@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.messages.limits import Limits
 from memhold.ports.stores import Clock, Ids, Redactor, Store
-from memhold.verbs.after_answer import Asked
+from memhold.verbs.after_answer import AfterAnswer
 from memhold.verbs.runtime import Runtime, RuntimeSettings
 from memhold.wiring.compaction import Upkeepers, caches_once
 from memhold.wiring.models import (
@@ -33,7 +33,7 @@ from memhold.wiring.system import SystemClock, TimeOrderedIds
 from memhold.wiring.worker import Chains, mirror_of, when_due, worker_of
 
 if TYPE_CHECKING:
-    from memhold.ports.maintenance import Keeper
+    from memhold.ports.maintenance import Maintenance
     from memhold.ports.models import EmbeddingModel
     from memhold.values.answers import Residue
     from memhold.wiring.chains import ChainParts
@@ -80,7 +80,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
             table.chain(name)
         if embeds:
             check_embedding(table, settings.embedding)
-    store, residue, keeper = await open_kept(location, settings, clock, ids)
+    store, residue, maintenance = await open_kept(location, settings, clock, ids)
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
     judges = chain_parts(judge, held, settings, clock, "adjudication")
@@ -90,7 +90,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         ids=ids,
         settings=settings,
         residue=residue,
-        keeper=keeper,
+        maintenance=maintenance,
         parts=parts,
         judges=judges,
         judge=judge_parts(merging, held, settings, clock),
@@ -119,7 +119,7 @@ def assemble(
     judges: ChainParts | None = None,
     judge: ChainParts | None = None,
     model: EmbeddingModel | None = None,
-    keeper: Keeper | None = None,
+    maintenance: Maintenance | None = None,
     held: HeldModels | None = None,
     redactor: Redactor | None = None,
 ) -> Runtime:
@@ -143,13 +143,13 @@ def assemble(
         settings=_for_verbs(settings, consolidates=parts is not None),
         embedding=embedding,
         worker=worker,
-        asked=Asked(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
+        after_answer=AfterAnswer(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
         residue=residue or no_files,
         health=dict if parts is None else parts.health,
         mirror=mirror,
         close_models=None if held is None else held.close,
-        keeper=keeper,
+        maintenance=maintenance,
         tokenizer=tokenizer,
         redactor=redactor,
         compaction=compaction,

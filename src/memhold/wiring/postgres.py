@@ -13,7 +13,7 @@ from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
 
 if TYPE_CHECKING:
-    from memhold.ports.maintenance import Finding, Keeper
+    from memhold.ports.maintenance import Finding, Maintenance
     from memhold.values.answers import Residue
 
 __all__ = [
@@ -61,7 +61,7 @@ def _need_driver() -> None:
         raise InvalidInput("PostgreSQL needs a driver that is not installed: pip install 'memhold[postgres]'")
 
 
-async def open_postgres(location: str, settings: Settings, clock: Clock) -> tuple[Store, Keeper]:
+async def open_postgres(location: str, settings: Settings, clock: Clock) -> tuple[Store, Maintenance]:
     """Open the store, made where the database is empty, and what looks after it.
 
     Raises:
@@ -70,7 +70,7 @@ async def open_postgres(location: str, settings: Settings, clock: Clock) -> tupl
     """
     _need_driver()
     from memhold.storage.postgres.connection import parsed
-    from memhold.storage.postgres.keeper import PostgresKeeper
+    from memhold.storage.postgres.maintenance import PostgresMaintenance
     from memhold.storage.postgres.store import PostgresStore
 
     place = parsed(location)
@@ -86,7 +86,7 @@ async def open_postgres(location: str, settings: Settings, clock: Clock) -> tupl
         listen=settings.worker,
         hnsw_from=settings.postgres_hnsw_from,
     )
-    return store, PostgresKeeper(place, clock=clock, busy_timeout=settings.busy_timeout)
+    return store, PostgresMaintenance(place, clock=clock, busy_timeout=settings.busy_timeout)
 
 
 def postgres_is_there(location: str) -> bool:
@@ -110,9 +110,9 @@ def examine_postgres(location: str) -> tuple[Finding, ...]:
     """What is wrong with a store's database, without opening it as a store."""
     _need_driver()
     from memhold.storage.postgres.connection import parsed
-    from memhold.storage.postgres.keeper import PostgresKeeper
+    from memhold.storage.postgres.maintenance import PostgresMaintenance
 
-    return asyncio.run(PostgresKeeper(parsed(location), clock=SystemClock()).examine())
+    return asyncio.run(PostgresMaintenance(parsed(location), clock=SystemClock()).examine())
 
 
 def no_residue(text: str) -> Residue:

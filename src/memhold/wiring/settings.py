@@ -63,7 +63,7 @@ class Settings:
             estimate.
         worker: whether due work is done in the background while the store is open.
         embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
-        recall_timeout: seconds that a recall waits for an arm; after that it answers without it and says so.
+        recall_timeout: seconds that a recall waits for a signal; after that it answers without it and says so.
         poll_seconds: longest time between two looks for due work, 60 at most; a write wakes at once, on a file that of
             another process within a second.
         model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.

@@ -16,7 +16,7 @@ from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.system import SystemClock, TimeOrderedIds
 
 if TYPE_CHECKING:
-    from memhold.ports.maintenance import Finding, Keeper, Lost, Restoration
+    from memhold.ports.maintenance import Finding, Lost, Maintenance, Restoration
     from memhold.values.answers import Residue
 
 __all__ = ["data_files", "examine_file", "no_files", "open_kept", "open_store", "restore", "sqlite_path"]
@@ -57,7 +57,7 @@ async def open_store(location: str, settings: Settings, clock: Clock, ids: Ids) 
 
 async def open_kept(
     location: str, settings: Settings, clock: Clock, ids: Ids
-) -> tuple[Store, Callable[[str], Residue], Keeper | None]:
+) -> tuple[Store, Callable[[str], Residue], Maintenance | None]:
     """The store at a location, what looks for bytes in its files, and what looks after it.
 
     Raises:
@@ -68,15 +68,15 @@ async def open_kept(
 
         return InMemoryStore(clock, ids), no_files, None
     if is_postgres(location):
-        store, keeper = await open_postgres(location, settings, clock)
-        return store, no_residue, keeper
+        store, maintenance = await open_postgres(location, settings, clock)
+        return store, no_residue, maintenance
     return _sqlite_store(location, settings, clock)
 
 
 def _sqlite_store(
     location: str, settings: Settings, clock: Clock
-) -> tuple[Store, Callable[[str], Residue], Keeper | None]:
-    from memhold.storage.sqlite.keeper import SqliteKeeper
+) -> tuple[Store, Callable[[str], Residue], Maintenance | None]:
+    from memhold.storage.sqlite.maintenance import SqliteMaintenance
     from memhold.storage.sqlite.store import SqliteStore
 
     path = sqlite_path(location)
@@ -89,7 +89,7 @@ def _sqlite_store(
         key=settings.key,
     )
     schema = store.facts.schema
-    keeper = SqliteKeeper(
+    maintenance = SqliteMaintenance(
         path,
         clock=clock,
         schema=schema,
@@ -97,7 +97,7 @@ def _sqlite_store(
         busy_timeout=settings.busy_timeout,
         key=settings.key,
     )
-    return store, partial(_residue, path), keeper
+    return store, partial(_residue, path), maintenance
 
 
 def _residue(path: str, text: str) -> Residue:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memhold.compact.apply import TRUST, Merger, Ruling, unchanged
 from memhold.compact.rollup.plan import Wanted
-from memhold.consolidate.apply_guard import Hold, Verdict
+from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.facts.rollups import _above, _active_of, _of_periods, _period, _superseded, withdraw
 from memhold.index.documents import index_memories
 from memhold.ports.idempotency import keyed_digest
@@ -25,7 +25,9 @@ def history_of(tx: ReadTx) -> list[Memory]:
     return _active_of(tx, "summary", "rollup")
 
 
-def apply_rollup(tx: WriteTx, wanted: Wanted, ruling: Ruling, hold: Hold, merger: Merger) -> tuple[Verdict, str | None]:
+def apply_rollup(
+    tx: WriteTx, wanted: Wanted, ruling: Ruling, hold: ApplyGuard, merger: Merger
+) -> tuple[Verdict, str | None]:
     """The roll-up is written, and what stood for its period before is superseded by it, at once; returns its id.
 
     The parts stay as they are: the change names them at the revision that they have.

@@ -13,7 +13,7 @@ from memhold.compact.judging import Judge
 from memhold.compact.rollup.apply import ROLLED_UP, apply_rollup, declined, history_of
 from memhold.compact.rollup.plan import Plan, Wanted, planned
 from memhold.compact.run import MOST_FAILURES, Run, confined
-from memhold.consolidate.apply_guard import Hold, Verdict
+from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.facts.changed_notes import Bounds
 from memhold.facts.rollups import withdrawn
 from memhold.ports.models import TaskFailed
@@ -74,7 +74,7 @@ class RollUps:
                 after a pause.
         """
         scope = lease.scope
-        run = Run(scope=scope, hold=Hold.under(lease), bounds=self._bounds)
+        run = Run(scope=scope, hold=ApplyGuard.under(lease), bounds=self._bounds)
         await self._run(run)
         if run.error is not None:
             raise run.error
@@ -85,7 +85,7 @@ class RollUps:
         if not await self._store.read(scope, _has_history):
             return Compacted()
         async with held_lease(self._store, scope, DUE_ROLLUP, owner=self._owner, clock=self._clock) as lease:
-            run = Run(scope=scope, hold=Hold.under(lease), bounds=self._bounds)
+            run = Run(scope=scope, hold=ApplyGuard.under(lease), bounds=self._bounds)
             await self._run(run)
             # The lease was the whole user's: what was not looked at is still due.
             if run.left or run.error is not None or scope.agent is not None:
@@ -95,7 +95,7 @@ class RollUps:
 
     async def plan(self, scope: Scope) -> Compacted:
         """What would be rolled up first, without asking a model or changing anything."""
-        run = Run(scope=scope, hold=Hold.nothing(), bounds=self._bounds)
+        run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self._bounds)
         looked = await self._store.read(scope, self._look)
         for wanted in looked.plan.wanted:
             run.note("rolled_up", wanted.parts, f"the {_named(wanted)} is over; the models would be asked")
@@ -170,7 +170,9 @@ class RollUps:
         log.info("The %s: %s, of %d parts", _named(wanted), outcome.replace("_", " "), len(wanted.parts))
         run.note(outcome, wanted.parts, ruling.judgement.reason, memory=made)
 
-    def _applying(self, wanted: Wanted, ruling: Ruling, hold: Hold) -> Callable[[WriteTx], tuple[Verdict, str | None]]:
+    def _applying(
+        self, wanted: Wanted, ruling: Ruling, hold: ApplyGuard
+    ) -> Callable[[WriteTx], tuple[Verdict, str | None]]:
         def work(tx: WriteTx) -> tuple[Verdict, str | None]:
             if ruling.judgement.decision == "merge":
                 return apply_rollup(tx, wanted, ruling, hold, self._merger)

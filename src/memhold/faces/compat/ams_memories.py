@@ -125,7 +125,7 @@ async def search(memhold: OpenStore, principal: Principal, body: SearchBody) -> 
         InvalidInput: a filter has no counterpart.
     """
     if body.distance_threshold is not None:
-        raise not_mapped("distance_threshold: hits are ranked by several arms, and have no distance")
+        raise not_mapped("distance_threshold: hits are ranked by several signals, and have no distance")
     for name in ("last_accessed", "event_date"):
         if getattr(body, name):
             raise not_mapped(f"the filter {name}")

@@ -13,13 +13,13 @@ from typing import Any, Self
 import anyio
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-__all__ = ["Asked", "Incoming", "Outgoing"]
+__all__ = ["Incoming", "OpenRequests", "Outgoing"]
 
 DRAIN_SECONDS = 20.0
 """How long the end of the input is put off at most: over every bound that a tool has."""
 
 
-class Asked:
+class OpenRequests:
     """The ids of requests that came in and are not answered yet."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Asked:
 class _Wrapped:
     """A stream of the SDK, with what the SDK reads of it."""
 
-    def __init__(self, stream: Any, asked: Asked) -> None:
+    def __init__(self, stream: Any, asked: OpenRequests) -> None:
         self._stream = stream
         self._asked = asked
 

@@ -207,7 +207,7 @@ STATUS = _object(
         "set_aside": _number("Raw windows that are not tried again by themselves."),
         "parked": _number("Due work that failed and waits."),
         "models": {"type": "object", "additionalProperties": {"type": "string"}, "description": "Each model's health."},
-        "doubts": _number("What a person should settle."),
+        "open_suspicions": _number("What a person should settle."),
     },
     ["messages", "sessions", "memories", "tiers", "states", "due", "waiting", "raw", "pending"],
 )

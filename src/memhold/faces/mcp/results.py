@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memhold.messages.fences import NOTICE, fence
 from memhold.recall.confidence import THRESHOLD
 from memhold.values.answers import Erasure, Recall, Receipt, Remembered, Status
-from memhold.values.jsonable import iso, to_plain
+from memhold.values.jsonable import iso, to_jsonable
 from memhold.values.records import Change, Memory
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def counted(number: int, noun: str) -> str:
 
 def _some(**values: Any) -> dict[str, Any]:
     """The values that are there, as JSON can hold them."""
-    return {name: to_plain(value) for name, value in values.items() if value is not None and value != ()}
+    return {name: to_jsonable(value) for name, value in values.items() if value is not None and value != ()}
 
 
 def _cut(text: str, item: str) -> tuple[str, bool]:
@@ -96,7 +96,7 @@ def memory_line(memory: Memory) -> str:
 
 
 def _receipt(receipt: Receipt) -> dict[str, Any]:
-    plain: dict[str, Any] = to_plain(receipt)
+    plain: dict[str, Any] = to_jsonable(receipt)
     return plain
 
 
@@ -155,7 +155,7 @@ def _memory(memory: Memory) -> dict[str, Any]:
 def erasure_answer(done: Erasure) -> Answer:
     """What was forgotten, or would be, and how far the bytes are gone."""
     items = f"{counted(len(done.messages), 'message')} and {counted(len(done.memories), 'memory')}"
-    data = to_plain(done)
+    data = to_jsonable(done)
     if done.replayed:
         return Answer(text=f"This was forgotten before with the same key: {items}.", data=data)
     if done.dry_run:
@@ -215,7 +215,7 @@ def _about(hit: Hit) -> list[str]:
 
 def _hit(hit: Hit) -> dict[str, Any]:
     text, truncated = _cut(hit.text, hit.id)
-    why = [f"{one.arm} #{one.rank}" + (f" ({', '.join(one.words)})" if one.words else "") for one in hit.why]
+    why = [f"{one.signal} #{one.rank}" + (f" ({', '.join(one.words)})" if one.words else "") for one in hit.why]
     return _some(
         id=hit.id,
         kind=hit.kind,
@@ -332,7 +332,7 @@ def _day(moment: datetime) -> str:
 
 def status_answer(found: Status) -> Answer:
     """What is here and what is still to be done."""
-    data = {name: value for name, value in to_plain(found).items() if value is not None}
+    data = {name: value for name, value in to_jsonable(found).items() if value is not None}
     kinds = ", ".join(counted(count, kind) for kind, count in sorted(found.memories.items())) or "no memories"
     lines = [f"{counted(found.messages, 'message')} in {counted(found.sessions, 'session')}; {kinds}."]
     if found.pending:
@@ -347,6 +347,6 @@ def status_answer(found: Status) -> Answer:
         lines.append(f"Models that do not answer: {', '.join(resting)}. Saving and recalling go on without them.")
     if found.last_error:
         lines.append(f"Last error of that work: {found.last_error}.")
-    if found.doubts:
-        lines.append(f"{counted(found.doubts, 'doubt')} for a person to settle (memhold suspicions list).")
+    if found.open_suspicions:
+        lines.append(f"{counted(found.open_suspicions, 'suspicion')} for a person to settle (memhold suspicions list).")
     return Answer(text=wire_text("\n".join(lines)), data=data)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.stdio import stdio_server
 
-from memhold.faces.mcp.drain import Asked, Incoming, Outgoing
+from memhold.faces.mcp.drain import Incoming, OpenRequests, Outgoing
 from memhold.faces.mcp.server import Context, Whose, build_server
 from memhold.faces.mcp.tools import Caller, Refused
 from memhold.values.errors import MemholdError
@@ -110,7 +110,7 @@ async def serve_stdio(location: str, principal: Principal, settings: Mapping[str
             loop.add_signal_handler(number, stop)
     try:
         async with stdio_server() as (incoming, outgoing):
-            asked = Asked()
+            asked = OpenRequests()
             await server.run(
                 Incoming(incoming, asked), Outgoing(outgoing, asked), server.create_initialization_options()
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from memhold.faces.python.sync import Portal, SyncStore
+from memhold.faces.python.sync import EventLoopThread, SyncStore
 from memhold.values.errors import StoreClosed
 from memhold.verbs.memory import OpenStore
 from memhold.wiring import build, restore
@@ -88,7 +88,7 @@ class Memhold(SyncStore):
     @classmethod
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Memhold:
         """Open a store, as `AsyncMemhold.open` does; works inside a running event loop too (notebooks)."""
-        portal = Portal()
+        portal = EventLoopThread()
 
         async def opened() -> OpenStore:
             return await AsyncMemhold.open(location, **settings)
@@ -113,7 +113,7 @@ class Memhold(SyncStore):
             StoreBusy: a process has the target open.
             StoreFull, StoreReadOnly: the copy cannot be written; the target is as it was.
         """
-        portal = Portal()
+        portal = EventLoopThread()
         try:
             return portal.run(asyncio.to_thread(restore, backup, target, force=force, key=key))
         finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from memhold.faces.python.portal import Portal
+from memhold.faces.python.event_loop_thread import EventLoopThread
 from memhold.faces.python.sync_admin import SyncAdmin
 from memhold.values.errors import StoreClosed
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         Changes,
         Compacted,
         Consolidated,
-        Doubt,
         Erasure,
+        OpenSuspicion,
         Page,
         Query,
         Recall,
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from memhold.verbs.memory import OpenStore
     from memhold.verbs.scope import AsyncScope
 
-__all__ = ["Portal", "SyncAdmin", "SyncScope", "SyncStore"]
+__all__ = ["EventLoopThread", "SyncAdmin", "SyncScope", "SyncStore"]
 
 
 class SyncStore:
     """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
 
-    def __init__(self, core: OpenStore, portal: Portal) -> None:
+    def __init__(self, core: OpenStore, portal: EventLoopThread) -> None:
         self._core = core
         self._portal = portal
 
@@ -89,7 +89,7 @@ class SyncStore:
 class SyncScope:
     """The verbs of one scope, as `AsyncScope` has them."""
 
-    def __init__(self, core: AsyncScope, portal: Portal) -> None:
+    def __init__(self, core: AsyncScope, portal: EventLoopThread) -> None:
         self._core = core
         self._portal = portal
 
@@ -382,7 +382,7 @@ class SyncScope:
         more: dict[str, Any] = {"since": since, "until": until, "session": session, "raw": raw, "level": level}
         return self._portal.run(self._core.summaries(query, limit=limit, offset=offset, cursor=cursor, **more))
 
-    def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+    def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
         """See `AsyncScope.suspicions`."""
         return self._portal.run(self._core.suspicions(settled=settled))
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from pathlib import Path
 
-    from memhold.faces.python.portal import Portal
+    from memhold.faces.python.event_loop_thread import EventLoopThread
     from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
     from memhold.ports.models import Tally
     from memhold.ports.vector_blocks import Generation
@@ -23,7 +23,7 @@ __all__ = ["SyncAdmin", "SyncTokens"]
 class SyncTokens:
     """The verbs for tokens, as `TokenVerbs` has them."""
 
-    def __init__(self, core: TokenVerbs, portal: Portal) -> None:
+    def __init__(self, core: TokenVerbs, portal: EventLoopThread) -> None:
         self._core = core
         self._portal = portal
 
@@ -59,7 +59,7 @@ class SyncTokens:
 class SyncAdmin:
     """The verbs that look after the whole store, as `Admin` has them."""
 
-    def __init__(self, core: Admin, portal: Portal) -> None:
+    def __init__(self, core: Admin, portal: EventLoopThread) -> None:
         self._core = core
         self._portal = portal
 

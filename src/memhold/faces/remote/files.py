@@ -14,7 +14,7 @@ from memhold.faces.remote.transport import Call, Transport
 from memhold.faces.remote.wire import UPLOAD, zone_name
 from memhold.ports.maintenance import given_path
 from memhold.values.errors import InvalidInput, StoreReadOnly, UnreadableImport
-from memhold.values.jsonable import from_plain
+from memhold.values.jsonable import from_jsonable
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report, replacing
 
 __all__ = ["download", "upload"]
@@ -54,7 +54,7 @@ async def upload(
     asked = {**query, "zone": zone_name(zone)}
     call = Call(method="POST", path="/v1/import", query=asked, upload=pieces, again=True, timeout=_SECONDS)
     try:
-        return from_plain(Report, (await transport.send(call)).data)
+        return from_jsonable(Report, (await transport.send(call)).data)
     except UnreadableImport as error:
         said = str(error).replace(UPLOAD, str(file))
         raise UnreadableImport(said, **{**error.values, "path": str(file)}) from None

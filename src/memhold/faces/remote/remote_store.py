@@ -15,7 +15,7 @@ from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usa
 from memhold.ports.models import Tally
 from memhold.ports.vector_blocks import Generation
 from memhold.values.errors import InvalidInput, InvalidSetting, ScopeDenied
-from memhold.values.jsonable import from_plain
+from memhold.values.jsonable import from_jsonable
 from memhold.values.records import Scope
 from memhold.verbs.admin import Admin, Progress
 from memhold.verbs.memory import OpenStore
@@ -123,14 +123,14 @@ class RemoteAdmin(Admin):
 
     async def usage(self) -> tuple[Usage, ...]:
         """See `Admin.usage`; of the token's namespace alone."""
-        return tuple(from_plain(Usage, one) for one in await self._ask("GET", "/v1/admin/usage"))
+        return tuple(from_jsonable(Usage, one) for one in await self._ask("GET", "/v1/admin/usage"))
 
     async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
         """See `Admin.doctor`; what it finds in other namespaces stays there. Without progress."""
         found = await self._ask("GET", "/v1/admin/doctor")
         if progress is not None:
             progress(1, 1)
-        return tuple(from_plain(Finding, one) for one in found)
+        return tuple(from_jsonable(Finding, one) for one in found)
 
     async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
         """See `Admin.reindex`; of the token's namespace alone. Without progress.
@@ -142,14 +142,14 @@ class RemoteAdmin(Admin):
             own = (await self._ask("GET", "/v1/scope"))["namespace"]
             if namespace != own:
                 raise ScopeDenied(f"the token is bound to namespace {own!r}; leave the namespace out", right="admin")
-        done = from_plain(Rebuilt, await self._ask("POST", "/v1/admin/reindex"))
+        done = from_jsonable(Rebuilt, await self._ask("POST", "/v1/admin/reindex"))
         if progress is not None:
             progress(done.scopes, done.scopes)
         return done
 
     async def ready(self) -> Readiness:
         """See `Admin.ready`."""
-        return from_plain(Readiness, await self._ask("GET", "/v1/admin/ready"))
+        return from_jsonable(Readiness, await self._ask("GET", "/v1/admin/ready"))
 
     @property
     def tokens(self) -> TokenVerbs:

@@ -19,8 +19,8 @@ from memhold.journal.visibility import checked_id
 from memhold.values.answers import (
     Changes,
     Consolidated,
-    Doubt,
     Erasure,
+    OpenSuspicion,
     Page,
     Query,
     Recall,
@@ -30,7 +30,7 @@ from memhold.values.answers import (
 )
 from memhold.values.answers import Residue as ResidueOf
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
-from memhold.values.jsonable import from_plain, json_copy, to_plain
+from memhold.values.jsonable import from_jsonable, json_copy, to_jsonable
 from memhold.values.records import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
 from memhold.verbs.scope_reads import as_tuple
 
@@ -80,7 +80,7 @@ class RemoteScope(RemoteCompact):
     ) -> Receipt:
         """See `AsyncScope.add`."""
         body = {"messages": sent_messages(messages)}
-        return from_plain(Receipt, (await self._once_sent("/v1/messages", body, idempotency_key)).data)
+        return from_jsonable(Receipt, (await self._once_sent("/v1/messages", body, idempotency_key)).data)
 
     async def remember(
         self,
@@ -117,7 +117,7 @@ class RemoteScope(RemoteCompact):
         return await self._remembered("/v1/memories", json_copy(body), idempotency_key)
 
     async def _remembered(self, path: str, body: Any, key: str | None, rev: int | None = None) -> Remembered:
-        return from_plain(Remembered, (await self._once_sent(path, body, key, rev=rev)).data)
+        return from_jsonable(Remembered, (await self._once_sent(path, body, key, rev=rev)).data)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -140,14 +140,14 @@ class RemoteScope(RemoteCompact):
         """See `AsyncScope.settle_suspicion`."""
         path = f"/v1/suspicions/{_in_path(suspicion_id)}/settle"
         body = json_copy({"verdict": verdict})
-        return from_plain(Receipt, (await self._once_sent(path, body, idempotency_key)).data)
+        return from_jsonable(Receipt, (await self._once_sent(path, body, idempotency_key)).data)
 
     async def undo(
         self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
     ) -> Receipt:
         """See `AsyncScope.undo`."""
         path, body = f"/v1/changes/{_in_path(change_id, 'chg_')}/undo", json_copy({"cascade": cascade, "redo": redo})
-        return from_plain(Receipt, (await self._once_sent(path, body, idempotency_key, session=False)).data)
+        return from_jsonable(Receipt, (await self._once_sent(path, body, idempotency_key, session=False)).data)
 
     async def forget(
         self,
@@ -182,17 +182,17 @@ class RemoteScope(RemoteCompact):
             "wait": _bounded(wait),
         }
         answer = await self._once_sent("/v1/forget", json_copy(body), idempotency_key, session=False)
-        return from_plain(Erasure, answer.data)
+        return from_jsonable(Erasure, answer.data)
 
     async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """See `AsyncScope.end_session`."""
-        return from_plain(Receipt, (await self._once_sent("/v1/sessions/end", None, idempotency_key)).data)
+        return from_jsonable(Receipt, (await self._once_sent("/v1/sessions/end", None, idempotency_key)).data)
 
     async def consolidate(self) -> Consolidated:
         """See `AsyncScope.consolidate`; where models take longer than a server waits, it says so in `last_error`."""
         path = "/v1/sessions/consolidate"
         call = Call(method="POST", path=path, query=self._session, timeout=CALL_SECONDS)
-        return from_plain(Consolidated, (await self._transport.send(call)).data)
+        return from_jsonable(Consolidated, (await self._transport.send(call)).data)
 
     # ------------------------------------------------------------------------------------------------ reading
 
@@ -222,7 +222,7 @@ class RemoteScope(RemoteCompact):
     ) -> Recall:
         """See `AsyncScope.recall`."""
         if isinstance(query, Query):
-            body = to_plain(query)
+            body = to_jsonable(query)
         else:
             body = {
                 "text": query,
@@ -246,7 +246,7 @@ class RemoteScope(RemoteCompact):
                 "snapshot": snapshot,
                 "cursor": cursor,
             }
-        return from_plain(Recall, await self._post("/v1/recall", json_copy(body), again=True, query=self._session))
+        return from_jsonable(Recall, await self._post("/v1/recall", json_copy(body), again=True, query=self._session))
 
     async def context(
         self,
@@ -273,14 +273,14 @@ class RemoteScope(RemoteCompact):
             "crossover_turn_threshold": crossover_turn_threshold,
             "model": model,
         }
-        return from_plain(Context, await self._post("/v1/context", json_copy(body), again=True, query=self._session))
+        return from_jsonable(Context, await self._post("/v1/context", json_copy(body), again=True, query=self._session))
 
     async def get(self, item_id: str) -> Message | Memory:
         """See `AsyncScope.get`."""
         item = _in_path(item_id)
         if item.startswith("msg_"):
-            return from_plain(Message, await self._ask(f"/v1/messages/{item}"))
-        return from_plain(Memory, await self._ask(f"/v1/memories/{item}"))
+            return from_jsonable(Message, await self._ask(f"/v1/messages/{item}"))
+        return from_jsonable(Memory, await self._ask(f"/v1/memories/{item}"))
 
     async def list(
         self,
@@ -300,7 +300,7 @@ class RemoteScope(RemoteCompact):
             "limit": limit,
             "cursor": cursor,
         }
-        return from_plain(Page, await self._ask("/v1/memories", query))
+        return from_jsonable(Page, await self._ask("/v1/memories", query))
 
     async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
         """See `AsyncScope.messages`; a long stretch comes in several calls."""
@@ -308,7 +308,7 @@ class RemoteScope(RemoteCompact):
         while True:
             query = {**self._session, "after": after, "limit": limit - len(found)}
             page = await self._ask("/v1/messages", query)
-            found += [from_plain(Message, one) for one in page["items"]]
+            found += [from_jsonable(Message, one) for one in page["items"]]
             if page["cursor"] is None or len(found) >= limit:
                 return tuple(found)
             after = page["cursor"]
@@ -322,20 +322,20 @@ class RemoteScope(RemoteCompact):
     async def history(self, item_id: str) -> tuple[Change, ...]:
         """See `AsyncScope.history`."""
         found = await self._ask(f"/v1/memories/{_in_path(item_id)}/history")
-        return tuple(from_plain(Change, one) for one in found)
+        return tuple(from_jsonable(Change, one) for one in found)
 
     async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
         """See `AsyncScope.changes`."""
-        return from_plain(Changes, await self._ask("/v1/changes", {"after": after, "limit": limit}))
+        return from_jsonable(Changes, await self._ask("/v1/changes", {"after": after, "limit": limit}))
 
-    async def suspicions(self, *, settled: bool = False) -> tuple[Doubt, ...]:
+    async def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
         """See `AsyncScope.suspicions`."""
         found = await self._ask("/v1/suspicions", {"settled": bool(settled)})
-        return tuple(from_plain(Doubt, one) for one in found)
+        return tuple(from_jsonable(OpenSuspicion, one) for one in found)
 
     async def status(self) -> Status:
         """See `AsyncScope.status`."""
-        return from_plain(Status, await self._ask("/v1/status"))
+        return from_jsonable(Status, await self._ask("/v1/status"))
 
     async def residue(self, text: str) -> ResidueOf:
         """A server does not tell: its files hold others' memory too.

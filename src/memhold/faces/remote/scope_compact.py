@@ -10,7 +10,7 @@ from uuid import uuid4
 from memhold.faces.remote.transport import Call, Transport
 from memhold.faces.remote.wire import key_header
 from memhold.values.answers import Compacted, Retained
-from memhold.values.jsonable import from_plain, json_copy
+from memhold.values.jsonable import from_jsonable, json_copy
 from memhold.values.records import Kind, Scope
 from memhold.verbs.scope import AsyncScope
 
@@ -49,7 +49,7 @@ class RemoteCompact(AsyncScope):
 
     async def compact(self, *, dry_run: bool = False) -> Compacted:
         """See `AsyncScope.compact`; where models take longer than a server waits, it says so in `last_error`."""
-        return from_plain(Compacted, await self._tidied("/v1/compact", {}, dry_run=dry_run))
+        return from_jsonable(Compacted, await self._tidied("/v1/compact", {}, dry_run=dry_run))
 
     async def retain(
         self,
@@ -73,7 +73,7 @@ class RemoteCompact(AsyncScope):
         }
         key = uuid4().hex if idempotency_key is None else idempotency_key
         found = await self._tidied("/v1/retain", body, dry_run=dry_run, key=None if dry_run else key)
-        return tuple(from_plain(Retained, one) for one in found)
+        return tuple(from_jsonable(Retained, one) for one in found)
 
 
 def _seconds(span: timedelta | None) -> float | None:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from memhold.values import errors
 from memhold.values.errors import Attempt, InvalidInput, InvalidMessage, MemholdError, NaiveTime, StoreError
-from memhold.values.jsonable import from_plain, iso, json_copy
+from memhold.values.jsonable import from_jsonable, iso, json_copy
 
 __all__ = ["PREFIX", "UPLOAD", "error_of", "key_header", "sent_messages", "sent_time", "zone_name", "zone_of"]
 
@@ -42,7 +42,7 @@ def _back(name: str, value: Any) -> Any:
     if not isinstance(value, list):
         return value
     if name == "attempts":
-        return tuple(from_plain(Attempt, one) for one in value)
+        return tuple(from_jsonable(Attempt, one) for one in value)
     return tuple(value)
 
 

@@ -94,7 +94,7 @@ class RecallBody(_Body):
     as_of: Time | None = None
     known_at: Time | None = None
     include_superseded: bool = False
-    arms: list[str] | None = None
+    signals: list[str] | None = None
     neighbours: int = 0
     explain: bool = False
     snapshot: str | None = None

@@ -14,7 +14,7 @@ from memhold.faces.rest.bodies import UndoBody
 from memhold.faces.rest.frame import IdempotencyKey, Routes, example, given_key, json_response, scope_for
 from memhold.values.answers import Changes, Receipt
 from memhold.values.errors import InvalidInput, RateLimited
-from memhold.values.jsonable import body_json, to_plain
+from memhold.values.jsonable import body_json, to_jsonable
 from memhold.values.principal import still_stands
 from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
@@ -145,7 +145,7 @@ async def _events(
     while not streams.ended and await stands():
         page = await scope.changes(after=cursor, limit=_PAGE)
         for change in page.items:
-            yield f"id: {change.seq}\nevent: change\ndata: {body_json(to_plain(change))}\n\n".encode()
+            yield f"id: {change.seq}\nevent: change\ndata: {body_json(to_jsonable(change))}\n\n".encode()
         silent = 0.0 if page.items else silent + streams.poll_seconds
         cursor = page.cursor
         if silent >= streams.beat_seconds:

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 
 from memhold.faces.problems import MEDIA_TYPE
 from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
-from memhold.values.jsonable import body_json, parse_time, to_plain
+from memhold.values.jsonable import body_json, parse_time, to_jsonable
 from memhold.values.principal import Principal, Right, principal_of
 from memhold.values.records import MAX_NAME
 from memhold.verbs.memory import OpenStore
@@ -230,7 +230,7 @@ def scope_for(memhold: OpenStore, request: Request, right: Right, session: str |
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A value of the library as its plain JSON; whatever text it holds, the bytes are valid UTF-8."""
-    body = body_json(to_plain(value)).encode()
+    body = body_json(to_jsonable(value)).encode()
     return Response(
         body, status, headers={"cache-control": "no-store", **(headers or {})}, media_type="application/json"
     )

@@ -1,4 +1,4 @@
-"""Routes of memories: what is told or derived, corrected, pinned, forgotten, doubted."""
+"""Routes of memories: what is told or derived, corrected, pinned, forgotten, suspected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memhold.faces.rest.frame import (
 )
 from memhold.faces.rest.messages import forget_one, only
 from memhold.history.forget import Sources
-from memhold.values.answers import Doubt, Erasure, Page, Receipt, Remembered
+from memhold.values.answers import Erasure, OpenSuspicion, Page, Receipt, Remembered
 from memhold.values.errors import NotFound, RevisionConflict
 from memhold.values.records import KINDS, STATES, Change, Kind, Memory, State
 from memhold.verbs.memory import OpenStore
@@ -209,7 +209,7 @@ async def _still(scope: AsyncScope, memory_id: str, rev: int | None) -> None:
 
 
 def _doubt(routes: Routes, memhold: OpenStore) -> None:
-    @routes.get("/suspicions", answer=list[Doubt], summary="What a person should settle")
+    @routes.get("/suspicions", answer=list[OpenSuspicion], summary="What a person should settle")
     async def suspicions(request: Request, *, settled: bool = False) -> Response:
         """Keys that may be one concept, and statements against the user's own word; oldest first."""
         return json_response(await scope_for(memhold, request, "read").suspicions(settled=settled))

@@ -21,7 +21,7 @@ from memhold.verbs.memory import OpenStore
 __all__ = ["read_routes"]
 
 _TIMES = ("since", "until", "as_of", "known_at")
-_LISTS = ("kinds", "states", "tiers", "roles", "arms")
+_LISTS = ("kinds", "states", "tiers", "roles", "signals")
 _RECALL = example(
     a_question={"text": "what does she eat"},
     only_facts_as_of_then={"text": "city", "kinds": ["fact"], "as_of": "2025-01-01T00:00:00Z"},

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, Protocol
 
-__all__ = ["Spoken", "asked_delay", "seconds_of"]
+__all__ = ["ErrorWords", "asked_delay", "seconds_of"]
 
 
-class Spoken(Protocol):
+class ErrorWords(Protocol):
     """What of an error document can name a delay: a field, in seconds, or its words in lower case."""
 
     @property
@@ -87,7 +87,7 @@ def _moment(text: str, now: datetime | None) -> float | None:
     return max(0.0, epoch - now.timestamp()) if now is not None else None
 
 
-def asked_delay(headers: Mapping[str, str], documents: Iterable[Spoken], now: datetime | None) -> float | None:
+def asked_delay(headers: Mapping[str, str], documents: Iterable[ErrorWords], now: datetime | None) -> float | None:
     """The seconds that the provider asked to wait, from the most to the least explicit place; None if it did not.
 
     `retry-after-ms` (Azure, OpenAI), `retry-after` (RFC 9110: seconds or a date; the answer's own `date` is the clock

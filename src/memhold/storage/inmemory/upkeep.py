@@ -40,7 +40,7 @@ class InMemoryUpkeep:
             return [self._lease(key, owner, now, seconds) for key in self._fair(kinds, now, scope)[: max(limit, 0)]]
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
-        """Hold a lease longer; False when it was lost."""
+        """ApplyGuard a lease longer; False when it was lost."""
         await asyncio.sleep(0)
         with self._unit() as now:
             claim = self._held(lease, now)

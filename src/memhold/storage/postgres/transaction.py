@@ -14,7 +14,7 @@ from memhold.ports.stores import Clock
 from memhold.storage.postgres.connection import Session, in_our_words, is_lost, is_race
 from memhold.storage.postgres.statements import QUERIES, PostgresStatements
 from memhold.storage.postgres.writing import PostgresWrite
-from memhold.storage.sql.row_batches import Gathered
+from memhold.storage.sql.row_batches import RowBatch
 from memhold.values.errors import StoreError
 from memhold.values.records import Scope, from_micros, micros
 
@@ -46,7 +46,7 @@ class WriteTransaction:
         self._mark = secrets.token_bytes(MARK_BYTES)
         self._before = b""
         self._sql = PostgresStatements(connection, holds=True)
-        self._gathered = Gathered(self._sql)
+        self._gathered = RowBatch(self._sql)
         self._now = self._begin(scope)
 
     def _begin(self, scope: Scope) -> datetime:

@@ -9,7 +9,7 @@ from memhold.ports.vector_blocks import UNSEEN, VECTOR_DOCUMENTS, VectorBlock, b
 from memhold.storage.postgres.connection import Reals
 from memhold.storage.postgres.near import covered, row_changes
 from memhold.storage.sql import rows
-from memhold.storage.sql.row_batches import Gathered
+from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.sql.writes import SqlWrite
 from memhold.values.answers import Due
 from memhold.values.records import Scope
@@ -20,7 +20,7 @@ __all__ = ["PostgresWrite"]
 class PostgresWrite(SqlWrite):
     """`WriteTx`; `woke` says whether work was made due."""
 
-    def __init__(self, gathered: Gathered, scope: Scope, now: datetime) -> None:
+    def __init__(self, gathered: RowBatch, scope: Scope, now: datetime) -> None:
         super().__init__(gathered, scope, now)
 
     def due_item(self, kind: str, ref: str) -> Due | None:

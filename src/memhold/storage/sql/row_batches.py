@@ -19,7 +19,7 @@ from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Rows, Statements
 from memhold.values.records import Change, Message, Session
 
-__all__ = ["Gathered", "touching", "writing"]
+__all__ = ["RowBatch", "touching", "writing"]
 
 Owner = tuple[str, str]
 Bound = Mapping[str, Any]
@@ -85,7 +85,7 @@ class Known:
         for known in (self.owners, self.seqs, self.sessions, self.tails):
             known.clear()
 
-    def learn(self, gathered: Gathered, now: datetime) -> None:
+    def learn(self, gathered: RowBatch, now: datetime) -> None:
         """Take over what a group has committed, and when."""
         if len(self.sessions) > _MOST_KNOWN:
             self.clear()
@@ -105,12 +105,12 @@ class _Begun:
     lengths: tuple[int, int, int]
     kept: list[tuple[str, Any, Any]] = field(default_factory=list)
     owners: set[Owner] = field(default_factory=set)
-    whole: Gathered | None = None
+    whole: RowBatch | None = None
     """Everything as it was, once rows of earlier writes were written out within this one."""
 
 
 @dataclass(slots=True)
-class Gathered:
+class RowBatch:
     """The rows that wait, and the rows read to make them; one for each group of writes."""
 
     sql: Statements
@@ -136,13 +136,13 @@ class Gathered:
         """The write that began has done its part; nothing of it is taken back alone any more."""
         self.begun = None
 
-    def taken_back(self) -> Gathered:
+    def taken_back(self) -> RowBatch:
         """The state before the write that failed; what it put into the database is rolled back beside this."""
         begun = self.begun
         assert begun is not None  # noqa: S101 - a write that fails has begun
         return begun.whole or self._undone(begun)
 
-    def _undone(self, begun: _Begun) -> Gathered:
+    def _undone(self, begun: _Begun) -> RowBatch:
         for name, key, value in reversed(begun.kept):
             container = getattr(self, name)
             if value is _ABSENT:
@@ -159,8 +159,8 @@ class Gathered:
         """Whether there is anything to write."""
         return bool(self.owners or self.seqs or self.messages or self.changes)
 
-    def _copy(self) -> Gathered:
-        return Gathered(
+    def _copy(self) -> RowBatch:
+        return RowBatch(
             sql=self.sql,
             known=self.known,
             owners={owner: counters.copy() for owner, counters in self.owners.items()},

@@ -13,7 +13,7 @@ from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropp
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows
 from memhold.storage.sql.reads import SqlRead
-from memhold.storage.sql.row_batches import Gathered
+from memhold.storage.sql.row_batches import RowBatch
 from memhold.values.errors import RevisionConflict, StoreError
 from memhold.values.records import (
     Change,
@@ -40,7 +40,7 @@ class SqlWrite(SqlRead):
     `woke` says whether work was made due, `marked` whether the savepoint of this unit was begun.
     """
 
-    def __init__(self, gathered: Gathered, scope: Scope, now: datetime) -> None:
+    def __init__(self, gathered: RowBatch, scope: Scope, now: datetime) -> None:
         super().__init__(gathered.sql, scope, now)
         self._gathered = gathered
         self.woke = False
@@ -78,7 +78,7 @@ class SqlWrite(SqlRead):
             self._mark()
         self._gathered.flush()
 
-    def _gather(self) -> Gathered:
+    def _gather(self) -> RowBatch:
         self._check_open()
         return self._gathered
 

@@ -23,7 +23,7 @@ from memhold.ports.maintenance import Manifest
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
 from memhold.values.errors import BackupDamaged, InvalidInput, MemholdError, StoreFull, StoreReadOnly
-from memhold.values.jsonable import from_plain, iso
+from memhold.values.jsonable import from_jsonable, iso
 
 __all__ = [
     "COPY",
@@ -153,7 +153,7 @@ def read_manifest(folder: Path) -> Manifest:
         BackupDamaged: it is not there or cannot be read, or a newer Memhold wrote it.
     """
     try:
-        manifest = from_plain(Manifest, json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+        manifest = from_jsonable(Manifest, json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
     except (OSError, ValueError, MemholdError) as error:
         raise _damaged(folder, f"its {MANIFEST} cannot be read ({error})") from None
     if manifest.format != FORMAT or manifest.version != VERSION or manifest.file != COPY:

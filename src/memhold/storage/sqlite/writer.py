@@ -20,7 +20,7 @@ import apsw
 from memhold.ports.stores import Clock, Priority
 from memhold.ports.transaction import WriteTx
 from memhold.storage.deliver_results import given_up, settle
-from memhold.storage.sql.row_batches import Gathered, Known
+from memhold.storage.sql.row_batches import Known, RowBatch
 from memhold.storage.sqlite.connection import translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteStatements
 from memhold.storage.sqlite.writing import SqliteWrite
@@ -210,8 +210,8 @@ class Writer:
             self._woke()
 
     def _one(
-        self, job: _Job, scope: Scope, gathered: Gathered, now: datetime
-    ) -> tuple[Gathered, Any, BaseException | None, bool]:
+        self, job: _Job, scope: Scope, gathered: RowBatch, now: datetime
+    ) -> tuple[RowBatch, Any, BaseException | None, bool]:
         """Run one write in its savepoint: what is gathered after it, its result or its error, whether it made work due.
 
         A write that fails leaves what was gathered before it.
@@ -257,7 +257,7 @@ class Writer:
             self._version = version
             self._unheard = True
 
-    def _begin(self) -> tuple[Gathered, datetime]:
+    def _begin(self) -> tuple[RowBatch, datetime]:
         """Begin a transaction; its time is never before the last recorded one, whoever wrote that."""
         self._connection.execute("BEGIN IMMEDIATE")
         self._check()
@@ -265,9 +265,9 @@ class Writer:
         if self._known.clock is None:
             self._known.clock = from_micros(int(self._connection.execute(QUERIES["read_clock"]).get))
         now = max(self._clock.now(), self._known.clock)
-        return Gathered(SqliteStatements(self._connection), self._known), now
+        return RowBatch(SqliteStatements(self._connection), self._known), now
 
-    def _commit(self, gathered: Gathered, now: datetime) -> None:
+    def _commit(self, gathered: RowBatch, now: datetime) -> None:
         gathered.write()
         self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
         self._connection.execute("COMMIT")

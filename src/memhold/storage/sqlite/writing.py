@@ -6,7 +6,7 @@ from datetime import datetime
 
 import apsw
 
-from memhold.storage.sql.row_batches import Gathered
+from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.sql.writes import SqlWrite
 from memhold.values.records import Scope
 
@@ -16,7 +16,7 @@ __all__ = ["SqliteWrite"]
 class SqliteWrite(SqlWrite):
     """`WriteTx` over the writer's connection."""
 
-    def __init__(self, gathered: Gathered, scope: Scope, now: datetime, *, connection: apsw.Connection) -> None:
+    def __init__(self, gathered: RowBatch, scope: Scope, now: datetime, *, connection: apsw.Connection) -> None:
         super().__init__(gathered, scope, now)
         self._connection = connection
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from memhold.values.errors import ForkedProcess, StoreClosed, WrongLoop
 
-__all__ = ["Portal"]
+__all__ = ["EventLoopThread"]
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ LAST_CALLS_SECONDS = 5.0
 """How long closing waits for calls of other threads that the closed store must end."""
 
 
-class Portal:
+class EventLoopThread:
     """A thread with an event loop; calls from any other thread run on it, one after the other or side by side."""
 
     def __init__(self) -> None:

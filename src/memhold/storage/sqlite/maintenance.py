@@ -1,4 +1,4 @@
-"""`Keeper` over one SQLite file: connections of its own, in threads, so that nothing waits for a long look."""
+"""`Maintenance` over one SQLite file: connections of its own, in threads, so that nothing waits for a long look."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from memhold.values.records import Scope, from_micros
 if TYPE_CHECKING:
     from memhold.ports.maintenance import Finding, Manifest, Usage
 
-__all__ = ["SqliteKeeper"]
+__all__ = ["SqliteMaintenance"]
 
 T = TypeVar("T")
 
 
-class SqliteKeeper:
+class SqliteMaintenance:
     """Backups, check-ups and long looks at one file."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""`Keeper` over one PostgreSQL database: connections of its own, in threads, so that nothing waits for a long look."""
+"""Maintenance of one PostgreSQL database: connections of its own, in threads, so that nothing waits for a long look."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from memhold.storage.postgres.store import snapshot
 from memhold.values.errors import InvalidInput
 from memhold.values.records import Scope
 
-__all__ = ["PostgresKeeper"]
+__all__ = ["PostgresMaintenance"]
 
 T = TypeVar("T")
 
 
-class PostgresKeeper:
+class PostgresMaintenance:
     """Check-ups and long looks at one database; its backups are PostgreSQL's own."""
 
     def __init__(self, location: Location, *, clock: Clock, busy_timeout: float = 10.0) -> None:
