@@ -17,10 +17,10 @@ import click
 
 from memhold.cli.frame import default_db
 from memhold.cli.main import COMMANDS, cli
-from memhold.verbs.admin import Admin
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.local_admin import Admin
+from memhold.verbs.local_store import LocalStore
+from memhold.verbs.local_tokens import TokenVerbs
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.token_verbs import TokenVerbs
 from tests.documents import ROOT
 
 __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
@@ -28,7 +28,7 @@ __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands"
 VERBS = ROOT / "docs" / "reference" / "verbs.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 MCP = ROOT / "docs" / "reference" / "mcp.md"
-FACES = {AsyncScope: "", OpenStore: "", Admin: "", TokenVerbs: "tokens."}
+FACES = {AsyncScope: "", LocalStore: "", Admin: "", TokenVerbs: "tokens."}
 """The faces, and what stands before a verb's name in its heading."""
 LINE = 110
 _VERB = re.compile(r"^### ([\w.]+)\n\n```python\n.*?^```$", re.MULTILINE | re.DOTALL)

@@ -15,12 +15,12 @@ import pytest
 from memhold import AsyncMemhold, Memhold
 from memhold.faces.python.sync import SyncAdmin, SyncScope, SyncStore
 from memhold.faces.python.sync_admin import SyncTokens
-from memhold.verbs.admin import Admin
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.local_admin import Admin
+from memhold.verbs.local_store import LocalStore
+from memhold.verbs.local_tokens import TokenVerbs
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.token_verbs import TokenVerbs
 
-FACES = [(AsyncScope, SyncScope), (OpenStore, SyncStore), (Admin, SyncAdmin), (TokenVerbs, SyncTokens)]
+FACES = [(AsyncScope, SyncScope), (LocalStore, SyncStore), (Admin, SyncAdmin), (TokenVerbs, SyncTokens)]
 # Where the sync face returns its own kind of a thing.
 TWINS = {AsyncScope: SyncScope, Admin: SyncAdmin}
 
@@ -104,7 +104,7 @@ def test_the_sync_face_passes_on_every_argument(core: type, face: type, name: st
 
 
 def test_the_two_open_alike() -> None:
-    named = set(verbs(AsyncMemhold)) - set(verbs(OpenStore))
+    named = set(verbs(AsyncMemhold)) - set(verbs(LocalStore))
     assert named >= {"restore"}
     assert named == set(verbs(Memhold)) - set(verbs(SyncStore))
     for name in {"open", *named}:

@@ -9,7 +9,7 @@ from memhold.server.metrics import Metrics
 from memhold.server.routing import READY_SECONDS, PathRouter
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.disk import FaultyDisk
-from memhold.verbs.admin import Admin
+from memhold.verbs.local_admin import Admin
 from memhold.wiring import assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock

@@ -14,8 +14,8 @@ from memhold.faces.mcp import outputs as gives
 
 if TYPE_CHECKING:
     from memhold.values.principal import Principal, Right
-    from memhold.verbs.memory import OpenStore
     from memhold.verbs.scope import AsyncScope
+    from memhold.verbs.store import AsyncStore
 
 __all__ = ["TOOLS", "Caller", "Refused", "ToolSpec"]
 
@@ -24,13 +24,8 @@ __all__ = ["TOOLS", "Caller", "Refused", "ToolSpec"]
 class Caller:
     """Who asks, and the store that is asked. Whose memory it is comes from the principal alone."""
 
-    memhold: OpenStore
+    memhold: AsyncStore
     principal: Principal
-
-    @property
-    def secret(self) -> bytes:
-        """What fences of this store are made with."""
-        return self.memhold._runtime.store.facts.secret  # noqa: SLF001 - the key of the fences stays in the package
 
     def scope(self, session: str | None = None) -> AsyncScope:
         """The principal's scope, in that session, or in the one that the connection began with.

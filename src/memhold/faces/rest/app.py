@@ -27,7 +27,7 @@ from memhold.faces.rest.memories import memories_routes
 from memhold.faces.rest.messages import messages_routes
 from memhold.faces.rest.read import read_routes
 from memhold.values.errors import InvalidInput, MemholdError
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.store import AsyncStore
 
 __all__ = ["RestOptions", "rest_app"]
 
@@ -56,7 +56,7 @@ class RestOptions:
     streams: Streams = field(default_factory=Streams)
 
 
-def rest_app(memhold: OpenStore, options: RestOptions | None = None) -> FastAPI:
+def rest_app(memhold: AsyncStore, options: RestOptions | None = None) -> FastAPI:
     """The application with every route under `/v1`, and its OpenAPI at `/openapi.json`.
 
     It serves on the event loop that opened the store.

@@ -16,8 +16,8 @@ from memhold.values.answers import Changes, Receipt
 from memhold.values.errors import InvalidInput, RateLimited
 from memhold.values.jsonable import body_json, to_jsonable
 from memhold.values.principal import still_stands
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store import AsyncStore
 
 __all__ = ["Streams", "changes_routes"]
 
@@ -57,14 +57,14 @@ class Streams:
             return
 
 
-def changes_routes(routes: Routes, memhold: OpenStore, streams: Streams) -> None:
+def changes_routes(routes: Routes, memhold: AsyncStore, streams: Streams) -> None:
     """The routes under `/v1/changes`."""
     _pages(routes, memhold)
     _stream(routes, memhold, streams)
     _undo(routes, memhold)
 
 
-def _pages(routes: Routes, memhold: OpenStore) -> None:
+def _pages(routes: Routes, memhold: AsyncStore) -> None:
     @routes.get("/changes", answer=Changes, summary="What changed")
     async def changes(
         request: Request,
@@ -83,7 +83,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _stream(routes: Routes, memhold: OpenStore, streams: Streams) -> None:
+def _stream(routes: Routes, memhold: AsyncStore, streams: Streams) -> None:
     @routes.get("/changes/stream", answer=None, responses=_EVENTS, summary="Changes as they come")
     async def stream(
         request: Request,
@@ -155,7 +155,7 @@ async def _events(
             await streams.pause()
 
 
-def _undo(routes: Routes, memhold: OpenStore) -> None:
+def _undo(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post("/changes/{change_id}/undo", answer=Receipt, summary="Undo a change")
     async def undo(
         request: Request,

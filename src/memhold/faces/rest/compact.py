@@ -12,7 +12,7 @@ from memhold.faces.rest.bodies import CompactBody, RetainBody
 from memhold.faces.rest.frame import IdempotencyKey, Routes, SessionName, example, given_key, json_response, scope_for
 from memhold.faces.rest.messages import LONGEST_WAIT
 from memhold.values.answers import Compacted, Retained
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.store import AsyncStore
 
 __all__ = ["compact_routes"]
 
@@ -23,7 +23,7 @@ _RETAIN = example(
 )
 
 
-def compact_routes(routes: Routes, memhold: OpenStore) -> None:
+def compact_routes(routes: Routes, memhold: AsyncStore) -> None:
     """The routes `/v1/compact` and `/v1/retain`."""
 
     @routes.post("/compact", answer=Compacted, summary="Merge what says the same")

@@ -22,7 +22,7 @@ from memhold.faces.rest.messages import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
 from memhold.values.errors import UnreadableImport
 from memhold.verbs.files import BATCH_MESSAGES, Report
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.store import AsyncStore
 
 __all__ = ["data_routes"]
 
@@ -42,7 +42,7 @@ class Settled(BaseModel):
     settled: bool
 
 
-def data_routes(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
+def data_routes(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
     """The routes `/v1/import`, `/v1/export` and those under `/v1/admin`."""
     _import(routes, memhold, scratch)
     _export(routes, memhold, scratch)
@@ -67,7 +67,7 @@ _UPLOAD = {
 }
 
 
-def _import(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
+def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
     @routes.post("/import", answer=Report, openapi_extra=_UPLOAD, summary="Import a file")
     async def import_file(
         request: Request,
@@ -104,7 +104,7 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _export(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
+def _export(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
     @routes.get("/export", answer=Pages, responses=_EXPORTED, summary="Export the scope")
     async def export(
         request: Request, format: Literal["jsonl", "markdown"] = "jsonl", session: str | None = None
@@ -128,7 +128,7 @@ def _texts(files: Sequence[str]) -> dict[str, str]:
     return {Path(file).name: Path(file).read_text(encoding="utf-8") for file in files}
 
 
-def _admin(routes: Routes, memhold: OpenStore) -> None:
+def _admin(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post("/admin/settle", answer=Settled, summary="Do due work now")
     async def settle(
         request: Request,

@@ -15,8 +15,8 @@ from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
 from memhold.values.jsonable import body_json, parse_time, to_jsonable
 from memhold.values.principal import Principal, Right, principal_of
 from memhold.values.records import MAX_NAME
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store import AsyncStore
 
 __all__ = [
     "IdempotencyKey",
@@ -217,7 +217,7 @@ def caller(request: Request, right: Right) -> Principal:
     return principal
 
 
-def scope_for(memhold: OpenStore, request: Request, right: Right, session: str | None = None) -> AsyncScope:
+def scope_for(memhold: AsyncStore, request: Request, right: Right, session: str | None = None) -> AsyncScope:
     """The verbs of the caller's scope, where it has the right.
 
     Raises:

@@ -26,8 +26,8 @@ from memhold.history.forget import Sources
 from memhold.values.answers import Erasure, OpenSuspicion, Page, Receipt, Remembered
 from memhold.values.errors import NotFound, RevisionConflict
 from memhold.values.records import KINDS, STATES, Change, Kind, Memory, State
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store import AsyncStore
 
 __all__ = ["memories_routes"]
 
@@ -51,7 +51,7 @@ def _names(of: Any) -> str:
     return f"^(({one})(,({one}))*)?$"
 
 
-def memories_routes(routes: Routes, memhold: OpenStore) -> None:
+def memories_routes(routes: Routes, memhold: AsyncStore) -> None:
     """The routes under `/v1/memories`, `/v1/forget` and `/v1/suspicions`."""
     _tell(routes, memhold)
     _read(routes, memhold)
@@ -64,7 +64,7 @@ def _told(told: Remembered, status: int = 200) -> Response:
     return json_response(told, status, None if told.memory is None else etag(told.memory.rev))
 
 
-def _tell(routes: Routes, memhold: OpenStore) -> None:
+def _tell(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post("/memories", status_code=201, answer=Remembered, responses=_TAGGED, summary="Remember")
     async def remember(
         request: Request,
@@ -84,7 +84,7 @@ def _tell(routes: Routes, memhold: OpenStore) -> None:
         return _told(told, 201 if told.receipt.change_ids and not told.receipt.replayed else 200)
 
 
-def _read(routes: Routes, memhold: OpenStore) -> None:
+def _read(routes: Routes, memhold: AsyncStore) -> None:
     @routes.get("/memories", answer=Page, summary="List memories")
     async def memories(
         request: Request,
@@ -120,7 +120,7 @@ def _read(routes: Routes, memhold: OpenStore) -> None:
         return json_response(await scope_for(memhold, request, "read").history(memory_id))
 
 
-def _change(routes: Routes, memhold: OpenStore) -> None:
+def _change(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post("/memories/{memory_id}/correct", answer=Remembered, responses=_TAGGED, summary="Correct")
     async def correct(
         request: Request,
@@ -160,7 +160,7 @@ def _change(routes: Routes, memhold: OpenStore) -> None:
         return _told(await scope.unpin(memory_id, rev=given_rev(if_match), idempotency_key=given_key(idempotency_key)))
 
 
-def _forget(routes: Routes, memhold: OpenStore) -> None:
+def _forget(routes: Routes, memhold: AsyncStore) -> None:
     @routes.delete("/memories/{memory_id}", answer=Erasure, summary="Forget a memory")
     async def forget_memory(
         request: Request,
@@ -208,7 +208,7 @@ async def _still(scope: AsyncScope, memory_id: str, rev: int | None) -> None:
         )
 
 
-def _doubt(routes: Routes, memhold: OpenStore) -> None:
+def _doubt(routes: Routes, memhold: AsyncStore) -> None:
     @routes.get("/suspicions", answer=list[OpenSuspicion], summary="What a person should settle")
     async def suspicions(request: Request, *, settled: bool = False) -> Response:
         """Keys that may be one concept, and statements against the user's own word; oldest first."""

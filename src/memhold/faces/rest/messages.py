@@ -14,8 +14,8 @@ from memhold.history.forget import Sources
 from memhold.values.answers import Consolidated, Erasure, Receipt
 from memhold.values.errors import WrongKind
 from memhold.values.records import Change, Message
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store import AsyncStore
 
 __all__ = ["LONGEST_WAIT", "forget_one", "messages_routes", "only"]
 
@@ -52,14 +52,14 @@ class Text(BaseModel):
     text: str
 
 
-def messages_routes(routes: Routes, memhold: OpenStore) -> None:
+def messages_routes(routes: Routes, memhold: AsyncStore) -> None:
     """The routes under `/v1/messages` and `/v1/sessions`."""
     _writes(routes, memhold)
     _reads(routes, memhold)
     _sessions(routes, memhold)
 
 
-def _writes(routes: Routes, memhold: OpenStore) -> None:
+def _writes(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post("/messages", status_code=201, answer=Receipt, summary="Append messages")
     async def add(
         request: Request,
@@ -89,7 +89,7 @@ def _writes(routes: Routes, memhold: OpenStore) -> None:
         return await forget_one(scope, message_id, hard=hard, sources=sources, dry_run=dry_run, idempotency_key=key)
 
 
-def _reads(routes: Routes, memhold: OpenStore) -> None:
+def _reads(routes: Routes, memhold: AsyncStore) -> None:
     @routes.get("/messages", answer=MessagePage, summary="List a session's messages")
     async def messages(
         request: Request,
@@ -134,7 +134,7 @@ def _reads(routes: Routes, memhold: OpenStore) -> None:
         return json_response(await scope_for(memhold, request, "read").history(message_id))
 
 
-def _sessions(routes: Routes, memhold: OpenStore) -> None:
+def _sessions(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post("/sessions/end", answer=Receipt, summary="End a session")
     async def end_session(
         request: Request, session: SessionName = None, idempotency_key: IdempotencyKey = None

@@ -16,7 +16,7 @@ from memhold.upkeep.periods import Level
 from memhold.values.answers import Query as Question
 from memhold.values.answers import Recall, Status
 from memhold.values.principal import principal_of
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.store import AsyncStore
 
 __all__ = ["read_routes"]
 
@@ -41,14 +41,14 @@ class WhoAsks(BaseModel):
     memhold: str
 
 
-def read_routes(routes: Routes, memhold: OpenStore) -> None:
+def read_routes(routes: Routes, memhold: AsyncStore) -> None:
     """The routes `/v1/recall`, `/v1/summaries`, `/v1/context`, `/v1/status` and `/v1/scope`."""
     _recall(routes, memhold)
     _context(routes, memhold)
     _about(routes, memhold)
 
 
-def _recall(routes: Routes, memhold: OpenStore) -> None:
+def _recall(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post("/recall", answer=Recall, summary="Find messages and current memories")
     async def recall(
         request: Request,
@@ -100,7 +100,7 @@ def _recall(routes: Routes, memhold: OpenStore) -> None:
         return json_response(found)
 
 
-def _context(routes: Routes, memhold: OpenStore) -> None:
+def _context(routes: Routes, memhold: AsyncStore) -> None:
     @routes.post("/context", answer=Context, summary="The messages to send, within a budget")
     async def context(
         request: Request,
@@ -112,7 +112,7 @@ def _context(routes: Routes, memhold: OpenStore) -> None:
         return json_response(await scope.context(**body.model_dump()))
 
 
-def _about(routes: Routes, memhold: OpenStore) -> None:
+def _about(routes: Routes, memhold: AsyncStore) -> None:
     @routes.get("/status", answer=Status, summary="What is here and what is due")
     async def status(request: Request) -> Response:
         """Counts of the scope's messages and memories, and its due work."""

@@ -13,15 +13,15 @@ from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.token_text import judge, mint, present, token_digest
 
-__all__ = ["MAX_LABEL", "TokenVerbs"]
+__all__ = ["MAX_LABEL", "LocalTokens"]
 
 MAX_LABEL = 200
 """Longest label of a token, in characters."""
 
-log = logging.getLogger("memhold.values.access_tokens")
+log = logging.getLogger("memhold.access")
 
 
-class TokenVerbs:
+class LocalTokens:
     """Make, list, revoke and check the tokens that a server lets in."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -37,15 +37,6 @@ class TokenVerbs:
         label: str = "",
         expires_in: timedelta | None = None,
     ) -> NewToken:
-        """Make a token for one scope; its `secret` is told now and kept nowhere.
-
-        Requests that bring it are bound to this namespace, user and agent. `admin` covers the verbs that look across
-        users of the namespace.
-
-        Raises:
-            InvalidInput: no rights or unknown ones, a label that is not one printable line, or a life that is over.
-            InvalidScope: a name that cannot be used.
-        """
         runtime = self._runtime
         runtime.guard()
         scope = Scope(namespace=namespace, user=user, agent=agent)
@@ -68,16 +59,10 @@ class TokenVerbs:
         return NewToken(token=token, secret=text)
 
     async def list(self, *, namespace: str | None = None) -> tuple[AccessToken, ...]:
-        """The tokens of a namespace (None: of all), the oldest first, revoked and expired ones too."""
         self._runtime.guard()
         return tuple(stored.token for stored in await self._runtime.store.tokens.read(namespace))
 
     async def revoke(self, token_id: str, *, namespace: str | None = None) -> AccessToken:
-        """Revoke a token by its id: from now on no process lets it in. Revoking it again changes nothing.
-
-        Raises:
-            NotFound: there is no such token, or it is of another namespace than the one that was given.
-        """
         runtime = self._runtime
         runtime.guard()
         found = await runtime.store.tokens.find(token_id)
@@ -85,14 +70,9 @@ class TokenVerbs:
             found = await runtime.store.tokens.revoke(token_id, runtime.clock.now())
             if found is not None:
                 return found.token
-        raise NotFound(f"no token {token_id!r:.80}; 'memhold token list' shows them", id=token_id)
+        raise NotFound(f"no token {token_id!r:.80}; run 'memhold token list' to see them", id=token_id)
 
     async def check(self, secret: str) -> AccessToken | None:
-        """The token that a client sent, where it counts now; None where it does not, whatever the reason is.
-
-        Reads the store each time, so a token that any process revoked is refused at once. Why one was refused is
-        logged (`memhold.access`), without it. The day of its last use is noted.
-        """
         runtime = self._runtime
         runtime.guard()
         presented = present(secret)

@@ -1,4 +1,4 @@
-"""The async face: an open store, and the scopes that are taken from it."""
+"""A store that this process has open, and the scopes that are taken from it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Self
 from memhold.values.records import Scope
 
 if TYPE_CHECKING:
-    from memhold.verbs.admin import Admin
+    from memhold.verbs.local_admin import LocalAdmin
+    from memhold.verbs.local_scope import LocalScope
     from memhold.verbs.runtime import Runtime
-    from memhold.verbs.scope import AsyncScope
 
-__all__ = ["OpenStore", "take_over"]
+__all__ = ["LocalStore"]
 
 
-class OpenStore:
+class LocalStore:
     """One open store. It belongs to the event loop that opened it."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     @property
-    def admin(self) -> Admin:
-        """The verbs that look after the whole store, across scopes."""
-        from memhold.verbs.admin import Admin
+    def admin(self) -> LocalAdmin:
+        from memhold.verbs.local_admin import LocalAdmin
 
-        return Admin(self._runtime)
+        return LocalAdmin(self._runtime)
 
     def scope(
         self,
@@ -36,22 +35,12 @@ class OpenStore:
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
-    ) -> AsyncScope:
-        """The verbs for one scope. There is no "all": no user means memories of no user.
+    ) -> LocalScope:
+        from memhold.verbs.local_scope import LocalScope
 
-        Raises:
-            InvalidScope: a name that cannot be used.
-        """
-        from memhold.verbs.scope import AsyncScope
-
-        return AsyncScope(self._runtime, Scope(namespace=namespace, user=user, agent=agent, session=session))
+        return LocalScope(self._runtime, Scope(namespace=namespace, user=user, agent=agent, session=session))
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
-        """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.
-
-        With a `namespace`, only in the scopes of that one. For tests and scripts: an open store does the same in the
-        background.
-        """
         worker, upkeep = self._runtime.worker, self._runtime.store.upkeep
         self._runtime.guard()
         await self._runtime.after_answer.written()
@@ -65,11 +54,6 @@ class OpenStore:
             return False
 
     async def close(self) -> None:
-        """Finish accepted writes, give leases back and let go of the file. Idempotent.
-
-        Takes at most about `close_timeout` seconds; a write that had no turn by then fails with `StoreClosed`. In a
-        forked child it does nothing: the file is the parent's.
-        """
         if self._runtime.forked:
             return
         self._runtime.guard()
@@ -91,12 +75,5 @@ class OpenStore:
     ) -> None:
         await self.close()
 
-
-def take_over(store: OpenStore, fresh: OpenStore) -> OpenStore:
-    """Let a store work on with the parts of one that was opened anew; returns the former parts, to be closed.
-
-    Scopes that were taken before stay on the former parts.
-    """
-    former = store._runtime  # noqa: SLF001 - the class is of this module
-    store._runtime = fresh._runtime  # noqa: SLF001 - as above
-    return OpenStore(former)
+    def __repr__(self) -> str:
+        return f"LocalStore({self._runtime.store.facts.location!r})"

@@ -1,4 +1,4 @@
-"""The verb `context`: gathers the slots side by side, each with its own deadline, and builds the window."""
+"""What `context` reads: the slots side by side, each with its own deadline, and one look at what is current."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from itertools import chain
 from time import monotonic
 from typing import Any, get_args
 
-from memhold.consolidate.requests import ask_ahead
 from memhold.context import gather
-from memhold.context.answer import Context
-from memhold.context.build import build
 from memhold.context.plan import RESERVED, Inputs, Request
 from memhold.context.strategies import check_strategy
 from memhold.context.window_messages import is_person, words_of
@@ -24,9 +21,9 @@ from memhold.text.token_estimate import Counted
 from memhold.values.answers import Query
 from memhold.values.errors import InvalidInput
 from memhold.values.records import HitKind, Memory, Message, Shape
-from memhold.verbs.scope_reads import ScopeReads
+from memhold.verbs.transactions import Transactions
 
-__all__ = ["ScopeContext"]
+__all__ = ["ContextSlots", "listed", "request_of"]
 
 MAX_BUDGET = 10_000_000
 MAX_QUERY = 2_000
@@ -36,64 +33,16 @@ MEMORY_HITS = 30
 MESSAGE_HITS = 15
 
 
-class ScopeContext(ScopeReads):
-    """What a scope answers, with the window to send."""
+class ContextSlots:
+    """The slots of one call of `context`."""
 
-    async def context(
-        self,
-        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        *,
-        budget: int = 8000,
-        strategy: str = "adaptive",
-        shape: Shape = "openai",
-        reserve: int | None = None,
-        query: str | None = None,
-        tail: int | None = None,
-        crossover_turn_threshold: int | None = None,
-        model: str | None = None,
-    ) -> Context:
-        """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
+    def __init__(self, transactions: Transactions) -> None:
+        self._tx = transactions
+        self._runtime = transactions.runtime
+        self._scope = transactions.scope
 
-        `messages` are the caller's new ones, perhaps with a system prompt in front; they are not stored. What the
-        journal's end holds already is not shown twice, so they may be added before or after. `reserve` tokens of the
-        budget are kept back for the answer, tools and whatever else the caller sends (an eighth where none is given).
-        `query` is what memory is asked for (default: the newest user's message). `strategy` is `full_history`,
-        `memory_first` (the last `tail` messages before the newest user's, more where a tool pair demands it) or
-        `adaptive`, which changes from one to the other at `crossover_turn_threshold` turns. `model` is the name of the
-        model that is asked (default: the setting `context_model`): the tokenizer of its family counts where it is
-        installed, an estimate that is never under it otherwise.
-
-        Guarantees: the estimate of all that is returned never exceeds `budget - reserve`; the newest user's message is
-        there, shortened in the middle where it alone is too long; corrections are there; only current facts are; a
-        slot that fails or is late is named in `degraded` and the answer comes without it. Needs no model.
-
-        Raises:
-            InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
-            InvalidMessage: one of the messages is of neither shape; `index` says which.
-            TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message.
-        """
-        settings = self._runtime.settings
-        request = _request(
-            budget=budget,
-            reserve=reserve,
-            strategy=strategy,
-            shape=shape,
-            threshold=settings.crossover_turn_threshold
-            if crossover_turn_threshold is None
-            else crossover_turn_threshold,
-            tail=settings.context_tail if tail is None else tail,
-        )
-        given = _listed(messages)
-        self._runtime.guard()
-        request = await self._counted(request, settings.context_model if model is None else model)
-        gathered = await self._gathered(given, request, query)
-        name, last = self._scope.session or "", gathered.window.ahead
-        if last:
-            self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
-        secret = self._runtime.store.facts.secret
-        return await asyncio.to_thread(build, gathered, request, secret=secret)
-
-    async def _counted(self, request: Request, model: str) -> Request:
+    async def counted(self, request: Request, model: str) -> Request:
+        """The request with the tokenizer of the model's family, where it is installed."""
         if not isinstance(model, str):
             raise InvalidInput(f"model is {model!r:.40}; pass a model's name")
         find, counts = self._runtime.tokenizer, self._runtime.counts
@@ -101,7 +50,8 @@ class ScopeContext(ScopeReads):
         name, count = (request.tokenizer, request.count) if found is None else found
         return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 
-    async def _gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
+    async def gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
+        """Everything that a context is built from, of one moment; what failed or was late is named."""
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
         new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")
         plan = gather.WindowPlan(
@@ -116,11 +66,11 @@ class ScopeContext(ScopeReads):
             count=request.count,
         )
         asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
-        window = asyncio.ensure_future(self._read(lambda tx: gather.read_window(tx, session, plan)))
+        window = asyncio.ensure_future(self._tx.read(lambda tx: gather.read_window(tx, session, plan)))
 
         async def asking() -> tuple[str, Meaning]:
             text = _both_ends(asked or _newest_words((await asyncio.shield(window)).messages))
-            return text, await self._meaning(text)
+            return text, await self._tx.meaning(text)
 
         question = asyncio.ensure_future(asking())
         ranked = asyncio.ensure_future(self._ranked(question))  # one ranking for both kinds of hits
@@ -160,7 +110,7 @@ class ScopeContext(ScopeReads):
         )
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:
-        return await self._read(lambda tx: gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(work(tx))))
+        return await self._tx.read(lambda tx: gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(work(tx))))
 
     async def _ranked(self, question: Awaitable[tuple[str, Meaning]]) -> gather.Seen:
         """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
@@ -178,7 +128,7 @@ class ScopeContext(ScopeReads):
             found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
             return gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(chain(*found)), degraded=missing)
 
-        return await self._look(work)
+        return await self._tx.look(work)
 
     async def _confirmed(
         self, found: Mapping[str, gather.Seen]
@@ -192,7 +142,7 @@ class ScopeContext(ScopeReads):
             times = [seen.at for seen in found.values() if seen.at is not None]
             return gather.current(items, max(times)) if times else {}, ()
         wanted = [item.id for item in items]
-        again, unsure = await self._side_by_side({"current": self._read(lambda tx: gather.confirm(tx, wanted))})
+        again, unsure = await self._side_by_side({"current": self._tx.read(lambda tx: gather.confirm(tx, wanted))})
         return again.get("current", {}), [name for name, seen in found.items() if unsure and seen.items]
 
     async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
@@ -233,7 +183,12 @@ def _heard(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-def _request(*, budget: int, reserve: int | None, strategy: str, shape: Shape, threshold: int, tail: int) -> Request:
+def request_of(*, budget: int, reserve: int | None, strategy: str, shape: Shape, threshold: int, tail: int) -> Request:
+    """The checked request.
+
+    Raises:
+        InvalidInput: a figure, the shape or the strategy cannot be used.
+    """
     kept = budget // RESERVED if reserve is None and isinstance(budget, int) else reserve
     figures: tuple[tuple[str, Any, int], ...] = (
         ("budget", budget, 1),
@@ -261,7 +216,12 @@ def _request(*, budget: int, reserve: int | None, strategy: str, shape: Shape, t
     )
 
 
-def _listed(messages: Any) -> Sequence[Mapping[str, Any]]:
+def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
+    """The caller's messages as a list.
+
+    Raises:
+        InvalidInput, InvalidMessage: they are no messages; `index` says which.
+    """
     if messages is None:
         return ()
     listed = [messages] if isinstance(messages, Mapping) else messages

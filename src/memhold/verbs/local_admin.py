@@ -21,10 +21,10 @@ from memhold.text.analysis import Terms, analyse
 from memhold.values.answers import OpenSuspicion
 from memhold.values.errors import InvalidInput, MemholdError
 from memhold.values.records import Scope
+from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.runtime import Runtime
-from memhold.verbs.token_verbs import TokenVerbs
 
-__all__ = ["Admin", "Progress"]
+__all__ = ["LocalAdmin", "Progress"]
 
 Progress = Callable[[int, int], None]
 """Called with how much is done of how much."""
@@ -32,60 +32,36 @@ Progress = Callable[[int, int], None]
 _REINDEX = "run 'memhold reindex'"
 
 
-class Admin:
+class LocalAdmin:
     """The verbs that act on all scopes of a store: `mem.admin`."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     @property
-    def tokens(self) -> TokenVerbs:
-        """The verbs for the tokens that a server lets in."""
-        return TokenVerbs(self._runtime)
+    def tokens(self) -> LocalTokens:
+        return LocalTokens(self._runtime)
 
-    def _keeper(self) -> Maintenance:
+    def _maintenance(self) -> Maintenance:
         self._runtime.guard()
         if self._runtime.maintenance is None:
             raise InvalidInput("a store in memory keeps no files; open one in a file to look after it")
         return self._runtime.maintenance
 
     async def usage(self) -> tuple[Usage, ...]:
-        """What each namespace holds, by name: counts and bytes.
-
-        Raises:
-            InvalidInput: the store is in memory.
-        """
-        return await self._keeper().usage()
+        return await self._maintenance().usage()
 
     async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
-        """What models were used for, by day, model and purpose: of the last days (today counts), or since ever."""
         self._runtime.guard()
         today = self._runtime.clock.now().date()
         since = today - timedelta(days=days - 1) if days is not None else None
         return tuple(await self._runtime.store.usage.read(since))
 
     async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
-        """Copy the store as it is at one moment into a new folder, while others write.
-
-        The folder (mode 0700) holds `memory.db` and `manifest.json`. It appears under its name only after all of it was
-        written, synced, read back and compared with the manifest. `progress` gets pages copied and pages in all.
-
-        Raises:
-            InvalidInput: there is something at the target, or the store is in memory.
-            BackupDamaged: what was read back is not what was written; nothing is left at the target.
-            StoreFull, StoreReadOnly: the target cannot be written; nothing is left there.
-        """
-        return await self._keeper().backup(given_path(target), progress=progress)
+        return await self._maintenance().backup(given_path(target), progress=progress)
 
     async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """Look at everything: files, pages, keys, orphans, ledger, clock, then each scope's words index and due work.
-
-        Changes nothing. Empty when nothing is wrong or worth a note. `progress` gets scopes looked at and in all.
-
-        Raises:
-            InvalidInput: the store is in memory.
-        """
-        maintenance = self._keeper()
+        maintenance = self._maintenance()
         found = list(await maintenance.examine())
         if any(finding.check in {"integrity", "open"} for finding in found):
             return tuple(found)
@@ -97,7 +73,6 @@ class Admin:
         return tuple(found)
 
     async def ready(self) -> Readiness:
-        """Whether a write is durable now: a small one is made and taken back. Never waits for a model."""
         self._runtime.guard()
         store, models = self._runtime.store, self._runtime.health()
 
@@ -114,11 +89,6 @@ class Admin:
         return Readiness(writes=True, due=due, models=models)
 
     async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
-        """Build the words index of every scope anew, or of a namespace's; make due what state implies and is not due.
-
-        One transaction a scope, after interactive writes: a scope is found by its words at every moment, by the old
-        index or by the new one. `progress` gets scopes done and scopes in all.
-        """
         self._runtime.guard()
         store = self._runtime.store
         scopes = [scope for scope in await store.upkeep.scopes() if namespace in {None, scope.namespace}]
@@ -131,16 +101,6 @@ class Admin:
         return Rebuilt(scopes=len(scopes), documents=total, due_added=due)
 
     async def reembed(self) -> Generation | None:
-        """Begin vectors of the embedding that this store was opened with, beside those that are there.
-
-        They are made in the background, or by `settle`, and may be interrupted. Recall goes on with the old ones, and
-        says `degraded` where it has not their embedding; once every scope has the new ones they become current and
-        the old ones are removed. Returns the generation that this embedding writes; None without an embedding, or
-        while another one is building.
-
-        Raises:
-            ModelError, InvalidSetting: the embedding cannot be opened.
-        """
         self._runtime.guard()
         runtime = self._runtime
         if runtime.embedding is None:
@@ -154,11 +114,6 @@ class Admin:
         return made
 
     async def vectors(self) -> Vectors | None:
-        """How far the vectors of the embedding are that this store was opened with; None where none were begun.
-
-        Raises:
-            ModelError, InvalidSetting: the embedding cannot be opened.
-        """
         self._runtime.guard()
         embedding, store = self._runtime.embedding, self._runtime.store
         fingerprint = None if embedding is None else await embedding.fingerprint()
