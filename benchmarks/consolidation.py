@@ -132,7 +132,7 @@ async def _setup(setup: str, rate: float, windows: int, seed: int) -> tuple[int,
                 scope = memhold.scope(user=f"u{window}", session="s")
                 await scope.add(conversation(window, random))
                 await scope.end_session()
-            worker = memhold._runtime.worker  # noqa: SLF001 - one round at a time is what is measured
+            worker = memhold._store._runtime.worker  # noqa: SLF001 - one round at a time is what is measured
             while (await worker.round()).done:
                 pass
             for window in range(windows):

@@ -69,9 +69,12 @@ from memhold.values.records import (
     State,
     Tier,
 )
+from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
+from memhold.verbs.declaration import verbs_of
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.runtime import Runtime
+from memhold.verbs.scope import AsyncScope
 from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
 from memhold.verbs.transactions import Transactions
 
@@ -591,6 +594,11 @@ class LocalScope:
             return recall(tx, asked, caches, meaning, lambda: monotonic() < until, secret)
 
         return await self._tx.look(work)
+
+
+for _verb in verbs_of(AsyncScope).values():
+    if _verb.name != "add":  # the hot path: its messages are read one by one where they enter
+        setattr(LocalScope, _verb.name, judged(_verb, getattr(LocalScope, _verb.name)))
 
 
 def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
