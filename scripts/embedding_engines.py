@@ -1,4 +1,4 @@
-"""Put the two ways to run a BERT sentence encoder side by side: NumPy on the core alone, and onnxruntime with tokenizers.
+"""Put two ways to run a BERT sentence encoder side by side: NumPy on the core alone, and onnxruntime.
 
     pip install onnx onnxruntime tokenizers
     python scripts/embedding_engines.py all-MiniLM-L6-v2
@@ -102,7 +102,8 @@ def write_onnx(bert: Bert, path: Path) -> None:
         half = graph.node("Mul", up, graph.constant(np.float32(0.5)))
         grown = graph.node("Mul", half, graph.node("Add", turned, graph.constant(np.float32(1))))
         x = normed(graph.node("Add", x, linear(grown, layer.down, layer.down_bias)), layer.last_norm)
-    given = [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"]) for name in ("input_ids", "attention_mask")]
+    names = ("input_ids", "attention_mask")
+    given = [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"]) for name in names]
     output = helper.make_tensor_value_info(x, TensorProto.FLOAT, ["b", "t", width])
     made = helper.make_graph(graph.nodes, "bert", given, [output], graph.constants)
     save(helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
@@ -140,12 +141,15 @@ def installed(*packages: str) -> float:
     """Megabytes on disk of some packages as they are installed here."""
     from importlib.metadata import files
 
-    return sum(
-        path.stat().st_size
-        for package in packages
-        for file in files(package) or ()
-        if (path := Path(str(file.locate()))).exists() and path.suffix != ".pyc"
-    ) / 1e6
+    return (
+        sum(
+            path.stat().st_size
+            for package in packages
+            for file in files(package) or ()
+            if (path := Path(str(file.locate()))).exists() and path.suffix != ".pyc"
+        )
+        / 1e6
+    )
 
 
 def main(folder: Path) -> None:
@@ -171,7 +175,8 @@ def main(folder: Path) -> None:
     published.no_padding()
     same = sum(mine.encode(text) == published.encode(text, add_special_tokens=False).ids for text in texts)
     print(f"{len(texts)} sentences; smallest cosine {cosines.min():.7f}; tokens the same in {same}")
-    print("| engine | MB installed beside the core | import, ms | sentences a second | one alone, ms |\n|---|---:|---:|---:|---:|")
+    print("| engine | MB beside the core | import, ms | sentences a second | one alone, ms |")
+    print("|---|---:|---:|---:|---:|")
     core = "import numpy"
     for name, model, packages, code in (
         ("NumPy, own WordPiece", ours, (), f"{core}; import memhold.providers.embedding.bert"),

