@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from memhold.values.errors import InvalidScope, NaiveTime
+from memhold.values.repr_parts import one_of, opening
 
 __all__ = [
     "AUTHORITY",
@@ -175,6 +176,9 @@ class Message:
         value = self.body.get("tool_call_id")
         return value if isinstance(value, str) else None
 
+    def __repr__(self) -> str:
+        return f"<Message {self.role} {opening(self.text)} {self.id}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
@@ -247,6 +251,9 @@ class Memory:
     def shown(self) -> bool:
         """Whether recall finds it without being asked for the past: it holds, or only its life in the tier is over."""
         return self.state == "active" or (self.state == "expired" and self.valid_to is None)
+
+    def __repr__(self) -> str:
+        return f"<Memory {self.kind} {self.state} {opening(self.text)} {self.id}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,3 +358,7 @@ class Change:
     detail: Mapping[str, Any] = field(default_factory=dict)
     undoes: str | None = None
     undone_by: str | None = None
+
+    def __repr__(self) -> str:
+        undone = f"; undone by {self.undone_by}" if self.undone_by else ""
+        return f"<Change {self.verb} by {self.by.origin}; {one_of(len(self.effects), 'effect')}{undone}; {self.id}>"
