@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from memhold.testing.chaos import ChaosServer, check_anthropic, check_openai
     from memhold.testing.clock import FakeClock
     from memhold.testing.ids import SeededIds
-    from memhold.testing.locations import store_at
     from memhold.testing.scripted import HashEmbedding, ScriptedChat, ScriptedEmbedding
     from memhold.testing.store_suite import StoreSuite
     from memhold.testing.verb_suite import OpenHarness, VerbSuite
+    from memhold.wiring.stores import store_at
 
 __all__ = [
     "ChaosServer",
@@ -56,7 +56,7 @@ _HOME = {
     "VerbSuite": "memhold.testing.verb_suite",
     "check_anthropic": "memhold.testing.chaos",
     "check_openai": "memhold.testing.chaos",
-    "store_at": "memhold.testing.locations",
+    "store_at": "memhold.wiring.stores",
 }
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "restore",
     "scheme_of",
     "sqlite_path",
+    "store_at",
 ]
 
 SQLITE = "sqlite:///"
@@ -73,6 +74,15 @@ def data_files(path: str) -> list[Path]:
 async def open_store(location: str, settings: Settings, clock: Clock, ids: Ids) -> Store:
     """The bare store at a location; close it."""
     return (await open_kept(location, settings, clock, ids)).store
+
+
+async def store_at(location: str, clock: Clock, ids: Ids) -> Store:
+    """The bare store at a location, found by its scheme as `Memhold.open` finds it, with default settings; close it.
+
+    Raises:
+        InvalidInput: no store is known for the scheme.
+    """
+    return await open_store(location, Settings(), clock, ids)
 
 
 async def open_kept(location: str, settings: Settings, clock: Clock, ids: Ids) -> OpenedStore:
