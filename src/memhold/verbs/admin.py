@@ -20,6 +20,7 @@ from memhold.ports.vector_blocks import Generation, unseen
 from memhold.text.analysis import Terms, analyse
 from memhold.values.answers import OpenSuspicion
 from memhold.values.errors import InvalidInput, MemholdError
+from memhold.values.names import checked_name
 from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.token_verbs import TokenVerbs
@@ -120,6 +121,7 @@ class Admin:
         index or by the new one. `progress` gets scopes done and scopes in all.
         """
         self._runtime.guard()
+        namespace = namespace if namespace is None else checked_name(namespace, "namespace")
         store = self._runtime.store
         scopes = [scope for scope in await store.upkeep.scopes() if namespace in {None, scope.namespace}]
         total = due = 0

@@ -17,7 +17,7 @@ from memhold.facts.suspicions import list_suspicions
 from memhold.history.changes import changes
 from memhold.history.history import get, history
 from memhold.history.status import status
-from memhold.journal.visibility import page_of_messages
+from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.recall.recall import Meaning, checked, recall
 from memhold.upkeep.periods import LEVELS
@@ -322,7 +322,7 @@ def _listing(
         kinds=as_tuple(kinds),
         states=as_tuple(states),
         agent=agent,
-        session=session,
+        session=checked_session(session),
         after=-1 if cursor is None else int(cursor[1:]),
         limit=limit + 1,
     )
