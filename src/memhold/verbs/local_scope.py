@@ -29,7 +29,7 @@ from memhold.history.status import status
 from memhold.history.undo import Undoer, undo
 from memhold.journal.append import Prepared, append, ensure_session, prepare
 from memhold.journal.archive import close_window
-from memhold.journal.visibility import page_of_messages
+from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
 from memhold.messages.ingest import parse_messages
@@ -627,7 +627,7 @@ def _listing(
         kinds=as_tuple(kinds),
         states=as_tuple(states),
         agent=agent,
-        session=session,
+        session=checked_session(session),
         after=-1 if cursor is None else int(cursor[1:]),
         limit=limit + 1,
     )

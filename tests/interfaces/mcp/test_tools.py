@@ -18,7 +18,7 @@ from memhold.faces.mcp.tools import TOOLS, Caller
 from memhold.faces.python.open import AsyncMemhold
 from memhold.messages.fences import NOTICE, find_quotes
 from memhold.values.principal import Principal
-from memhold.verbs.local_store import LocalStore
+from memhold.verbs.store import AsyncStore
 from tests.interfaces.mcp.conftest import ALICE, BOB, MODES, READER, WRITER, call, principal, refused, text_of
 
 DESIGNED = [
@@ -27,7 +27,7 @@ DESIGNED = [
 ]  # fmt: skip
 
 
-def connected(memhold: LocalStore, principal: Principal = ALICE, mode: str = "2026-07-28") -> Client:
+def connected(memhold: AsyncStore, principal: Principal = ALICE, mode: str = "2026-07-28") -> Client:
     async def caller(_: object) -> Caller:
         return Caller(memhold=memhold, principal=principal)
 
@@ -35,7 +35,7 @@ def connected(memhold: LocalStore, principal: Principal = ALICE, mode: str = "20
 
 
 @asynccontextmanager
-async def memory(principal: Principal = ALICE, mode: str = "2026-07-28") -> AsyncIterator[tuple[Client, LocalStore]]:
+async def memory(principal: Principal = ALICE, mode: str = "2026-07-28") -> AsyncIterator[tuple[Client, AsyncStore]]:
     async with (
         AsyncMemhold.open("memory://", worker=False) as memhold,
         connected(memhold, principal, mode) as client,

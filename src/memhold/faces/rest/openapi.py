@@ -24,12 +24,13 @@ _PROBLEM = {
 }
 
 
-_MEMORY = tuple(
-    (f"{verb} /v1/memories/{{memory_id}}{rest}", "memory_id", "/memory/id")
-    for verb, rest in (("get", ""), ("delete", ""), ("post", "/correct"), ("post", "/pin"))
-) + (("get /v1/memories/{item_id}/history", "item_id", "/memory/id"),)
-
-
+_MEMORY = (
+    *(
+        (f"{verb} /v1/memories/{{memory_id}}{rest}", "memory_id", "/memory/id")
+        for verb, rest in (("get", ""), ("delete", ""), ("post", "/correct"), ("post", "/pin"))
+    ),
+    ("get /v1/memories/{item_id}/history", "item_id", "/memory/id"),
+)
 _MESSAGE = tuple(
     (f"{verb} /v1/messages/{{message_id}}{rest}", "message_id", "/ids/0")
     for verb, rest in (("get", ""), ("delete", ""), ("get", "/history"), ("get", "/text"))
