@@ -79,6 +79,10 @@ BAD = {
     "another tool": called(GOOD, name="save_memories"),
     "no arguments": called({}),
     "null": called(dict.fromkeys(GOOD)),
+    "a list": called([GOOD]),
+    "a list as text": said(json.dumps([GOOD])),
+    "cut off": said(json.dumps(GOOD)[:-12]),
+    "cut off in the arguments": called(json.dumps({**GOOD, "notes": [{**NOTE, "topics": ["a"]}]})[:-3]),
     "no JSON": called('{"history_entry": '),
     "two different calls": ChatReply(
         model="m", text="", tool_calls=(*called(GOOD).tool_calls, *called(fact(value="B")).tool_calls)
@@ -166,7 +170,14 @@ def test_every_envelope_is_taken_off(name: str) -> None:
     assert (draft.entry, [one.value for one in draft.facts], len(draft.notes)) == (GOOD["history_entry"], ["A"], 1)
 
 
-@pytest.mark.parametrize("given", [[GOOD], {"name": "save_memory", "arguments": GOOD}, {"arguments": json.dumps(GOOD)}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        [{"name": "save_memory", "arguments": GOOD}],
+        {"name": "save_memory", "arguments": GOOD},
+        {"arguments": json.dumps(GOOD)},
+    ],
+)
 def test_a_call_whose_arguments_are_an_envelope_is_read(given: Any) -> None:
     assert isinstance(read_reply(called(given), FRAME), Draft)
 

@@ -42,6 +42,11 @@ def objects_in(text: str) -> Iterator[Any]:
         start = min(places)
         try:
             value, at = reader.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+                return  # cut off: a part of it is no answer
+            at = start + 1
+            continue
         except (ValueError, RecursionError):
             at = start + 1
             continue
@@ -49,20 +54,22 @@ def objects_in(text: str) -> Iterator[Any]:
             yield value
 
 
-def unwrapped(value: Any, tool: str, names: Collection[str]) -> Mapping[str, Any] | None:
+def unwrapped(value: Any, tool: str, known: Collection[str], required: Collection[str]) -> Mapping[str, Any] | None:
     """The arguments of `tool` in a value: as they are, or inside a call of it; None where there are none.
 
-    `names` are the arguments that the tool knows; an object with none of them is no arguments.
+    An object is the arguments where it has one that is required, or nothing but arguments that are known. A list is
+    an envelope only of calls.
     """
     for _ in range(MOST_LAYERS):
         if isinstance(value, str):
             value = decoded(value)
-        if isinstance(value, list):
+        listed = isinstance(value, list)
+        if listed:
             value = next((one for one in value if isinstance(one, Mapping)), None)
-        if not isinstance(value, Mapping):
+        if not isinstance(value, Mapping) or not value:
             return None
-        if not names or any(name in value for name in names):
-            return value
+        if any(name in value for name in required) or all(name in known for name in value):
+            return None if listed else value
         value = _inside(value, tool)
     return None
 

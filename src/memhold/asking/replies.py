@@ -48,31 +48,33 @@ def arguments_of(reply: ChatReply, tool: Tool) -> Mapping[str, Any]:
 
 
 def _written(text: str, tool: Tool) -> Mapping[str, Any]:
-    """The call that stands in a text: the largest, where a model wrote an example in front of it."""
-    names = _names(tool)
-    found = [one for value in objects_in(text) if (one := unwrapped(value, tool.name, names)) is not None]
+    """The call that stands in a text: the fullest, where a model wrote an example in front of it."""
+    found = [one for value in objects_in(text) if (one := _arguments(value, tool)) is not None]
     if found:
-        return max(found, key=lambda one: sum(name in one for name in names))
+        return max(found, key=lambda one: sum(name in one for name in tool.parameters.get("properties", ())))
     if is_refusal(text):
         raise Fault("refused in words", refused=True)
     raise Fault(f"did not call {tool.name}" if text.strip() else "an empty reply")
 
 
-def _names(tool: Tool) -> tuple[str, ...]:
-    return tuple(tool.parameters.get("properties", ()))
+def _arguments(value: Any, tool: Tool) -> Mapping[str, Any] | None:
+    schema = tool.parameters
+    return unwrapped(value, tool.name, schema.get("properties", ()), schema.get("required", ()))
 
 
 def _object(arguments: Any, tool: Tool) -> Mapping[str, Any]:
     if isinstance(arguments, str):
-        text = arguments
-        arguments = decoded(text)
-        if arguments is None:
-            arguments = next((v for v in objects_in(text) if unwrapped(v, tool.name, _names(tool))), None)
-        if arguments is None:
-            raise Fault("arguments are no JSON")
+        found = (one for value in objects_in(arguments) if (one := _arguments(value, tool)) is not None)
+        return _given(next(found, decoded(arguments)), tool)
+    return _given(arguments, tool)
+
+
+def _given(arguments: Any, tool: Tool) -> Mapping[str, Any]:
+    if arguments is None:
+        raise Fault("arguments are no JSON")
     if arguments in ({}, []):
         raise Fault("arguments are empty")
-    found = unwrapped(arguments, tool.name, _names(tool))
+    found = _arguments(arguments, tool)
     if found is None:
         raise Fault(f"arguments are a {type(arguments).__name__} without what was asked for")
     return found
