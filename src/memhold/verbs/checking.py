@@ -44,7 +44,8 @@ def check(verb: Verb, given: Mapping[str, Any]) -> None:
             continue  # read one by one where they enter: the error says which of them it is
         declared = verb.types[name]
         if not fits(value, declared):
-            raise InvalidInput(f"{name} is {value!r:.40}; pass {described(declared)}")
+            shown = list(value) if isinstance(value, tuple) else value
+            raise InvalidInput(f"{name} is {shown!r:.40}; pass {described(declared)}")
 
 
 def judged(verb: Verb, method: F) -> F:
