@@ -15,12 +15,10 @@ from typing import Any
 
 import click
 
-from memhold.cli.frame import default_db
-from memhold.cli.main import COMMANDS, cli
-from memhold.verbs.local_admin import Admin
-from memhold.verbs.local_store import LocalStore
-from memhold.verbs.local_tokens import TokenVerbs
+from memhold.cli.main import cli, sections
+from memhold.cli.options import default_db
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store import AsyncAdmin, AsyncStore, AsyncTokens
 from tests.documents import ROOT
 
 __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
@@ -28,8 +26,8 @@ __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands"
 VERBS = ROOT / "docs" / "reference" / "verbs.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 MCP = ROOT / "docs" / "reference" / "mcp.md"
-FACES = {AsyncScope: "", LocalStore: "", Admin: "", TokenVerbs: "tokens."}
-"""The faces, and what stands before a verb's name in its heading."""
+FACES = {AsyncScope: "", AsyncStore: "", AsyncAdmin: "", AsyncTokens: "tokens."}
+"""The Protocols of the verbs, and what stands before a verb's name in its heading."""
 LINE = 110
 _VERB = re.compile(r"^### ([\w.]+)\n\n```python\n.*?^```$", re.MULTILINE | re.DOTALL)
 _GENERATED = re.compile(r"(<!-- (commands|options|tools|resources|prompts) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -89,7 +87,7 @@ def with_commands(text: str) -> str:
 def _commands() -> Iterable[str]:
     context = click.Context(cli)
     common = {parameter.name for parameter in cli.params} | {"help"}
-    for section, names in COMMANDS.items():
+    for section, names in sections().items():
         yield f"## {section}\n"
         for name in names:
             found = cli.get_command(context, name)
@@ -106,7 +104,7 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
     if example:
         yield f"Example: `{example[1]}`\n"
     own = [p for p in found.params if p.name not in common]
-    if any(isinstance(p, click.Option) for p in own):
+    if any(p.get_help_record(context) for p in own):
         yield _options(own) + "\n"
     if name == "mcp" and isinstance(found, click.Group):
         for sub, command in found.commands.items():
@@ -115,9 +113,9 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
 
 def _options(parameters: Iterable[click.Parameter]) -> str:
     context = click.Context(cli)
-    rows = ["| option | |", "|---|---|"]
+    rows = ["| argument or option | |", "|---|---|"]
     for parameter in parameters:
-        record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+        record = parameter.get_help_record(context)
         if record is not None:
             rows.append(f"| `{_cell(record[0])}` | {_cell(record[1])} |")
     return "\n".join(rows)

@@ -110,7 +110,7 @@ def test_summaries_are_found_by_words_and_time_and_page(run: CommandLine) -> Non
     found = run("summaries", "chess")
     assert "chess" in found.out.splitlines()[0]
     assert found.out.splitlines()[0].split("\t")[1] == "summary"
-    assert [hit["session"] for hit in run("summaries", "--session", "s2", "--json").json["hits"]] == ["s2"]
+    assert [hit["session"] for hit in run("summaries", "--in-session", "s2", "--json").json["hits"]] == ["s2"]
     page = run("summaries", "--limit", "2")
     assert "2 of 3; more with --offset 2" in page.err
     assert len(run("summaries", "--limit", "2", "--offset", "2").out.splitlines()) == 1
@@ -166,7 +166,7 @@ def test_a_worker_lets_what_runs_end_when_it_is_stopped(
 MANY_STOPS = """
 import faulthandler, queue, signal, threading
 from random import Random
-from memhold.cli.work import _STOPS, _first_of, _signal_pipe, _signals
+from memhold.cli.due_work import _STOPS, _first_of, _signal_pipe, _signals
 
 faulthandler.dump_traceback_later(60, exit=True)
 main, turns = threading.main_thread().ident, queue.SimpleQueue()
