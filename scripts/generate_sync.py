@@ -76,14 +76,13 @@ def generated() -> str:
     classes = [(_class_of(trees[name], protocol)) for name, protocol in PROTOCOLS]
     text = HEAD.format(imports=_imports(trees.values()), late=_late(trees.values()))
     text += "".join(map(_face, classes))
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", "check", "--fix", "-q", "--select", "F401,I,RUF022", "--stdin-filename", TARGET, "-"],
-        input=text, capture_output=True, text=True, check=True, cwd=ROOT,
-    )  # fmt: skip
-    return subprocess.run(
-        [sys.executable, "-m", "ruff", "format", "-q", "--stdin-filename", TARGET, "-"],
-        input=done.stdout, capture_output=True, text=True, check=True, cwd=ROOT,
-    ).stdout  # fmt: skip
+    return _ruff(_ruff(text, "check", "--fix", "--select", "F401,I,RUF022"), "format")
+
+
+def _ruff(text: str, *what: str) -> str:
+    command = [sys.executable, "-m", "ruff", *what, "-q", "--stdin-filename", str(TARGET), "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT)
+    return done.stdout
 
 
 def _class_of(tree: ast.Module, name: str) -> ast.ClassDef:

@@ -17,6 +17,7 @@ import click
 
 from memhold.cli.main import cli, sections
 from memhold.cli.options import default_db
+from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store import AsyncAdmin, AsyncStore, AsyncTokens
 from tests.documents import ROOT
@@ -27,9 +28,11 @@ VERBS = ROOT / "docs" / "reference" / "verbs.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 MCP = ROOT / "docs" / "reference" / "mcp.md"
 FACES = {AsyncScope: "", AsyncStore: "", AsyncAdmin: "", AsyncTokens: "tokens."}
-"""The Protocols of the verbs, and what stands before a verb's name in its heading."""
+"""The Protocols that declare verbs, and what stands before a verb's name in its heading."""
 LINE = 110
-_VERB = re.compile(r"^### ([\w.]+)\n\n```python\n.*?^```$", re.MULTILINE | re.DOTALL)
+_VERB = re.compile(
+    r"^### ([\w.]+)\n\n```python\n.*?^```$(?:\n\n<!-- declared -->.*?<!-- end -->)?", re.MULTILINE | re.DOTALL
+)
 _GENERATED = re.compile(r"(<!-- (commands|options|tools|resources|prompts) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -43,6 +46,29 @@ def verbs() -> Mapping[str, Callable[..., Any]]:
                 assert name not in found, f"two faces have a verb {name}: the reference has one heading for it"
                 found[name] = verb
     return found
+
+
+def declarations() -> Mapping[str, Verb]:
+    """Every declared verb by the name that it has in the reference."""
+    return {f"{before}{name}": one for face, before in FACES.items() for name, one in verbs_of(face).items()}
+
+
+def _said(verb: Verb) -> str:
+    """What is declared of a verb: where it is reached, its arguments, its errors."""
+    places = [f"needs the right to {verb.needs}"]
+    places += [f"`{verb.http.method} /v1{verb.http.path}`"] if verb.http is not None else []
+    places += [f"tool `{verb.tool.name}`"] if verb.tool is not None else []
+    places += [f"`memhold {verb.command.name}`"] if verb.command is not None else []
+    lines = [
+        f"{verb.doc}\n",
+        f"{places[0].capitalize()}; {'; '.join(places[1:])}.\n" if places[1:] else f"{places[0].capitalize()}.\n",
+    ]
+    if verb.parameters:
+        lines += ["| argument | |", "|---|---|"]
+        lines += [f"| `{name}` | {_cell(one.doc)} |" for name, one in verb.parameters.items()]
+        lines += [""]
+    lines += [f"- `{name.replace(', ', '`, `')}`: {_cell(text)}" for name, text in verb.errors.items()]
+    return "\n".join(lines).rstrip()
 
 
 def signature(name: str, verb: Callable[..., Any]) -> str:
@@ -73,7 +99,9 @@ def with_signatures(text: str) -> str:
     def renewed(match: re.Match[str]) -> str:
         name = match[1]
         assert name in known, f"docs/reference/verbs.md: there is no verb {name}"
-        return f"### {name}\n\n```python\n{signature(name, known[name])}\n```"
+        declared = declarations().get(name)
+        said = "" if declared is None else f"\n\n<!-- declared -->\n{_said(declared)}\n<!-- end -->"
+        return f"### {name}\n\n```python\n{signature(name, known[name])}\n```{said}"
 
     return _VERB.sub(renewed, text)
 

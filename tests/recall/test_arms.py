@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from benchmarks.recall import half_of, sureness
 
+from benchmarks.recall import half_of, sureness
 from memhold.faces.python.open import AsyncMemhold
 from memhold.index.marks import ASKING, asks
 from memhold.recall.confidence import THRESHOLD, confidence, shortfall

@@ -49,6 +49,7 @@ class Door:
     public_url: str = ""
     oauth: OAuth | None = None
     rate: Rate = field(default_factory=Rate)
+    failures: Rate = field(default_factory=lambda: Rate(per_second=1.0, burst=20))
     max_body_bytes: int = 16 * 1024 * 1024
     large_bodies: Mapping[str, int] = field(default_factory=dict)
     timeout: float = 60.0
@@ -84,6 +85,7 @@ async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> 
         large_bodies=door.large_bodies,
         timeout=door.timeout,
         rate=door.rate,
+        failures=door.failures,
         tls=door.tls,
         behind_proxy=door.behind_proxy,
         resource=resource,

@@ -97,6 +97,7 @@ def _door(settings: ServeSettings, local: Scope, folder: Path | None) -> Door:
         public_url=settings.public_url,
         oauth=oauth_of_file(folder or Path()),
         rate=Rate(per_second=settings.rate_per_second, burst=settings.rate_burst),
+        failures=Rate(per_second=settings.failed_per_second, burst=settings.failed_burst),
         max_body_bytes=settings.max_body_bytes,
         large_bodies={"/v1/import": settings.max_import_bytes},
         timeout=settings.request_seconds,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import types
 import typing
@@ -9,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from memhold.values.errors import InvalidInput
 from memhold.verbs.declaration import Verb
 
-__all__ = ["check", "described", "fits", "known_names"]
+__all__ = ["check", "described", "fits", "judged", "known_names"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _NAMES: Mapping[Any, str] = {
     str: "text",
@@ -36,9 +40,25 @@ def check(verb: Verb, given: Mapping[str, Any]) -> None:
         InvalidInput: one of them is of another type; the message says what to pass.
     """
     for name, value in given.items():
+        if name == "messages":
+            continue  # read one by one where they enter: the error says which of them it is
         declared = verb.types[name]
         if not fits(value, declared):
             raise InvalidInput(f"{name} is {value!r:.40}; pass {described(declared)}")
+
+
+def judged(verb: Verb, method: F) -> F:
+    """The method, with its arguments checked first."""
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    async def checked(*args: Any, **named: Any) -> Any:
+        given = iter(signature.bind(*args, **named).arguments.items())
+        next(given)  # the scope itself
+        check(verb, dict(given))
+        return await method(*args, **named)
+
+    return cast("F", checked)
 
 
 def known_names(verb: Verb, given: Mapping[str, Any], *, known: Sequence[str]) -> None:

@@ -31,6 +31,7 @@ class Http:
     Attributes:
         status: what a first success answers.
         in_session: whether the query's `session` says where it goes; otherwise it belongs to no session.
+        operation: its name in OpenAPI, where that is not the verb's own.
         by_hand: what is irregular, and therefore written in `faces/rest`; None where the route follows from this.
         examples: bodies to show, by name.
     """
@@ -40,6 +41,7 @@ class Http:
     tag: str
     status: int = 200
     in_session: bool = False
+    operation: str | None = None
     by_hand: str | None = None
     examples: Mapping[str, Any] = field(default_factory=dict)
 

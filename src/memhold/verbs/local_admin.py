@@ -20,6 +20,7 @@ from memhold.ports.vector_blocks import Generation, unseen
 from memhold.text.analysis import Terms, analyse
 from memhold.values.answers import OpenSuspicion
 from memhold.values.errors import InvalidInput, MemholdError
+from memhold.values.names import checked_name
 from memhold.values.records import Scope
 from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.runtime import Runtime
@@ -90,6 +91,7 @@ class LocalAdmin:
 
     async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
         self._runtime.guard()
+        namespace = namespace if namespace is None else checked_name(namespace, "namespace")
         store = self._runtime.store
         scopes = [scope for scope in await store.upkeep.scopes() if namespace in {None, scope.namespace}]
         total = due = 0

@@ -29,7 +29,7 @@ from memhold.history.status import status
 from memhold.history.undo import Undoer, undo
 from memhold.journal.append import Prepared, append, ensure_session, prepare
 from memhold.journal.archive import close_window
-from memhold.journal.visibility import page_of_messages
+from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
 from memhold.messages.ingest import parse_messages
@@ -69,9 +69,12 @@ from memhold.values.records import (
     State,
     Tier,
 )
+from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
+from memhold.verbs.declaration import verbs_of
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.runtime import Runtime
+from memhold.verbs.scope import AsyncScope
 from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
 from memhold.verbs.transactions import Transactions
 
@@ -593,6 +596,11 @@ class LocalScope:
         return await self._tx.look(work)
 
 
+for _verb in verbs_of(AsyncScope).values():
+    if _verb.name != "add":  # the hot path: its messages are read one by one where they enter
+        setattr(LocalScope, _verb.name, judged(_verb, getattr(LocalScope, _verb.name)))
+
+
 def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
     """A list as a tuple; a lone string is a mistake, not a list of letters."""
     if isinstance(values, str):
@@ -619,7 +627,7 @@ def _listing(
         kinds=as_tuple(kinds),
         states=as_tuple(states),
         agent=agent,
-        session=session,
+        session=checked_session(session),
         after=-1 if cursor is None else int(cursor[1:]),
         limit=limit + 1,
     )

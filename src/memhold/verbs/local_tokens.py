@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from memhold.values.access_tokens import RIGHTS, AccessToken, NewToken, Right, StoredToken
 from memhold.values.errors import InvalidInput, NotFound, StoreError
+from memhold.values.names import checked_name
 from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.token_text import judge, mint, present, token_digest
@@ -60,11 +61,13 @@ class LocalTokens:
 
     async def list(self, *, namespace: str | None = None) -> tuple[AccessToken, ...]:
         self._runtime.guard()
+        namespace = namespace if namespace is None else checked_name(namespace, "namespace")
         return tuple(stored.token for stored in await self._runtime.store.tokens.read(namespace))
 
     async def revoke(self, token_id: str, *, namespace: str | None = None) -> AccessToken:
         runtime = self._runtime
         runtime.guard()
+        namespace = namespace if namespace is None else checked_name(namespace, "namespace")
         found = await runtime.store.tokens.find(token_id)
         if found is not None and namespace in {None, found.token.namespace}:
             found = await runtime.store.tokens.revoke(token_id, runtime.clock.now())

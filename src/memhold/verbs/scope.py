@@ -68,7 +68,7 @@ class AsyncScope(Protocol):
     @verb(
         "write",
         http=Http(
-            method="POST", path="/messages", tag="messages", status=201, in_session=True,
+            method="POST", path="/messages", tag="messages", status=201, in_session=True, operation="add_messages",
             examples={
                 "one_turn": {
                     "messages": [
@@ -117,9 +117,9 @@ class AsyncScope(Protocol):
         ),
         tool=Tool(
             name="remember", title="Remember", idempotent=True,
-            use="Save one thing worth knowing later: a fact (attribute and value) or a note (text). Use it when the user"
-            " states a preference, a decision or something about themselves, or asks you to remember. A fact replaces"
-            " the older value of its attribute; the history keeps that.",
+            use="Save one thing worth knowing later: a fact (attribute and value) or a note (text). Use it when the"
+            " user states a preference, a decision or something about themselves, or asks you to remember. A fact"
+            " replaces the older value of its attribute; the history keeps that.",
             shows=("text", "attribute", "value", "subject", "operation", "event_time", "importance", "pinned",
                    "expires_at", "topics", "entities", "session", "idempotency_key"),
         ),
@@ -370,8 +370,8 @@ class AsyncScope(Protocol):
         tool=Tool(
             name="recall", title="Recall", idempotent=True,
             use="Search what was said and what is known. Use it before you answer anything that may depend on earlier"
-            " conversations, preferences or decisions. Only current values come back, unless you ask for as_of, known_at"
-            " or include_superseded.",
+            " conversations, preferences or decisions. Only current values come back, unless you ask for as_of,"
+            " known_at or include_superseded.",
             shows=("query", "limit", "cursor", "session", "kinds", "roles", "topics", "entities", "since", "until",
                    "as_of", "known_at", "include_superseded"),
         ),
@@ -525,7 +525,7 @@ class AsyncScope(Protocol):
 
     @verb(
         "read",
-        http=Http(method="GET", path="/memories", tag="memories"),
+        http=Http(method="GET", path="/memories", tag="memories", operation="list_memories"),
         command=Command(
             name="list", section=MEMORY, line="List memories, oldest first.",
             example="memhold list --kind fact --user alice",
@@ -603,8 +603,8 @@ class AsyncScope(Protocol):
         http=Http(method="GET", path="/memories/{item_id}/history", tag="memories"),
         tool=Tool(
             name="memory_history", title="History of a memory", idempotent=True,
-            use="Every value a memory had, from when to when, and who changed it and why. Use it when the user asks what"
-            " was true before or where something is known from.",
+            use="Every value a memory had, from when to when, and who changed it and why. Use it when the user asks"
+            " what was true before or where something is known from.",
             shows=("item_id",),
         ),
         command=Command(
@@ -741,11 +741,17 @@ class AsyncScope(Protocol):
         """
         ...
 
-    @verb("read", http=Http(method="POST", path="/fence", tag="recall"))
+    @verb(
+        "read",
+        http=Http(
+            method="POST", path="/fence", tag="recall",
+            examples={"one_memory": {"kind": "recall", "ids": ["mem_0198c2f0"], "lines": ["Likes tea."]}},
+        ),
+    )  # fmt: skip
     async def fence(self, kind: str, ids: Sequence[str], lines: Sequence[str]) -> str:
         """What was recalled, as text for a prompt, in a fence that this store knows again.
 
-        Text inside it is never learnt as something new when it comes back in a message, and forgetting reaches it there.
+        Text inside it is never learnt as something new when it comes back in a message, and forgetting reaches it.
 
         Args:
             kind: What it is, in one word, such as "recall" or "profile".
@@ -803,8 +809,8 @@ class AsyncScope(Protocol):
         http=Http(method="POST", path="/sessions/end", tag="messages", in_session=True),
         tool=Tool(
             name="end_session", title="End the session", idempotent=True,
-            use="Close the conversation: what was said becomes memory, and the next message begins a new one. Use it when"
-            " the user is done with a subject or says goodbye.",
+            use="Close the conversation: what was said becomes memory, and the next message begins a new one. Use it"
+            " when the user is done with a subject or says goodbye.",
             shows=("session", "idempotency_key"),
         ),
         command=Command(
@@ -851,7 +857,7 @@ class AsyncScope(Protocol):
         ),
         command=Command(
             name="compact", section=MEMORY, line="Merge notes that say the same, now.",
-            example="memhold compact --user alice --dry-run", by_hand="runs again while there is more, and can be stopped",
+            example="memhold compact --user alice --dry-run", by_hand="runs again while there is more",
         ),
     )  # fmt: skip
     async def compact(self, *, dry_run: bool = False) -> Compacted:

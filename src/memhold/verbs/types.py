@@ -1,4 +1,4 @@
-"""The types that the declarations name, for whoever reads them at run time: their imports cost too much for a help text."""
+"""The types that the declarations name, for whoever reads them at run time: a help text does without their imports."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ __all__ = ["hints"]
 _KNOWN = {
     one.__name__: one
     for one in (
-        AccessToken, Change, Changes, Compacted, Consolidated, Context, Erasure, Exported, Finding, Generation, Manifest,
-        Memory, Message, NewToken, OpenSuspicion, Page, Path, Progress, Query, Readiness, Rebuilt, Recall, Receipt,
+        AccessToken, Change, Changes, Compacted, Consolidated, Context, Erasure, Exported, Finding, Generation,
+        Manifest, Memory, Message, NewToken, OpenSuspicion, Page, Path, Progress, Query,
+        Readiness, Rebuilt, Recall, Receipt,
         Remembered, Report, Residue, Retained, Scope, Status, Tally, Usage, Vectors, datetime, timedelta, tzinfo,
     )
 } | {

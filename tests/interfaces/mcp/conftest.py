@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from memhold.faces.mcp.http import mcp_app
 from memhold.values.principal import PRINCIPAL, Principal, Right
 from memhold.values.records import Scope
-from memhold.verbs.local_store import LocalStore
+from memhold.verbs.store import AsyncStore
 
 MODES = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """The newest revision and the one before, by what the client calls them."""
@@ -62,7 +62,7 @@ async def over_stdio(folder: Path, *options: str, mode: str = "2026-07-28", **mo
 
 
 @asynccontextmanager
-async def served(memhold: LocalStore, *principals: Principal, **options: Any) -> AsyncIterator[str]:
+async def served(memhold: AsyncStore, *principals: Principal, **options: Any) -> AsyncIterator[str]:
     """The URL of an MCP server on loopback; a bearer token is the name of a principal's token."""
     known = {principal.token: principal for principal in principals}
     app = mcp_app(memhold, **options)

@@ -170,11 +170,12 @@ def scope_of(memhold: AsyncStore, principal: Principal, whose: Whose) -> AsyncSc
         InvalidScope: a name that cannot be used.
     """
     own = principal.scope
-    if whose.namespace is not None and whose.namespace != own.namespace:
+    asked = Scope(namespace=own.namespace if whose.namespace is None else whose.namespace, user=whose.user)
+    if asked.namespace != own.namespace:
         raise ScopeDenied("the namespace is not the token's; leave it out")
-    if whose.user is not None and whose.user != own.user and "admin" not in principal.rights:
+    if asked.user is not None and asked.user != own.user and "admin" not in principal.rights:
         raise ScopeDenied("the user is not the token's; leave it out, or use a token with the right 'admin'")
-    user = own.user if whose.user is None else whose.user
+    user = own.user if asked.user is None else asked.user
     return memhold.scope(namespace=own.namespace, user=user, agent=own.agent, session=whose.session)
 
 

@@ -577,7 +577,7 @@ class SyncScope:
     def fence(self, kind: str, ids: Sequence[str], lines: Sequence[str]) -> str:
         """What was recalled, as text for a prompt, in a fence that this store knows again.
 
-        Text inside it is never learnt as something new when it comes back in a message, and forgetting reaches it there.
+        Text inside it is never learnt as something new when it comes back in a message, and forgetting reaches it.
 
         Args:
             kind: What it is, in one word, such as "recall" or "profile".

@@ -17,6 +17,7 @@ from memhold.ports.models import Tally
 from memhold.ports.vector_blocks import Generation
 from memhold.values.errors import InvalidInput, InvalidSetting, ScopeDenied
 from memhold.values.jsonable import from_jsonable
+from memhold.values.names import checked_name
 from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store import AsyncTokens
@@ -98,7 +99,7 @@ class RemoteStore:
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
         """See `AsyncStore.settle`; in the token's namespace alone, and needs the right `admin`."""
-        if namespace not in {None, self._own.namespace}:
+        if namespace is not None and checked_name(namespace, "namespace") != self._own.namespace:
             raise ScopeDenied(f"the token is bound to namespace {self._own.namespace!r}; settle that one")
         end = monotonic() + timeout
         while True:
@@ -153,7 +154,7 @@ class RemoteAdmin:
         """
         if namespace is not None:
             own = (await self._ask("GET", "/v1/scope"))["namespace"]
-            if namespace != own:
+            if checked_name(namespace, "namespace") != own:
                 raise ScopeDenied(f"the token is bound to namespace {own!r}; leave the namespace out", right="admin")
         done = from_jsonable(Rebuilt, await self._ask("POST", "/v1/admin/reindex"))
         if progress is not None:

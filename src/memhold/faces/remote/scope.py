@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
@@ -184,13 +185,14 @@ def _expanded(given: Mapping[str, Any]) -> Mapping[str, Any]:
 def _body(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
     left = dict(given)
     messages = left.pop("messages", None)
-    if isinstance(left.get("wait"), int | float):
-        left["wait"] = min(left["wait"], _LONGEST_WAIT)
+    says = "messages" in given and (messages is not None or verb.parameters["messages"].required)
+    if _LONGEST_WAIT < left.get("wait", 0) < math.inf:
+        left["wait"] = _LONGEST_WAIT
     for name in ("session", "item_id"):
         if isinstance(left.get(name), str):
             _crossing(name, left[name])
     body = to_json(verb, left)
-    return body if messages is None else {"messages": sent_messages(messages), **body}
+    return {"messages": sent_messages(messages), **body} if says else body
 
 
 def _crossing(name: str, value: str) -> None:

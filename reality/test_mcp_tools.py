@@ -1,91 +1,32 @@
-"""The official tools against this server: the conformance suite in both revisions, and the Inspector's command line.
-
-They need Node.js 22, which npm brings along; all of it is installed once below `build/`, and kept.
-"""
+"""The official MCP tools against this server: the conformance suite in both revisions, and the Inspector."""
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
-import os
 import re
-import shutil
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memhold.faces.mcp.tools import TOOLS
 from memhold.faces.python.open import AsyncMemhold
-from tests.documents import ROOT
+from reality.outside import HERE, Node, node_tools, run
 from tests.interfaces.mcp.conftest import ALICE, MODES, environment, served
-
-HERE = Path(__file__).parent
-FOLDER = ROOT / "build" / "mcp-node"
-LEAST_NODE = 22
-INSTALL_SECONDS = 400
-
-
-@dataclass(frozen=True)
-class Node:
-    """Node.js and the two tools."""
-
-    program: Path
-    folder: Path
-
-    async def __call__(self, script: str, *arguments: str, seconds: float = 120, folder: Path) -> tuple[int, str, str]:
-        process = await asyncio.create_subprocess_exec(
-            str(self.program),
-            str(self.folder / "node_modules" / "@modelcontextprotocol" / script),
-            *arguments,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={**environment(folder), "PATH": f"{self.program.parent}:{os.environ['PATH']}"},
-        )
-        out, err = await asyncio.wait_for(process.communicate(), seconds)
-        return process.returncode or 0, out.decode(), err.decode()
-
-
-def installed() -> Node:
-    """Node.js and the tools, installed where they are not there yet; skipped, with the reason, where that fails."""
-    wanted = (HERE / "node" / "package.json").read_text()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    program = FOLDER / "node_modules" / "node" / "bin" / "node"
-    stamp = FOLDER / "installed.json"
-    with (FOLDER / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # test processes beside this one want the same
-        if not (stamp.exists() and stamp.read_text() == wanted and program.exists()):
-            npm = shutil.which("npm")
-            if npm is None:
-                pytest.skip("npm is not installed: the official MCP tools cannot be run")
-            (FOLDER / "package.json").write_text(wanted)
-            command = [npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]
-            try:
-                done = subprocess.run(
-                    command, cwd=FOLDER, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False
-                )
-            except subprocess.TimeoutExpired:
-                pytest.skip(f"npm install took over {INSTALL_SECONDS} s: the official MCP tools cannot be run")
-            if done.returncode != 0:
-                last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-                pytest.skip(f"npm install failed ({last}): the official MCP tools cannot be run")
-            stamp.write_text(wanted)
-    told = (
-        subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-        if program.exists()
-        else ""
-    )
-    if not told.startswith("v") or int(told[1:].split(".")[0]) < LEAST_NODE:
-        pytest.skip(f"npm brought no Node.js {LEAST_NODE} (found {told.strip() or 'none'})")
-    return Node(program=program, folder=FOLDER)
 
 
 @pytest.fixture(scope="module")
 def node() -> Node:
-    return installed()
+    return node_tools()
+
+
+async def used(node: Node, script: str, *arguments: str, folder: Path) -> tuple[int, str, str]:
+    """How a tool of the protocol's authors ends."""
+    command: list[str | Path] = [node.program, node.modules / "@modelcontextprotocol" / script, *arguments]
+    env = {**node.environment(folder), **environment(folder)}
+    done = await asyncio.to_thread(run, command, seconds=120, cwd=folder, env=env)
+    return done.code, done.out, done.err
 
 
 def failures(folder: Path) -> tuple[dict[str, str], int]:
@@ -126,7 +67,7 @@ async def test_the_conformance_suite_finds_nothing_but_missing_fixtures(
         served(memhold, ALICE, allowed_hosts=hosts, allowed_origins=origins) as url,
     ):
         arguments = ("server", "--url", url, "--requirements", revision, "-o", str(out))
-        _, said, err = await node("conformance/dist/index.js", *arguments, folder=tmp_path)
+        _, said, err = await used(node, "conformance/dist/index.js", *arguments, folder=tmp_path)
     failed, passed = failures(out)
     assert passed >= LEAST_PASSED[revision], f"{said}\n{err}"
     fixtures, capabilities = baseline(revision)
@@ -156,10 +97,10 @@ async def test_the_inspector_is_content_in_its_strict_mode(transport: str, node:
             else ("--config", str(config), "--server", "memhold")
         )
 
-        async def asked(*arguments: str) -> dict:
-            code, out, err = await node(inspector, "--cli", *where, *arguments, folder=tmp_path)
+        async def asked(*arguments: str) -> dict[str, Any]:
+            code, out, err = await used(node, inspector, "--cli", *where, *arguments, folder=tmp_path)
             assert code == 0, f"{out}\n{err}"
-            found: dict = json.loads(out)
+            found: dict[str, Any] = json.loads(out)
             return found
 
         listed = await asked("--method", "tools/list", "--strict")
