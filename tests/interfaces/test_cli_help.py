@@ -46,7 +46,7 @@ def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixt
     assert all(name in out and line in out for name, line in LINES.items())
     code = (
         "import sys\nfrom memhold.cli.main import main\nmain(['--help'])\n"
-        "heavy = ('asyncio', 'apsw', 'numpy', 'rich', 'pydantic', 'memhold.faces.python.open', 'memhold.cli.printing')\n"
+        "heavy = ('asyncio', 'apsw', 'numpy', 'rich', 'pydantic', 'memhold.faces.python.open', 'memhold.cli.printing', 'memhold.verbs.types')\n"
         "print('LOADED', *[name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

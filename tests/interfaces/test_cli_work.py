@@ -119,6 +119,22 @@ def test_summaries_are_found_by_words_and_time_and_page(run: CommandLine) -> Non
     assert run("summaries", "--since", "yesterday").code == 2
 
 
+@pytest.mark.usefixtures("server")
+def test_what_a_model_made_is_undone_for_good_or_made_again(run: CommandLine) -> None:
+    said(run)
+    run.monkeypatch.setenv("MEMHOLD_CONSOLIDATION", "one")
+    [summary] = run("consolidate", "--json").json["summaries"]
+    [change, *_] = run("history", summary, "--json").json["changes"]
+    assert run("undo", change["id"], "--redo").code == 0
+    assert run("summaries", "--json").json["hits"] == []
+    assert run("settle").code == 0
+    [again] = run("summaries", "--json").json["hits"]
+    [change, *_] = run("history", again["id"], "--json").json["changes"]
+    assert run("undo", change["id"]).code == 0
+    assert run("settle").code == 0
+    assert run("summaries", "--json").json["hits"] == []
+
+
 @pytest.mark.parametrize("command", [("settle",), ("worker", "--once")], ids=" ".join)
 def test_due_work_is_done_once(run: CommandLine, server: ChaosServer, command: tuple[str, ...]) -> None:
     said(run)
