@@ -169,25 +169,20 @@ def with_tools(text: str) -> str:
 
 
 def _tools() -> Iterable[str]:
-    from memhold.faces.mcp.arguments import input_schema
-    from memhold.faces.mcp.tools import TOOLS
+    from memhold.faces.mcp.tools import TOOLS, input_schema
 
-    for spec in TOOLS.values():
-        hints = [f"needs the right to {spec.right}"]
-        hints += ["idempotent"] if spec.idempotent else []
-        hints += ["destructive"] if spec.destructive else []
-        yield f"## {spec.name}\n\n{spec.description}\n\n{'; '.join(hints).capitalize()}.\n"
-        schema = input_schema(spec.takes)
+    for name, spec in TOOLS.items():
+        hints = [f"needs the right to {spec.verb.needs}"]
+        hints += ["idempotent"] if spec.tool.idempotent else []
+        hints += ["destructive"] if spec.tool.destructive else []
+        yield f"## {name}\n\n{spec.tool.use}\n\n{'; '.join(hints).capitalize()}.\n"
+        schema = input_schema(spec)
         if schema["properties"]:
             yield "| argument | | |\n|---|---|---|"
-            for name, one in schema["properties"].items():
-                needed = "needed" if name in schema.get("required", ()) else ""
-                about = f"{one['description']} {_bounds(one, needed)}".strip()
-                yield f"| `{name}` | {_cell(_type(one))} | {_cell(about)} |"
+            for argument, one in schema["properties"].items():
+                about = f"{one['description']} {_bounds(one, needed=argument in schema.get('required', ()))}".strip()
+                yield f"| `{argument}` | {_cell(_type(one))} | {_cell(about)} |"
             yield ""
-        given = spec.gives["properties"]
-        listed = [f"`{name}`" + ("" if name in spec.gives["required"] else "?") for name in given]
-        yield f"Answers {', '.join(listed)}.\n"
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -198,17 +193,14 @@ def _type(schema: Mapping[str, Any]) -> str:
     return "time" if schema.get("format") == "date-time" else str(schema["type"])
 
 
-def _bounds(schema: Mapping[str, Any], needed: str) -> str:
-    bounds = {
-        "minimum": "at least {:,}",
-        "maximum": "at most {:,}",
-        "maxLength": "at most {:,} characters",
-        "maxItems": "at most {:,} entries",
-    }
-    said = [needed] if needed else []
-    said += [text.format(schema[name]) for name, text in bounds.items() if name in schema and "format" not in schema]
-    said += [f"default {schema['default']}"] if "default" in schema else []
+def _bounds(schema: Mapping[str, Any], *, needed: bool) -> str:
+    said = ["needed"] if needed else []
+    said += [f"default {_written(schema['default'])}"] if "default" in schema else []
     return f"({'; '.join(said)})" if said else ""
+
+
+def _written(default: object) -> str:
+    return str(default).lower() if isinstance(default, bool) else str(default)
 
 
 def _cell(text: str) -> str:

@@ -44,7 +44,8 @@ def check(verb: Verb, given: Mapping[str, Any]) -> None:
             continue  # read one by one where they enter: the error says which of them it is
         declared = verb.types[name]
         if not fits(value, declared):
-            raise InvalidInput(f"{name} is {value!r:.40}; pass {described(declared)}")
+            shown = list(value) if isinstance(value, tuple) else value
+            raise InvalidInput(f"{name} is {shown!r:.40}; pass {described(declared)}")
 
 
 def judged(verb: Verb, method: F) -> F:
@@ -70,7 +71,8 @@ def known_names(verb: Verb, given: Mapping[str, Any], *, known: Sequence[str]) -
     if unknown := [name for name in given if name not in known]:
         listed = ", ".join(known) or "none"
         raise InvalidInput(f"{verb.name} does not know {min(map(str, unknown))!r:.60}; known are: {listed}")
-    missing = [name for name in known if verb.parameters[name].required and name not in given]
+    needed = {name for name, one in verb.parameters.items() if one.required}
+    missing = [name for name in known if name in needed and name not in given]
     if missing:
         raise InvalidInput(f"{verb.name} needs {' and '.join(missing)}; pass {'it' if len(missing) == 1 else 'them'}")
 

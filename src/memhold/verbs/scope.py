@@ -269,8 +269,7 @@ class AsyncScope(Protocol):
         tool=Tool(
             name="forget", title="Forget", destructive=True, idempotent=True,
             use="Erase a memory or message for good, with what was derived from it. Use it only when the user asks for"
-            " something to be forgotten; find the id with recall, and try dry_run first. For a wrong value use correct,"
-            " for a changed one remember.",
+            " something to be forgotten; find the id with recall, and try dry_run first.",
             shows=("item_id", "session", "kinds", "topics", "entities", "before", "after", "everything", "hard",
                    "sources", "dry_run", "idempotency_key"),
         ),

@@ -101,11 +101,16 @@ class Routes:
         """An operation that forgets."""
         return self._route("DELETE", path, answer, said)
 
-    def declared(self, verb: Verb, http: Http, run: Callable[[Request], Awaitable[Response]]) -> None:
-        """The operation of a declared verb; what OpenAPI says of it follows from the declaration."""
+    def declared(
+        self, verb: Verb, http: Http, run: Callable[[Request], Awaitable[Response]], answer: Any = None
+    ) -> None:
+        """The operation of a declared verb; what OpenAPI says of it follows from the declaration.
+
+        `answer` is the type of what it gives, where that is not the verb's own.
+        """
         where = f"/v1{http.path}"
         self.operations[where, http.method.lower()] = (verb, http)
-        self.answers[where, http.method.lower()] = (verb, http.status)
+        self.answers[where, http.method.lower()] = (answer or verb, http.status)
         self.app.add_api_route(
             where, run, methods=[http.method], tags=[http.tag], responses=_PROBLEMS, response_model=None,
             status_code=http.status, operation_id=http.operation or verb.name,

@@ -13,7 +13,6 @@ from memhold.faces.rest.frame import (
     IdempotencyKey,
     IfMatch,
     Routes,
-    SessionName,
     etag,
     given_key,
     given_rev,
@@ -27,6 +26,7 @@ from memhold.values.errors import NotFound, RevisionConflict, WrongKind
 from memhold.values.principal import principal_of
 from memhold.values.records import Change, Memory, Message
 from memhold.verbs.declaration import verbs_of
+from memhold.verbs.local_scope import MAX_MESSAGES
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store import AsyncStore
 
@@ -76,25 +76,26 @@ def item_routes(routes: Routes, memhold: AsyncStore) -> None:
 
 
 def _messages(routes: Routes, memhold: AsyncStore) -> None:
-    @routes.get("/messages", answer=MessagePage, operation_id="list_messages", summary="List a session's messages")
-    async def messages(
-        request: Request,
-        session: SessionName = None,
-        after: Annotated[int, Query(ge=0, le=2**53, description="The `seq` to begin behind.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-    ) -> Response:
-        """Messages of the session, oldest first; a page may be shorter than `limit` where messages are long."""
-        scope = scope_for(memhold, request, "read", session)
-        found: list[Message] = []
-        chars = 0
-        while len(found) < limit and chars < _PAGE_CHARS:
-            asked = min(_PAGE, limit - len(found))
-            page = await scope.messages(after=found[-1].seq if found else after, limit=asked)
+    listing = verbs_of(AsyncScope)["messages"]
+    assert listing.http is not None  # noqa: S101 - declared
+
+    async def messages(request: Request) -> Response:
+        # A page may be shorter than asked for, where messages are long.
+        scope = scope_for(memhold, request, "read", request.query_params.get("session"))
+        given = {"after": 0, "limit": 1000, **await arguments_of(listing, request)}
+        found = list(await scope.messages(**{**given, "limit": _least(given["limit"])}))
+        chars = sum(len(message.text) for message in found)
+        while found and len(found) % _PAGE == 0 and len(found) < given["limit"] and chars < _PAGE_CHARS:
+            asked = min(_PAGE, given["limit"] - len(found))
+            page = await scope.messages(after=found[-1].seq, limit=asked)
             found += page
             chars += sum(len(message.text) for message in page)
             if len(page) < asked:
                 return json_response({"items": found, "cursor": None})
-        return json_response({"items": found, "cursor": found[-1].seq})
+        more = len(found) == given["limit"] or chars >= _PAGE_CHARS
+        return json_response({"items": found, "cursor": found[-1].seq if found and more else None})
+
+    routes.declared(listing, listing.http, messages, MessagePage)
 
     @routes.get("/messages/{message_id}", answer=Message, operation_id="get_message", summary="Get a message")
     async def get(request: Request, message_id: str) -> Response:
@@ -125,6 +126,11 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
     async def history(request: Request, message_id: str) -> Response:
         """Every change that touched it, oldest first, with before and after."""
         return json_response(await scope_for(memhold, request, "read").history(message_id))
+
+
+def _least(limit: Any) -> Any:
+    """The size of the first page; what cannot be one is left for the verb to refuse."""
+    return min(limit, _PAGE) if isinstance(limit, int) and 0 < limit <= MAX_MESSAGES else limit
 
 
 def _memory(routes: Routes, memhold: AsyncStore) -> None:
