@@ -147,7 +147,9 @@ def shape(answer: Any) -> Any:
     """An answer without what differs from store to store: ids, times and digests."""
     if isinstance(answer, dict):
         return {
-            name: shape(value) for name, value in answer.items() if name not in {"store", "schema", "models", "account", "snapshot"}
+            name: shape(value)
+            for name, value in answer.items()
+            if name not in {"store", "schema", "models", "account", "snapshot"}
         }
     if isinstance(answer, list):
         return [shape(one) for one in answer]
