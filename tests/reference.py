@@ -15,11 +15,11 @@ from typing import Any
 
 import click
 
-from memhold.cli.frame import default_db
-from memhold.cli.main import COMMANDS, cli
+from memhold.cli.main import cli, sections
+from memhold.cli.options import default_db
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncAdmin, AsyncStore, AsyncTokens
+from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 from tests.documents import ROOT
 
 __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
@@ -115,7 +115,7 @@ def with_commands(text: str) -> str:
 def _commands() -> Iterable[str]:
     context = click.Context(cli)
     common = {parameter.name for parameter in cli.params} | {"help"}
-    for section, names in COMMANDS.items():
+    for section, names in sections().items():
         yield f"## {section}\n"
         for name in names:
             found = cli.get_command(context, name)
@@ -132,7 +132,7 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
     if example:
         yield f"Example: `{example[1]}`\n"
     own = [p for p in found.params if p.name not in common]
-    if any(isinstance(p, click.Option) for p in own):
+    if any(p.get_help_record(context) for p in own):
         yield _options(own) + "\n"
     if name == "mcp" and isinstance(found, click.Group):
         for sub, command in found.commands.items():
@@ -141,9 +141,9 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
 
 def _options(parameters: Iterable[click.Parameter]) -> str:
     context = click.Context(cli)
-    rows = ["| option | |", "|---|---|"]
+    rows = ["| argument or option | |", "|---|---|"]
     for parameter in parameters:
-        record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+        record = parameter.get_help_record(context)
         if record is not None:
             rows.append(f"| `{_cell(record[0])}` | {_cell(record[1])} |")
     return "\n".join(rows)

@@ -5,13 +5,14 @@ What cannot be read as its type is passed on as it came: the verb refuses it in 
 
 from __future__ import annotations
 
+import json
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from memhold.values.jsonable import from_jsonable, iso, json_copy, parse_time, to_jsonable
 from memhold.verbs.declaration import Verb
@@ -32,7 +33,11 @@ def from_json(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_text(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that texts stand for, as in a query: lists with commas between, numbers and truth by type."""
+    """The arguments that texts stand for, as in a query or on a command line.
+
+    A list is one text with commas between, or a list of texts; "any" alone is None where that is allowed. An object is
+    JSON, a span a number of seconds; numbers and truth are read by type.
+    """
     return from_json(verb, {name: _from_text(verb.types[name], value) for name, value in given.items()})
 
 
@@ -107,24 +112,36 @@ def _is_list(declared: Any) -> bool:
 
 def _holds_mappings(declared: Any) -> bool:
     inner = get_args(declared)
-    origin = get_origin(inner[0]) if inner else None
+    return bool(inner) and _is_mapping(inner[0])
+
+
+def _is_mapping(declared: Any) -> bool:
+    origin = get_origin(declared)
     return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 def _from_text(declared: Any, text: Any) -> Any:
+    parts = get_args(declared) if get_origin(declared) in {typing.Union, types.UnionType} else (declared,)
+    lists = [one for one in parts if _is_list(one)]
+    if lists and isinstance(text, str | list | tuple):
+        given = [part for part in text.split(",") if part] if isinstance(text, str) else [*text]
+        if given == ["any"] and type(None) in parts:
+            return None
+        inner = (*get_args(lists[0]), Any)[0]
+        return [_from_text(inner, one) for one in given]
     if not isinstance(text, str):
         return text
-    parts = get_args(declared) if get_origin(declared) in {typing.Union, types.UnionType} else (declared,)
-    if any(_is_list(one) for one in parts):
-        if text == "any" and type(None) in parts:
-            return None
-        return [part for part in text.split(",") if part]
-    for kind, read in ((bool, _truth), (int, _whole), (float, _number)):
+    for kind, read in ((bool, _truth), (int, _whole), (float, _number), (timedelta, _number)):
         if kind in parts:
             return read(text)
-    if any(get_origin(one) is Literal for one in parts) or str in parts or datetime in parts:
+    return _object(text) if any(_is_mapping(one) for one in parts) else text
+
+
+def _object(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return text
-    return text
 
 
 def _truth(text: str) -> Any:

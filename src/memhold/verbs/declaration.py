@@ -74,7 +74,8 @@ class Command:
         line: what the help says of it.
         example: a call, to end its own help.
         words: the parameters that stand without an option, in order.
-        options: the option of a parameter that has another name than its own.
+        options: the option of a parameter whose name `cli` does not find by itself (a list's is singular, an
+            `idempotency_key` is --key, a `session` that narrows --in-session).
         create: whether it makes a store where none is.
         by_hand: what is irregular, and therefore written in `cli` by hand; None where it follows from this.
     """

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 __all__ = ["AsyncScope"]
 
 MEMORY, FACTS, MOVING, STORE = "Memory", "Facts", "Moving data", "Looking after the store"
-KEY, TIME = {"idempotency_key": "key"}, {"event_time": "time"}
-LABELS = {"topics": "topic", "entities": "entity"}
 
 
 class AsyncScope(Protocol):
@@ -128,7 +126,7 @@ class AsyncScope(Protocol):
         command=Command(
             name="remember", section=MEMORY, line="Remember a note or a fact.", words=("text",), create=True,
             example='memhold remember --attribute "favorite food" --value sushi --user alice',
-            options={**KEY, **TIME, **LABELS, "expires_at": "expires"},
+            options={"event_time": "time", "expires_at": "expires"},
         ),
     )  # fmt: skip
     async def remember(
@@ -192,7 +190,7 @@ class AsyncScope(Protocol):
         ),
         command=Command(
             name="correct", section=MEMORY, line="Replace what was never true.", words=("memory_id", "value"),
-            example='memhold correct mem_0198c2f0 "kimchi jjigae" --user alice', options=KEY,
+            example='memhold correct mem_0198c2f0 "kimchi jjigae" --user alice',
         ),
     )  # fmt: skip
     async def correct(
@@ -218,7 +216,7 @@ class AsyncScope(Protocol):
         "write",
         http=Http(method="POST", path="/memories/{memory_id}/pin", tag="memories", in_session=True),
         command=Command(
-            name="pin", section=MEMORY, line="Keep a memory long-term.", words=("memory_id",), options=KEY,
+            name="pin", section=MEMORY, line="Keep a memory long-term.", words=("memory_id",),
             example="memhold pin mem_0198c2f0 --user alice",
         ),
     )  # fmt: skip
@@ -240,7 +238,7 @@ class AsyncScope(Protocol):
         "write",
         http=Http(method="POST", path="/memories/{memory_id}/unpin", tag="memories", in_session=True),
         command=Command(
-            name="unpin", section=MEMORY, line="Take a pin away.", words=("memory_id",), options=KEY,
+            name="unpin", section=MEMORY, line="Take a pin away.", words=("memory_id",),
             example="memhold unpin mem_0198c2f0 --user alice",
         ),
     )  # fmt: skip
@@ -277,8 +275,8 @@ class AsyncScope(Protocol):
         ),
         command=Command(
             name="forget", section=MEMORY, line="Forget for good, or hide.",
-            example="memhold forget mem_0198c2f0 --user alice --yes",
-            by_hand="asks before it erases, and takes --session as what to forget",
+            example="memhold forget mem_0198c2f0 --user alice --yes", words=("item_id",),
+            by_hand="asks before it erases, and hides instead with --hide",
         ),
     )  # fmt: skip
     async def forget(
@@ -334,7 +332,7 @@ class AsyncScope(Protocol):
             examples={"with_what_stands_on_it": {"cascade": True}},
         ),
         command=Command(
-            name="undo", section=MEMORY, line="Undo a change, as a new change.", words=("change_id",), options=KEY,
+            name="undo", section=MEMORY, line="Undo a change, as a new change.", words=("change_id",),
             example="memhold undo chg_0198c2f0 --user alice",
         ),
     )  # fmt: skip
@@ -379,8 +377,6 @@ class AsyncScope(Protocol):
         command=Command(
             name="recall", section=MEMORY, line="Find messages and current memories.", words=("query",),
             example='memhold recall "where does she live" --user alice',
-            options={**LABELS, "kinds": "kind", "states": "state", "tiers": "tier", "roles": "role",
-                     "session": "in-session"},
         ),
     )  # fmt: skip
     async def recall(
@@ -412,7 +408,7 @@ class AsyncScope(Protocol):
 
         Looks across all sessions of the scope's user. Filters only narrow. The answer's `degraded` names what could not
         be asked. A question is evidence for the facts it returned, counted behind the answer, once a turn. For the next
-        page pass the answer's `cursor` with the same question: what is found all along is shown exactly once, whatever
+        page pass the answer's cursor with the same question: what is found all along is shown exactly once, whatever
         is written, hidden or forgotten in between.
 
         Args:
@@ -532,7 +528,6 @@ class AsyncScope(Protocol):
         command=Command(
             name="list", section=MEMORY, line="List memories, oldest first.",
             example="memhold list --kind fact --user alice",
-            options={"kinds": "kind", "states": "state", "session": "in-session"},
         ),
     )  # fmt: skip
     async def list(
@@ -548,7 +543,7 @@ class AsyncScope(Protocol):
 
         Args:
             kinds: Only these kinds.
-            states: Only in these states; None for every state.
+            states: Only in these states; None (as text: any) for every state.
             session: Only memories of this session.
             limit: Most memories of the page.
             cursor: What the last page gave.
@@ -648,7 +643,7 @@ class AsyncScope(Protocol):
         http=Http(method="GET", path="/summaries", tag="recall"),
         command=Command(
             name="summaries", section=MEMORY, line="Show what happened, window by window, or by day, week or month.",
-            words=("query",), example="memhold summaries --user alice --level week", options={"session": "in-session"},
+            words=("query",), example="memhold summaries --user alice --level week",
         ),
     )  # fmt: skip
     async def summaries(
@@ -818,7 +813,7 @@ class AsyncScope(Protocol):
             shows=("session", "idempotency_key"),
         ),
         command=Command(
-            name="end-session", section=MEMORY, line="Close a session; its window is kept, searchable.", options=KEY,
+            name="end-session", section=MEMORY, line="Close a session; its window is kept, searchable.",
             example="memhold end-session --user alice --session s1",
         ),
     )  # fmt: skip
@@ -888,7 +883,7 @@ class AsyncScope(Protocol):
         ),
         command=Command(
             name="retain", section=MEMORY, line="List what is past your rules, or hide it.",
-            example="memhold retain --unused-for 365 --user alice", by_hand="takes days, and --apply to hide",
+            example="memhold retain --unused-for 365 --user alice", by_hand="takes days, and --hide to hide",
         ),
     )  # fmt: skip
     async def retain(
@@ -930,6 +925,7 @@ class AsyncScope(Protocol):
             name="import",
             section=MOVING,
             line="Bring a file of conversations in.",
+            example="memhold import conversations.json --user alice --zone Europe/Lisbon",
             by_hand="shows progress, and can be stopped and run again",
         ),
     )
@@ -971,6 +967,7 @@ class AsyncScope(Protocol):
             name="export",
             section=MOVING,
             line="Write a scope to a file or to Markdown.",
+            example="memhold export alice.jsonl --user alice",
             by_hand="finds the format from the target",
         ),
     )

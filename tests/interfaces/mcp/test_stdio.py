@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from memhold import Memhold
-from memhold.cli.frame import default_db
+from memhold.cli.options import default_db
 from tests.interfaces.mcp.conftest import (
     HANDSHAKE,
     INITIALIZED,

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from memhold.values.records import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
     from memhold.verbs.scope import AsyncScope
-    from memhold.verbs.store import AsyncAdmin, AsyncStore, AsyncTokens
+    from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 
 __all__ = ["SyncAdmin", "SyncScope", "SyncStore", "SyncTokens"]
 
@@ -300,7 +300,7 @@ class SyncScope:
 
         Looks across all sessions of the scope's user. Filters only narrow. The answer's `degraded` names what could not
         be asked. A question is evidence for the facts it returned, counted behind the answer, once a turn. For the next
-        page pass the answer's `cursor` with the same question: what is found all along is shown exactly once, whatever
+        page pass the answer's cursor with the same question: what is found all along is shown exactly once, whatever
         is written, hidden or forgotten in between.
 
         Args:
@@ -432,7 +432,7 @@ class SyncScope:
 
         Args:
             kinds: Only these kinds.
-            states: Only in these states; None for every state.
+            states: Only in these states; None (as text: any) for every state.
             session: Only memories of this session.
             limit: Most memories of the page.
             cursor: What the last page gave.

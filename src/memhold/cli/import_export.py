@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memhold.cli.frame import Frame, clean, command, opened, progress
+from memhold.cli.declared_commands import by_hand
+from memhold.cli.options import CommonOptions, opened
+from memhold.cli.output import clean, progress
 from memhold.values.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -17,39 +19,27 @@ if TYPE_CHECKING:
 __all__ = ["export_command", "import_command"]
 
 
-@command(
-    "import",
-    example="memhold import conversations.json --user alice --zone Europe/Lisbon",
+@by_hand(
+    "import_file",
+    takes=("format", "session_prefix", "on_error"),
     resume="Run the same import again: it goes on where it was, and adds nothing twice.",
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("--format", "format_name", default="auto", show_default=True, help="auto finds it out.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False), help="The file to read.")
 @click.option("--zone", default="UTC", show_default=True, help="Zone of times that name none, e.g. Asia/Seoul.")
-@click.option("--session-prefix", default="", help="Put in front of every session's name.")
-@click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True)
-def import_command(
-    frame: Frame, file: str, format_name: str, zone: str, session_prefix: str, on_error: Literal["stop", "skip"]
-) -> None:
+def import_command(common: CommonOptions, given: dict[str, Any], *, file: str, zone: str) -> None:
     """Bring a file of conversations in.
 
     Knows OpenAI-style JSONL, Anthropic JSON, ChatGPT's conversations.json, Claude Code transcripts, LoCoMo, RealMem,
     and Memhold's own export. A second import adds nothing; one that was stopped goes on where it was.
     """
     where = _zone(zone)
-    with opened(frame, create=True) as (_, scope), progress(frame, "import") as bar:
+    with opened(common, create=True) as (_, scope), progress(common, "import") as bar:
 
         def told(step: Progress) -> None:
             bar(step.position, step.size)
 
-        report = scope.import_file(
-            file,
-            format=None if format_name == "auto" else format_name,
-            zone=where,
-            session_prefix=session_prefix,
-            on_error=on_error,
-            progress=told,
-        )
-    frame.show(report, lambda: _say(report))
+        report = scope.import_file(file, zone=where, progress=told, **given)
+    common.show(report, lambda: _say(report))
 
 
 def _zone(name: str) -> tzinfo:
@@ -73,20 +63,15 @@ def _say(report: Report) -> None:
         click.echo(f"  line {problem.line}: {clean(problem.why, 200)}")
 
 
-@command(
-    "export",
-    example="memhold export alice.jsonl --user alice",
-    resume="Run it again: a file appears whole or not at all.",
-)
-@click.argument("path", type=click.Path())
-@click.option("--format", "format_name", type=click.Choice(["jsonl", "markdown"]), default="jsonl", show_default=True)
-def export_command(frame: Frame, path: str, format_name: Any) -> None:
+@by_hand("export", takes=("format",), resume="Run it again: a file appears whole or not at all.")
+@click.argument("path", type=click.Path(), help="The file or folder to write.")
+def export_command(common: CommonOptions, given: dict[str, Any], *, path: str) -> None:
     """Write a scope to a file or to Markdown.
 
     jsonl is one file with journal, memories and changes, which 'memhold import' reads back; markdown is a folder with
     MEMORY.md (what holds now) and HISTORY.md. --session and --agent narrow it.
     """
-    with opened(frame) as (_, scope):
-        done = scope.export(path, format=format_name)
+    with opened(common) as (_, scope):
+        done = scope.export(path, **given)
     counts = ", ".join(f"{count} {name}" for name, count in done.counts.items())
-    frame.show(done, lambda: click.echo(f"wrote {', '.join(done.files)}: {counts}"))
+    common.show(done, lambda: click.echo(f"wrote {', '.join(done.files)}: {counts}"))

@@ -1,31 +1,14 @@
-"""`memhold models` over the catalog that wiring builds, and `memhold chaos`."""
+"""`memhold chaos`: model servers that fail like real ones."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from pathlib import Path
 from typing import Any
 
 import click
 
-from memhold.cli.frame import Frame
-from memhold.cli.models import ModelsCommands, models_group
-
-__all__ = ["chaos_command", "models_command"]
-
-
-def _commands(context: click.Context) -> ModelsCommands:
-    from memhold.wiring import models_view
-
-    frame = context.find_object(Frame)
-    from memhold.wiring.postgres import is_postgres
-
-    there = frame is not None and (is_postgres(frame.db) or Path(frame.db).is_file())
-    return models_view(frame.db if frame is not None and there else None)
-
-
-models_command = models_group(_commands)
+__all__ = ["chaos_command"]
 
 
 @click.command("chaos", epilog="Example: memhold chaos --port 8787 --fail-rate 0.15 --fault rate-limit")
