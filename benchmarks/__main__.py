@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memhold.cli.frame import failed_line
+from memhold.cli.output import failed_line
 
 if TYPE_CHECKING:
     from benchmarks.measure import Row

@@ -106,7 +106,8 @@ async def test_the_inspector_is_content_in_its_strict_mode(transport: str, node:
         listed = await asked("--method", "tools/list", "--strict")
         assert [tool["name"] for tool in listed["tools"]] == list(TOOLS)
         saved = await asked("--method", "tools/call", "--tool-name", "add_message", "--tool-arg", "text=boiler")
-        assert saved["structuredContent"]["visibility"]["meaning"] is False
+        assert "structuredContent" not in saved
+        assert "never by meaning" in saved["content"][0]["text"]
         assert saved.get("isError") in (None, False)
         read = await asked("--method", "resources/read", "--uri", "memhold://profile")
         assert read["contents"][0]["text"].startswith("Nothing is known")

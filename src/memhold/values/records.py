@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal
 
-from memhold.values.errors import InvalidScope, NaiveTime
+from memhold.values.errors import NaiveTime
+from memhold.values.names import MAX_NAME, checked_name
 from memhold.values.repr_parts import one_of, opening
 
 __all__ = [
@@ -65,9 +66,6 @@ TIERS: tuple[Tier, ...] = ("mid", "long")
 AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})
 """Who is believed when two statements about one time disagree: told by the user, then a model, then rules."""
 
-MAX_NAME = 256
-"""Longest namespace, user, agent or session, in characters."""
-
 
 def micros(moment: datetime) -> int:
     """Microseconds since 1970 of an aware time.
@@ -97,8 +95,10 @@ class Scope:
     all agents of this user, and an absent session means every session; on writes they mean no agent and the unnamed
     session.
 
+    Names are held in composed form (NFC): two spellings of one name are one scope.
+
     Raises:
-        InvalidScope: a name is empty, longer than 256 characters, or holds control or surrogate characters.
+        InvalidScope: a name cannot be used; see `memhold.values.names.checked_name`.
     """
 
     namespace: str = "default"
@@ -109,14 +109,8 @@ class Scope:
     def __post_init__(self) -> None:
         for name in ("namespace", "user", "agent", "session"):
             value = getattr(self, name)
-            if value is None and name != "namespace":
-                continue
-            if not isinstance(value, str) or not value.strip():
-                raise InvalidScope(f"{name} must be a string that is not empty (leave it out for none)")
-            if len(value) > MAX_NAME:
-                raise InvalidScope(f"{name} has {len(value)} characters; shorten it to {MAX_NAME} at most")
-            if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
-                raise InvalidScope(f"{name} holds control or surrogate characters; use printable text")
+            if value is not None or name == "namespace":
+                object.__setattr__(self, name, checked_name(value, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,7 +129,7 @@ class SqlRead:
             session_id=session,
             after=after,
             until=_ENDLESS if until is None else until,
-            limit=-1 if limit is None else limit,
+            limit=_ENDLESS if limit is None else limit,
         )
         messages = [rows.to_message(row) for row in found]
         return messages[::-1] if newest else messages

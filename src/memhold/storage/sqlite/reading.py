@@ -9,14 +9,14 @@ from typing import Any
 
 import apsw
 
-from memhold.storage.sql.blocks import Row, load
+from memhold.storage.sql.blocks import Row, load_dialect
 from memhold.storage.sql.reads import SqlRead
 from memhold.storage.sql.row_batches import touching, writing
 from memhold.values.records import Scope
 
 __all__ = ["QUERIES", "SqliteRead", "SqliteStatements"]
 
-QUERIES = load("memhold.storage.sqlite")
+QUERIES = load_dialect("memhold.storage.sqlite")
 _TOUCHING = touching(QUERIES)
 _WRITING = writing(QUERIES)
 _TOGETHER: AbstractContextManager[object] = nullcontext()
