@@ -15,9 +15,9 @@ VERBS = ROOT / "src" / "memhold" / "verbs"
 TARGET = ROOT / "src" / "memhold" / "faces" / "python" / "sync.py"
 PROTOCOLS = (
     ("scope.py", "AsyncScope"),
-    ("store.py", "AsyncTokens"),
-    ("store.py", "AsyncAdmin"),
-    ("store.py", "AsyncStore"),
+    ("store_protocols.py", "AsyncTokens"),
+    ("store_protocols.py", "AsyncAdmin"),
+    ("store_protocols.py", "AsyncStore"),
 )
 TWINS = {"AsyncScope": "SyncScope", "AsyncAdmin": "SyncAdmin", "AsyncTokens": "SyncTokens", "AsyncStore": "SyncStore"}
 HEAD = '''"""The sync face: the same verbs, on one thread of its own with its own loop.
@@ -99,7 +99,7 @@ def _late(trees: object) -> str:
     lines = {ast.unparse(one) for block in blocks for one in block.body}
     lines |= {
         "from memhold.verbs.scope import AsyncScope",
-        "from memhold.verbs.store import AsyncAdmin, AsyncStore, AsyncTokens",
+        "from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens",
     }
     return "\n".join(f"    {one}" for one in sorted(lines))
 

@@ -19,7 +19,7 @@ from memhold.cli.main import cli, sections
 from memhold.cli.options import default_db
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncAdmin, AsyncStore, AsyncTokens
+from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 from tests.documents import ROOT
 
 __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]

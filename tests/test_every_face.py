@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,9 +12,15 @@ from typing import Any
 import pytest
 
 from memhold import AsyncMemhold, Memhold
+from memhold.cli.declared_commands import option_of
 from memhold.cli.main import main
 from memhold.errors import MemholdError
+from memhold.faces.mcp import tools
+from memhold.faces.mcp.calls import run_tool
+from memhold.faces.mcp.tools import Caller
 from memhold.values.jsonable import to_jsonable
+from memhold.values.principal import Principal
+from memhold.values.records import Scope
 from memhold.verbs.arguments import to_json
 from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
@@ -120,7 +127,7 @@ def _command_line(db: str, capsys: pytest.CaptureFixture[str]) -> Call:
         for name, value in given.items():
             if name in command.words:
                 continue
-            option = f"--{command.options.get(name, name).replace('_', '-')}"
+            option = f"--{option_of(VERBS[verb], command, name)}"
             for one in value if isinstance(value, list | tuple) else [value]:
                 line += [option] if one is True else [option, json.dumps(one) if isinstance(one, dict) else str(one)]
         import asyncio
@@ -147,7 +154,9 @@ def shape(answer: Any) -> Any:
     """An answer without what differs from store to store: ids, times and digests."""
     if isinstance(answer, dict):
         return {
-            name: shape(value) for name, value in answer.items() if name not in {"store", "schema", "models", "account", "snapshot"}
+            name: shape(value)
+            for name, value in answer.items()
+            if name not in {"store", "schema", "models", "account", "snapshot"}
         }
     if isinstance(answer, list):
         return [shape(one) for one in answer]
@@ -237,6 +246,11 @@ WRONG: tuple[tuple[str, Mapping[str, Any]], ...] = (
 """Wrong arguments, by verb."""
 
 
+def _shown(verb: Verb, given: Mapping[str, Any]) -> bool:
+    """Whether a model can say it: the verb is a tool, and is shown these parameters."""
+    return verb.tool is not None and verb.tool.by_hand is None and set(given) <= set(verb.tool.shows)
+
+
 @pytest.mark.parametrize(("verb", "given"), WRONG, ids=lambda one: one if isinstance(one, str) else json.dumps(one))
 async def test_a_mistake_is_refused_in_the_same_words_on_every_face(
     verb: str, given: Mapping[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -253,6 +267,27 @@ async def test_a_mistake_is_refused_in_the_same_words_on_every_face(
             said[name] = str(caught.value)
     assert len(set(said.values())) == 1, said
     assert len(said["async"]) < 1000
+
+
+MCP = [(verb, given) for verb, given in WRONG if _shown(VERBS[verb], given)]
+
+
+@pytest.mark.parametrize(("verb", "given"), MCP, ids=lambda one: one if isinstance(one, str) else json.dumps(one))
+async def test_a_model_is_told_of_a_mistake_in_the_words_of_every_face(verb: str, given: Mapping[str, Any]) -> None:
+    tool = VERBS[verb].tool
+    assert tool is not None
+    async with AsyncMemhold.open("memory://", worker=False) as mem:
+        scope = mem.scope(user="alice", session="s1")
+        with pytest.raises(Refused) as words:
+            await _python(scope)(verb, given)
+
+        async def caller() -> Caller:
+            return Caller(
+                memhold=mem, principal=Principal(scope=Scope(user="alice"), rights=frozenset({"read", "write"}))
+            )
+
+        with pytest.raises(tools.Refused, match=re.escape(str(words.value))):
+            await run_tool(tools.TOOLS[tool.name], given, caller)
 
 
 def _typed(verb: Verb, given: Mapping[str, Any]) -> bool:

@@ -21,7 +21,7 @@ from memhold.verbs.local_scope import LocalScope
 from memhold.verbs.local_store import LocalStore
 from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncAdmin, AsyncStore, AsyncTokens
+from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 
 ROOT = Path(__file__).parents[1]
 DOERS: tuple[tuple[type, type], ...] = (

@@ -63,7 +63,7 @@ async def others():
 
 asyncio.run(others())
 from memhold.faces.mcp.tools import TOOLS
-found["tool"] = TOOLS["loudest"].name
+found["tool"] = TOOLS["loudest"].tool.name
 found["reference"] = "loudest" in declarations()
 print(json.dumps(found))
 """

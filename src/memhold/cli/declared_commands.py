@@ -22,7 +22,7 @@ from memhold.verbs.checking import check, known_names
 from memhold.verbs.declaration import Command, Parameter, Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["by_hand", "command_of"]
+__all__ = ["by_hand", "command_of", "option_of"]
 
 _OPTIONS = {"idempotency_key": "key", "session": "in-session"}
 """What an option is called whose parameter has another name; `--session` says where every command works."""
@@ -123,7 +123,7 @@ def _parameter(verb: Verb, declared: Command, name: str) -> click.Parameter:
         metavar = name.upper() if parameter.required else f"[{name.upper()}]"
         many = {"nargs": -1, "metavar": f"{metavar}..."} if lists else {"metavar": metavar}
         return click.Argument([kept], type=kind, required=False, help=sentence, **many)
-    option = _option(verb, declared, name)
+    option = option_of(verb, declared, name)
     if bool in parts:
         both = f"--{option}/--no-{option}" if parameter.default else f"--{option}"
         return click.Option([both, kept], is_flag=True, default=None, help=sentence)
@@ -137,7 +137,8 @@ def _kind(parts: Sequence[Any], *, more: Sequence[str]) -> _AsWritten:
     return _AsWritten(next((_METAVARS[one] for one in parts if one in _METAVARS), "text"), (*choices, *more))
 
 
-def _option(verb: Verb, declared: Command, name: str) -> str:
+def option_of(verb: Verb, declared: Command, name: str) -> str:
+    """What the option of a parameter is called, without its dashes."""
     if name in declared.options:
         return declared.options[name]
     if any(_is_list(one) for one in _parts(verb.types[name])):  # what is in it is given one by one
@@ -164,7 +165,7 @@ def _as_typed(verb: Verb, declared: Command, text: str, *, but: str = "") -> str
         name = match[1]
         if name not in verb.parameters or name == but:
             return match[0]
-        return name.upper() if name in declared.words else f"--{_option(verb, declared, name)}"
+        return name.upper() if name in declared.words else f"--{option_of(verb, declared, name)}"
 
     return _NAMED.sub(typed, text)
 

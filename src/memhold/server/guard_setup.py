@@ -20,7 +20,7 @@ from memhold.wiring.settings import FILE_NAME
 
 if TYPE_CHECKING:
     from memhold.server.oauth import OAuth
-    from memhold.verbs.store import AsyncStore, AsyncTokens
+    from memhold.verbs.store_protocols import AsyncStore, AsyncTokens
 
 __all__ = ["Door", "TokenAuthenticate", "guarded", "oauth_of_file"]
 

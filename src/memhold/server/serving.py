@@ -30,7 +30,7 @@ from memhold.server.routing import Observed, PathRouter
 from memhold.server.settings import ServeSettings
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 from memhold.wiring.postgres import shown
 
 __all__ = ["Serving", "serve", "serving"]

@@ -15,7 +15,7 @@ from memhold.values.answers import Erasure, Page, Recall, Receipt, Remembered
 from memhold.values.errors import InvalidSetting
 from memhold.values.records import Memory, Message
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer

@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from memhold.faces.mcp.http import mcp_app
 from memhold.values.principal import PRINCIPAL, Principal, Right
 from memhold.values.records import Scope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 MODES = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """The newest revision and the one before, by what the client calls them."""

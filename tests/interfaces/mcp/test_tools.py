@@ -21,7 +21,7 @@ from memhold.values.principal import Principal
 from memhold.values.records import Memory
 from memhold.verbs.declaration import Tool, verb, verbs_of
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 from tests.interfaces.mcp.conftest import (
     ALICE,
     BOB,

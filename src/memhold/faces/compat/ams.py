@@ -34,7 +34,7 @@ from memhold.faces.rest.frame import caller, json_response
 from memhold.values.errors import NotFound
 from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["COMPAT", "compat_router"]
 

@@ -24,7 +24,7 @@ from memhold.values.jsonable import iso, parse_time
 from memhold.values.principal import Principal
 from memhold.values.records import Memory
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["change_record", "equal_to", "forget_by_policy", "found", "search", "store_record"]
 

@@ -17,7 +17,7 @@ from memhold.values.jsonable import iso
 from memhold.values.principal import Principal
 from memhold.values.records import Memory, Message, Scope
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = [
     "ID_MARK",

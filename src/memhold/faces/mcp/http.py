@@ -15,7 +15,7 @@ from memhold.faces.problems import Problem, send_problem
 from memhold.values.principal import Principal, principal_of
 
 if TYPE_CHECKING:
-    from memhold.verbs.store import AsyncStore
+    from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["McpApp", "mcp_app"]
 

@@ -26,7 +26,7 @@ from memhold.values.errors import MemholdError
 
 if TYPE_CHECKING:
     from memhold.values.principal import Principal
-    from memhold.verbs.store import AsyncStore
+    from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["serve_stdio"]
 

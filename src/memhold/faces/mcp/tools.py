@@ -15,7 +15,7 @@ from memhold.verbs.scope import AsyncScope
 
 if TYPE_CHECKING:
     from memhold.values.principal import Principal
-    from memhold.verbs.store import AsyncStore
+    from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["TOOLS", "Caller", "Refused", "ToolSpec", "input_schema", "tools_of"]
 

@@ -18,7 +18,7 @@ from memhold.wiring import build, restore
 if TYPE_CHECKING:
     from memhold.ports.maintenance import Restoration
     from memhold.verbs.scope import AsyncScope
-    from memhold.verbs.store import AsyncAdmin, AsyncStore
+    from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore
 
 __all__ = ["AsyncMemhold", "Memhold"]
 

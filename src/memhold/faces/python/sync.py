@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from memhold.values.records import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
     from memhold.verbs.scope import AsyncScope
-    from memhold.verbs.store import AsyncAdmin, AsyncStore, AsyncTokens
+    from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 
 __all__ = ["SyncAdmin", "SyncScope", "SyncStore", "SyncTokens"]
 

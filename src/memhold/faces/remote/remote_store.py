@@ -20,7 +20,7 @@ from memhold.values.jsonable import from_jsonable
 from memhold.values.names import checked_name
 from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncTokens
+from memhold.verbs.store_protocols import AsyncTokens
 
 Progress = Callable[[int, int], None]
 

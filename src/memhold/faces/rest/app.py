@@ -26,7 +26,7 @@ from memhold.faces.rest.items import item_routes
 from memhold.faces.rest.openapi import openapi_of
 from memhold.faces.rest.verb_routes import verb_routes
 from memhold.values.errors import InvalidInput, MemholdError
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["RestOptions", "rest_app"]
 

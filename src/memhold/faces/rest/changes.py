@@ -15,7 +15,7 @@ from memhold.values.errors import InvalidInput, RateLimited
 from memhold.values.jsonable import body_json, to_jsonable
 from memhold.values.principal import still_stands
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["Streams", "changes_routes"]
 

@@ -21,7 +21,7 @@ from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
 from memhold.values.errors import UnreadableImport
 from memhold.verbs.files import BATCH_MESSAGES, Report
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["data_routes"]
 

@@ -17,7 +17,7 @@ from memhold.values.principal import Principal, Right, principal_of
 from memhold.values.records import MAX_NAME
 from memhold.verbs.declaration import Http, Verb
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = [
     "IdempotencyKey",

@@ -28,7 +28,7 @@ from memhold.values.records import Change, Memory, Message
 from memhold.verbs.declaration import verbs_of
 from memhold.verbs.local_scope import MAX_MESSAGES
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["LONGEST_WAIT", "item_routes"]
 

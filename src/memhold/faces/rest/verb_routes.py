@@ -16,7 +16,7 @@ from memhold.verbs.arguments import from_json, from_text, sendable
 from memhold.verbs.checking import known_names
 from memhold.verbs.declaration import Http, Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.store import AsyncStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["arguments_of", "verb_routes"]
 
