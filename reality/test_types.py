@@ -77,6 +77,6 @@ def test_pyright_sees_every_type(python: Path, script: Path, tmp_path: Path) -> 
 
 def test_the_script_runs(python: Path, tmp_path: Path, clean: dict[str, str]) -> None:
     shutil.copy(SCRIPT, tmp_path / "script.py")
-    done = run([python, "-I", tmp_path / "script.py", tmp_path / "m.db"], seconds=60, cwd=tmp_path, env=clean)
+    done = run([python, "-I", tmp_path / "script.py", tmp_path / "m.db"], seconds=200, cwd=tmp_path, env=clean)
     assert done.code == 0, done.err
     assert done.out.startswith("favorite food: ramen ")

@@ -21,7 +21,7 @@ def test_the_wheel_works_on_each_python(version: str, wheel: Path, tmp_path: Pat
     python = python_with(version, wheel=wheel, extras=EXTRAS, name="wheel")
     told = run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], seconds=100)
     assert told.out.strip() == version
-    demo = run([python.with_name("memhold"), "demo"], seconds=1000, cwd=tmp_path, env=clean)
+    demo = run([python.with_name("memhold"), "demo"], seconds=300, cwd=tmp_path, env=clean)
     assert demo.code == 0, demo.out + demo.err
     smoke = run(
         [python, "-I", "-W", "error::DeprecationWarning:memhold", HERE / "smoke.py", tmp_path], seconds=400, env=clean
@@ -35,7 +35,7 @@ def test_the_core_alone_works_and_says_which_extra_it_needs(
     version: str, wheel: Path, tmp_path: Path, clean: dict[str, str]
 ) -> None:
     python = python_with(version, wheel=wheel, name="core")
-    demo = run([python.with_name("memhold"), "demo"], seconds=1000, cwd=tmp_path, env=clean)
+    demo = run([python.with_name("memhold"), "demo"], seconds=300, cwd=tmp_path, env=clean)
     assert demo.code == 0, demo.out + demo.err
     for words in (["serve"], ["mcp"]):
         refused = run([python.with_name("memhold"), *words, "--db", tmp_path / "m.db"], seconds=200, env=clean)
@@ -66,7 +66,7 @@ def test_the_wheel_can_be_made_from_the_source_distribution(built: dict[str, Pat
     with tarfile.open(built["gz"]) as archive:
         archive.extractall(tmp_path, filter="data")
     (source,) = tmp_path.iterdir()
-    done = run([ROOT / ".venv" / "bin" / "hatchling", "build", "-t", "wheel", "-d", tmp_path], seconds=1000, cwd=source)
+    done = run([ROOT / ".venv" / "bin" / "hatchling", "build", "-t", "wheel", "-d", tmp_path], seconds=300, cwd=source)
     assert done.code == 0, done.err
     again = next(tmp_path.glob("*.whl"))
     with zipfile.ZipFile(built["whl"]) as first, zipfile.ZipFile(again) as second:
