@@ -278,7 +278,8 @@ def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], writ
         at=tx.now,
         effects=tuple(effects),
     )
-    return tx.add_change(change)
+    tx.add_change(change)
+    return change
 
 
 def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memory:

@@ -253,8 +253,8 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         """
         ...
 
-    def add_change(self, change: Change) -> Change:
-        """Append to the audit trail; returns the change with the next `seq` of its namespace.
+    def add_change(self, change: Change) -> int:
+        """Append to the audit trail; returns its number, the next `seq` of its namespace.
 
         Of its effects only ids and revisions are kept; content stands in the revisions they name, and in `detail`.
         """

@@ -79,7 +79,8 @@ class SqlWrite(SqlRead):
         self._gathered.flush()
 
     def _gather(self) -> RowBatch:
-        self._check_open()
+        if self._ended:
+            self._check_open()
         return self._gathered
 
     def session(self, name: str) -> Session | None:
@@ -116,7 +117,7 @@ class SqlWrite(SqlRead):
         items = sorted({item for quote in quotes for item in quote.ids})
         self._many("insert_quote", [{"item_id": item, "number": number} for item in items])
 
-    def add_change(self, change: Change) -> Change:
+    def add_change(self, change: Change) -> int:
         return self._gather().add_change(self._bound, change)
 
     def index(self, entries: Sequence[Entry]) -> None:

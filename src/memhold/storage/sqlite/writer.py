@@ -190,8 +190,9 @@ class Writer:
                         gathered, result, error, due = self._one(current, current.scope, gathered, now)
                         woke = woke or due
                         done.append((current, result, error))
-                    now = max(now, self._clock.now())
                     current = self._next(wait=False) if time.monotonic() < until else None
+                    if current is not None:
+                        now = max(now, self._clock.now())
                 outside = current
                 self._commit(gathered, now)
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
