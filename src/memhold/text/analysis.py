@@ -186,7 +186,7 @@ class _Known(dict[str, tuple[_Analysed, _Weights]]):
         if len(self) > _CACHE_LIMIT:
             self.clear()
         weights = EVIDENCE.get(token)
-        if weights is None and len(token) < 10:
+        if weights is None and len(token) < 10 and not _is_plain(token):
             weights = EVIDENCE.get(_fold(token).partition("'")[0])
         known = _analysed(token, "english"), weights or ()
         if len(token) <= _LONGEST_STEM:
@@ -257,7 +257,14 @@ def _remember(cache: dict[str, _Analysed], token: str, language: str) -> _Analys
     return analysed
 
 
+def _is_plain(token: str) -> bool:
+    """Whether a token is one word that folds to itself, as most are."""
+    return token.isascii() and token.isalpha() and token.islower()
+
+
 def _analysed(token: str, language: str) -> _Analysed:
+    if _is_plain(token):
+        return (_stem(token, language),), 1
     if _UNSPACED.match(token):
         return tuple(_grams(token)), len(token)
     extras, parts = _pieces(token)

@@ -16,7 +16,7 @@ from memhold.facts.suspicions import settle_suspicion
 from memhold.facts.tell import tell_fact
 from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
 from memhold.history.undo import Undoer, undo
-from memhold.journal.append import Prepared, append, ensure_session, prepare
+from memhold.journal.append import append, ensure_session, prepare
 from memhold.journal.archive import close_window
 from memhold.journal.windows import skipped
 from memhold.messages.ingest import parse_messages
@@ -76,7 +76,11 @@ class AsyncScope(ScopeFiles):
         """
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         when, meaning = runtime.settings.when, runtime.embedding is not None
-        prepared = await self._prepare(messages)
+        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
+            prepared = prepare(drafts, runtime.redactor, secret=runtime.store.facts.secret)
+        else:
+            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
         once = self._once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
@@ -85,14 +89,6 @@ class AsyncScope(ScopeFiles):
             )
 
         return counted(runtime, self._scope, await self._write_once(once, work, memories=False))
-
-    async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
-        runtime = self._runtime
-        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        secret = runtime.store.facts.secret
-        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
-            return prepare(drafts, runtime.redactor, secret=secret)
-        return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
     async def remember(
         self,

@@ -23,7 +23,8 @@ class ScopeFiles(ScopeCompact):
 
     async def _write(self, work: Callable[[WriteTx], T], *, memories: bool = True) -> T:
         self._runtime.guard()
-        await self._runtime.after_answer.written()
+        if self._runtime.after_answer.writes:
+            await self._runtime.after_answer.written()
         return await self._runtime.store.write(self._scope, self._runtime.mirroring(work) if memories else work)
 
     async def import_file(

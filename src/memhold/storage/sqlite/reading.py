@@ -43,7 +43,10 @@ class SqliteStatements:
         return [list(self.connection.execute(sql, one)) for one in params]
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
-        self.connection.executemany(QUERIES[name], params)
+        if len(params) == 1:
+            self.connection.execute(QUERIES[name], params[0])
+        else:
+            self.connection.executemany(QUERIES[name], params)
 
     def together(self) -> AbstractContextManager[object]:
         return _TOGETHER
