@@ -294,12 +294,12 @@ class InMemoryWriteTx(InMemoryReadTx):
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
         """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time."""
         key = self._due_key(kind, ref)
-        moment = micros(at)
+        moment = micros(at) - (self._now - self._clock)
         claim = self._due.get(key)
         if claim is None:
             due = Due(namespace=key[0], user=key[1], kind=kind, ref=ref, due_at=from_micros(moment))
             self._due.put(key, Claim(due))
-        elif claim.until > self._now:
+        elif claim.until > self._clock:
             again = moment if claim.again_at is None else min(moment, claim.again_at)
             self._due.put(key, replace(claim, again_at=again))
         else:
