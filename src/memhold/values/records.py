@@ -199,6 +199,23 @@ class Session:
     last_at: datetime
     ended_at: datetime | None = None
 
+    def grown(self, *, last_seq: int, at: datetime, pending_tokens: int) -> Session:
+        """The session after messages up to `last_seq` were appended to it: it is open, whatever it was."""
+        return Session(
+            id=self.id,
+            name=self.name,
+            number=self.number,
+            last_seq=last_seq,
+            cursor=self.cursor,
+            window_start=self.window_start,
+            asked=self.asked,
+            pending_tokens=pending_tokens,
+            torn=self.torn,
+            rev=self.rev,
+            created_at=self.created_at,
+            last_at=at,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:

@@ -27,7 +27,7 @@ from memhold.history.forget import Sources, Target, forget, forget_once, plan, r
 from memhold.history.history import get, history
 from memhold.history.status import status
 from memhold.history.undo import Undoer, undo
-from memhold.journal.append import Prepared, append, ensure_session, prepare
+from memhold.journal.append import append, ensure_session, prepare
 from memhold.journal.archive import close_window
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
@@ -105,7 +105,11 @@ class LocalScope:
     ) -> Receipt:
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         when, meaning = runtime.settings.when, runtime.embedding is not None
-        prepared = await self._prepare(messages)
+        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
+            prepared = prepare(drafts, runtime.redactor, secret=runtime.store.facts.secret)
+        else:
+            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
         once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
@@ -561,14 +565,6 @@ class LocalScope:
             agent=self._scope.agent,
             session=self._scope.session,
         )
-
-    async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
-        runtime = self._runtime
-        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        secret = runtime.store.facts.secret
-        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
-            return prepare(drafts, runtime.redactor, secret=secret)
-        return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
     async def _told(
         self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0

@@ -51,7 +51,8 @@ class Transactions:
     async def write(self, work: Callable[[WriteTx], T], *, memories: bool = True) -> T:
         """Run one unit of work; it is durable when this returns. `memories`: it may change what files mirror."""
         self.runtime.guard()
-        await self.runtime.after_answer.written()
+        if self.runtime.after_answer.writes:
+            await self.runtime.after_answer.written()
         return await self.runtime.store.write(self.scope, self.runtime.mirroring(work) if memories else work)
 
     async def write_once(

@@ -44,11 +44,11 @@ ON CONFLICT (namespace, user_id, kind, ref) DO UPDATE SET
 
 -- name: read_clock
 -- scope: upkeep
-SELECT coalesce(max(value), 0) FROM clock
+SELECT coalesce(max(value), 0) FROM clock WHERE value <= :until
 
 -- name: write_clock
 -- scope: upkeep
-UPDATE clock SET value = :now WHERE stripe = pg_backend_pid() % 64 AND value < :now
+UPDATE clock SET value = :now WHERE stripe = pg_backend_pid() % 64 AND (value < :now OR value > :until)
 
 -- name: take_lease_token
 -- scope: upkeep

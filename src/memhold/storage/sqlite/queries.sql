@@ -45,7 +45,7 @@ SELECT value FROM store WHERE name = 'clock'
 
 -- name: write_clock
 -- scope: upkeep
-UPDATE store SET value = :now WHERE name = 'clock' AND value < :now
+UPDATE store SET value = :now WHERE name = 'clock'
 
 -- name: take_lease_token
 -- scope: upkeep
