@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from memhold.asking.prompts import prompt
 from memhold.consolidate.contract import SAVE_MEMORY, Frame
+from memhold.consolidate.grounding import Line
 from memhold.consolidate.snapshot import shown
-from memhold.journal.windows import Part, Piece, calls_of
+from memhold.journal.windows import Part, Piece, begins_turn, calls_of
 from memhold.messages.fences import unquoted
 from memhold.ports.models import ChatRequest, ChatTurn
 from memhold.values.records import Memory, Message
 
-__all__ = ["frame_of", "only_recalled", "pieces_of", "quoted_in", "request"]
+__all__ = ["frame_of", "lines_of", "only_recalled", "pieces_of", "quoted_in", "request"]
 
 MAX_ANSWER_TOKENS = 4_096
 PURPOSE = "consolidation"
@@ -102,6 +103,25 @@ def _line(piece: Piece) -> str:
     moment = piece.message.event_time.strftime("%Y-%m-%d %H:%M")
     body = piece.text.replace("\r", "\n").replace("\n", "\n  ")
     return f"[m{piece.number} {piece.message.role}] ({moment}) {body}"
+
+
+def lines_of(part: Part) -> list[Line]:
+    """The lines of a part as what a reply must stand on; pieces of one message are one line."""
+    texts: dict[int, list[str]] = {}
+    for piece in part.pieces:
+        texts.setdefault(piece.number, []).append(piece.text)
+    messages = {piece.number: piece.message for piece in part.pieces}
+    return [
+        Line(
+            place=place,
+            text="".join(texts[place]),
+            at=message.event_time,
+            own=begins_turn(message),
+            speaker=str(message.body.get("name") or ""),
+        )
+        for place, message in messages.items()
+        if texts[place] != [RECALLED]
+    ]
 
 
 def frame_of(part: Part, known: Sequence[Memory], quoted: Sequence[str]) -> Frame:

@@ -21,10 +21,12 @@ from memhold.values.errors import InvalidInput
 from memhold.values.jsonable import parse_time
 from memhold.values.records import Importance
 
-__all__ = ["SAVE_MEMORY", "Draft", "Frame", "ItemKind", "Learned", "LeftOut", "Noted", "read_reply"]
+__all__ = ["SAVE_MEMORY", "Draft", "Frame", "ItemKind", "Learned", "LeftOut", "Noted", "Standing", "read_reply"]
 
 T = TypeVar("T")
 Operation = Literal["set", "add", "remove"]
+Standing = Literal["said", "inferred"]
+"""`inferred`: concluded from what was said, with no new hard detail."""
 ItemKind = Literal["fact", "note", "sentence"]
 
 MAX_ENTRY = 6_000
@@ -104,6 +106,7 @@ class Learned:
     sources: tuple[int, ...]
     target: int | None = None
     holds_from: datetime | None = None
+    standing: Standing = "said"
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
@@ -115,6 +118,7 @@ class Noted:
     text: str
     importance: Importance
     sources: tuple[int, ...]
+    standing: Standing = "said"
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
