@@ -136,7 +136,7 @@ def _kept_facts(facts: Iterable[Learned], lines: Sequence[Line], left: list[Left
     for fact in facts:
         about = "" if fact.subject == "user" else fact.subject
         claim = Claim(core=fact.value, frame=fact.attribute, about=about, value=True, cited=fact.sources)
-        finding = find(claim, lines)
+        finding = _ended(fact, lines) if fact.operation == "remove" else find(claim, lines)
         if finding.standing is None:
             left.append(LeftOut(kind="fact", reason=finding.reason, text=_shown(fact)))
             continue
@@ -145,6 +145,12 @@ def _kept_facts(facts: Iterable[Learned], lines: Sequence[Line], left: list[Left
         changed = replace(fact, sources=finding.places, standing=finding.standing, holds_from=holds_from, target=target)
         found.append((changed, finding))
     return tuple(fact for fact, _ in _told_apart(found, lines, left))
+
+
+def _ended(fact: Learned, lines: Sequence[Line]) -> Finding:
+    """A value that ends need not be named ("I quit"): a line of the user's that is cited is enough to look at it."""
+    own = tuple(line.place for line in lines if line.own and line.place in fact.sources)
+    return Finding(standing="said", places=fact.sources) if own else Finding(standing=None, reason="no line says it")
 
 
 def _kept_notes(notes: Iterable[Noted], lines: Sequence[Line], left: list[LeftOut]) -> tuple[Noted, ...]:
@@ -217,11 +223,11 @@ def _shown(fact: Learned) -> str:
 
 
 def _dated(moment: datetime | None, places: Sequence[int], lines: Sequence[Line]) -> bool:
-    """Whether a line speaks of the day from which a fact is to hold."""
+    """Whether a line speaks of the day from which a fact is to hold, or of days to come up to it."""
     if moment is None:
         return True
-    within = [line for line in lines if line.place in places]
-    return any(start <= moment < end for line in within for start, end in days_of(line.text, line.at))
+    days = [(line.at, one) for line in lines if line.place in places for one in days_of(line.text, line.at)]
+    return any(start <= moment < end or (start > said and said < moment < end) for said, (start, end) in days)
 
 
 # ------------------------------------------------------------------------------------------------ one claim
@@ -254,6 +260,8 @@ def _found(lines: Sequence[Line], standing: Standing) -> Finding:
 def _on(claim: Claim, lines: Sequence[Line]) -> list[Line]:
     """The fewest lines that together say the most of a claim: one that says all of it is enough."""
     wanted = _terms(claim.core)
+    if not wanted:
+        return [line for line in lines if _literally(claim.core, line.text)][:1]
     numbers = {value for one in quantities(claim.core) for value in one.values}
     chosen: list[Line] = []
     left, open_numbers = set(wanted), set(numbers)

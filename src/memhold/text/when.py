@@ -44,6 +44,7 @@ _SMALL: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "zwei": 2,
     "drei": 3, "vier": 4, "einer": 1, "einem": 1, "deux": 2, "trois": 3, "dos": 2, "tres": 3, "un": 1, "una": 1,
 }  # fmt: skip
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _MOST = 20_000
 
 
@@ -56,9 +57,10 @@ def named_days(text: str, said: datetime) -> list[tuple[Days, str, tuple[int, in
 def days_of(text: str, said: datetime) -> tuple[Days, ...]:
     """Every range of days that a text can mean, said at that time: its own day, named and relative ones, weekdays."""
     today = said.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    found = [(today, today + timedelta(days=1)), *(days for days, _, _ in named_days(text, said))]
-    # A date without a year may be ahead as well.
-    found += [(_year_on(start), _year_on(end)) for start, end in found[1:]]
+    named = named_days(text, said)
+    found = [(today, today + timedelta(days=1)), *(days for days, _, _ in named)]
+    # A month or a day without a year may be ahead as well.
+    found += [(_year_on(days[0]), _year_on(days[1])) for days, words, _ in named if not _YEAR.search(words)]
     found += _ahead(text[:_MOST].lower(), today)
     found += _weekdays(text[:_MOST].lower(), today)
     return tuple(found)
