@@ -21,6 +21,7 @@ __all__ = [
     "is_local",
     "key_header",
     "looks_embedding",
+    "origin_of",
     "server_of",
 ]
 
@@ -113,6 +114,12 @@ def host_of(base_url: str | None) -> str:
         return f"{(parts.hostname or '').lower()}{port}"
     except ValueError:
         return ""
+
+
+def origin_of(base_url: str | None) -> str:
+    """Scheme, host and port of a base URL, for people: without a path, a query, or a name and password in it."""
+    scheme = (base_url or "").partition("://")[0].lower()
+    return f"{scheme}://{host_of(base_url)}" if host_of(base_url) else "its URL"
 
 
 def server_of(base_url: str | None) -> str:

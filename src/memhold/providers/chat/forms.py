@@ -15,8 +15,8 @@ from memhold.values.errors import ModelError
 
 __all__ = ["Forms", "RepeatWatch", "as_call", "instructed", "schema_of"]
 
-_REFUSED: Final = frozenset({400, 404, 415, 422, 500, 501})
-"""Statuses with which servers answer a form that they do not know; llama.cpp says 500 to a grammar it cannot build."""
+_FORM_RULES: Final = frozenset({"schema", "parameter", "tool-choice"})
+"""What the table of failures calls a request whose form a server does not take."""
 
 
 class Forms:
@@ -44,7 +44,7 @@ class Forms:
         try:
             reply = as_call(await call(instructed(request, self.form), self.form), request.tool)
         except ModelError as error:
-            if following is None or error.status not in _REFUSED or error.cls not in {"next", "poison", "resample"}:
+            if following is None or error.rule not in _FORM_RULES:
                 raise
             reply = None
         if reply is not None and (following is None or not _missing(reply)):

@@ -239,7 +239,7 @@ PAYLOAD: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="schema",
-        cls="poison",
+        cls="next",
         why="the tool's schema or the response schema is not valid",
         # OpenAI invalid_function_parameters; Anthropic tools.N.custom.input_schema
         codes=codes("invalidfunctionparameters invalidjsonschema invalidtoolschema invalidschema"),
