@@ -17,6 +17,7 @@ from memhold.facts.suspicions import list_suspicions
 from memhold.history.changes import changes
 from memhold.history.history import get, history
 from memhold.history.status import status
+from memhold.index.questions import TooSlow
 from memhold.journal.visibility import page_of_messages
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.recall.recall import Meaning, checked, recall
@@ -188,10 +189,11 @@ class ScopeReads:
         if not text.strip():
             return Meaning(fingerprint=None, failed=None, off=True)
         try:
-            async with asyncio.timeout(self._runtime.settings.recall_timeout):
-                return Meaning(vector=await embedding.query(text), fingerprint=await embedding.fingerprint())
-        except TimeoutError:
-            return Meaning(failed="the embedding took too long")
+            seconds = self._runtime.settings.recall_timeout
+            vector = await embedding.questions.ask(text, seconds=seconds, clock=self._runtime.clock)
+            return Meaning(vector=vector, fingerprint=await embedding.fingerprint())
+        except TooSlow as slow:
+            return Meaning(failed=str(slow))
         except MemholdError as error:
             return Meaning(failed=type(error).__name__)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from memhold.index.embedding import Embedding
 from memhold.messages.limits import Limits
 from memhold.ports.stores import Clock, Ids, Redactor, Store
 from memhold.verbs.after_answer import AfterAnswer
@@ -104,6 +105,18 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     )
 
 
+def _closing(embedding: Embedding | None, held: HeldModels | None) -> Callable[[], Awaitable[None]]:
+    """Lets go of a question that still runs, then of every connection."""
+
+    async def close() -> None:
+        if embedding is not None:
+            await embedding.questions.close()
+        if held is not None:
+            await held.close()
+
+    return close
+
+
 def _joined(value: Any) -> Any:
     """A list of names as the one text that a setting is."""
     if isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value):
@@ -159,7 +172,7 @@ def assemble(
         residue=residue or no_files,
         health=dict if parts is None else parts.health,
         mirror=mirror,
-        close_models=None if held is None else held.close,
+        close_models=_closing(embedding, held),
         maintenance=maintenance,
         tokenizer=tokenizer,
         redactor=redactor,
