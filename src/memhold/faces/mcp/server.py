@@ -125,9 +125,7 @@ def _unexpected(spec: ToolSpec) -> str:
     # The type and the place of what went wrong; its message might hold content.
     logger.error("%s failed", spec.name, exc_info=_bare())
     again = "" if spec.read_only else " It may or may not be written: with an idempotency_key you can send it again."
-    return (
-        f"{spec.name} failed inside the server, which is not your fault.{again} Tell the user to look at the log."
-    )
+    return f"{spec.name} failed inside the server, which is not your fault.{again} Tell the user to look at the log."
 
 
 def _bare() -> Any:
