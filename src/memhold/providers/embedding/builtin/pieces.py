@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from memhold.text.normal_form import normal_form
+
 __all__ = ["ANALYSIS", "PieceReader", "Pieces", "readable"]
 
 ANALYSIS: Final = 1
@@ -59,7 +61,7 @@ def fold(text: str) -> str:
     """Lower case, compatibility forms unified (full-width, ligatures), Latin, Greek and Cyrillic accents dropped."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower()))).lower()
+    return normal_form("NFC", _ACCENTS.sub("", normal_form("NFKD", text.lower()))).lower()
 
 
 def _bigrams(run: str) -> tuple[str, ...]:
