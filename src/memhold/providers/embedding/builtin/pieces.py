@@ -23,7 +23,7 @@ _IGNORED = (
     "\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\ufffd"
 )
 _WORD_ASCII: Final = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
-_WORD: Final = re.compile(rf"(?:[^\W_]|[{_MARKS}])+|[^\w\s{_IGNORED}{_MARKS}]|_")
+_WORD: Final = re.compile(rf"(?:[^\W_]|[{_MARKS}])++|[^\w\s{_IGNORED}{_MARKS}]|_")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 # Scripts that write no spaces, or where one syllable is one character: two characters are a word there.
 _WIDE_RANGES = (
