@@ -20,7 +20,7 @@ from memhold.transfer.formats import READERS
 from memhold.wiring.settings import PREFIX, Settings, load_settings
 from tests import reference
 from tests.documents import ROOT, anchors, blocks, links, run_blocks, unfenced
-from tests.test_structure import ALLOWED
+from tests.test_structure import ORDER
 
 DOCS = ROOT / "docs"
 RUN = [ROOT / "README.md", DOCS / "quickstart.md", *sorted((DOCS / "how-to").glob("*.md"))]
@@ -179,8 +179,8 @@ def test_the_settings_of_a_server_are_those_of_the_code() -> None:
     told = {codes(row[0]).pop(): row[1] for row in rows(marked(DOCS / "reference" / "settings.md", "serve settings"))}
     wanted = {field.name: str(field.default).lower() or "empty" for field in fields(ServeSettings)}
     assert told == wanted
-    folder = ROOT / "src" / "memhold" / "interfaces"
-    read = "".join((folder / name).read_text("utf-8") for name in ("serving.py", "cli_serve.py"))
+    folder = ROOT / "src" / "memhold"
+    read = "".join((folder / name).read_text("utf-8") for name in ("server/serving.py", "cli/serve.py"))
     assert [name for name in wanted if f"settings.{name}" not in read] == []
 
 
@@ -287,7 +287,7 @@ def test_the_formats_are_those_of_the_code() -> None:
 
 def test_the_layers_name_every_part() -> None:
     told = set().union(*(codes(row[0]) for row in rows(unfenced(DOCS / "architecture.md"))))
-    assert told == set(ALLOWED) - {"__init__", "__main__"}, "docs/architecture.md, Layers"
+    assert told == set(ORDER) - {"__main__"}, "docs/architecture.md, Layers"
 
 
 def test_every_decision_is_in_the_index() -> None:

@@ -49,7 +49,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "errors":
-        return import_module("memhold.values.errors")
+        return import_module("memhold.errors")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'memhold' has no attribute {name!r}")

@@ -166,7 +166,7 @@ def test_a_worker_lets_what_runs_end_when_it_is_stopped(
 MANY_STOPS = """
 import faulthandler, queue, signal, threading
 from random import Random
-from memhold.interfaces.cli_work import _STOPS, _first_of, _signal_pipe, _signals
+from memhold.cli.work import _STOPS, _first_of, _signal_pipe, _signals
 
 faulthandler.dump_traceback_later(60, exit=True)
 main, turns = threading.main_thread().ident, queue.SimpleQueue()

@@ -217,8 +217,8 @@ def test_a_missing_extra_names_the_command_that_installs_it(tmp_path: Path) -> N
 def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) -> None:
     code = (
         "import sys; from memhold.faces.mcp import light\n"
-        "mcp_light._bare = lambda name: sys.modules.__setitem__(name, None)\n"
-        "mcp_light.load_sdk(); import mcp; print(mcp.Client.__name__)"
+        "light._bare = lambda name: sys.modules.__setitem__(name, None)\n"
+        "light.load_sdk(); import mcp; print(mcp.Client.__name__)"
     )
     env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
     done = subprocess.run(
