@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memhold.index.marks import _QUESTION_MARKS, ASKING, SPEAKER
+from memhold.index.documents import KIND_OF, ROLE_OF
+from memhold.index.marks import _QUESTION_MARKS, ASKING, NAMED, SPEAKER
 from memhold.index.turns import SCORING, turns_of
 from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.text.analysis import QueryWord, analyse, analyse_query
+from memhold.text.person import Person, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
 
@@ -38,6 +40,7 @@ __all__ = [
     "meaning_signals",
     "recency_signal",
     "reply_signal",
+    "role_signal",
     "speaker_signal",
     "time_signal",
     "understood",
@@ -63,7 +66,7 @@ _ENDS = re.compile(r"[.!?。！？\u061f\n]+(?=\s|$|[\u3040-\u30ff\u4e00-\u9fff\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, read: its words, the times it names, and whether it goes on with a conversation.
+    """A question, read: its words, the times it names, whose words it is about, whether it goes on with a conversation.
 
     `goes_on`: it has more than one sentence. Whoever only asks names what is meant; whoever tells something and then
     asks goes on with what was talked about lately.
@@ -74,6 +77,7 @@ class Question:
     times: tuple[TimeRange, ...]
     anchors: tuple[Anchor, ...]
     goes_on: bool
+    person: Person = field(default_factory=Person)
 
     @property
     def only_time(self) -> bool:
@@ -99,7 +103,14 @@ def understood(text: str, now: datetime) -> Question:
             one for one in found if one.start < now and any(start <= one.span[0] < end for start, end in asked or spans)
         ]
         events = []
-    return Question(text=text, words=analyse_query(text), times=tuple(found), anchors=tuple(events), goes_on=goes_on)
+    return Question(
+        text=text,
+        words=analyse_query(text),
+        times=tuple(found),
+        anchors=tuple(events),
+        goes_on=goes_on,
+        person=person_of(text),
+    )
 
 
 def words_signal(question: Question, index: DecodedIndex, aside: Mask | None = None) -> tuple[Signal, WordScores]:
@@ -143,12 +154,49 @@ def speaker_signal(question: Question, index: DecodedIndex) -> tuple[Signal | No
     return Signal(name="speaker", score=score, found=_nothing(index)), aside
 
 
-def reply_signal(index: DecodedIndex) -> Signal:
-    """What states before what asks, and what follows a question before what nobody asked for; whatever the question.
+def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
+    """What the user said, and what was learnt of it; where a question asks for the assistant's words, those.
 
-    An answer is seldom in the words of its question. Who asks back in the same breath has answered all the same.
+    A person asks their assistant mostly for what they told it, also where the grammar does not say so. None where
+    people with names talk with each other: who of them spoke is the speaker signal's.
     """
     import numpy as np
+
+    if _two_people(index):
+        return None
+    kind, role = index.columns["kind"], index.columns["role"]
+    if question.person.second:
+        score = role == ROLE_OF["assistant"]
+    else:
+        score = (role == ROLE_OF["user"]) | (kind != KIND_OF["message"])
+    return Signal(name="role", score=score.astype(np.float32), found=_nothing(index))
+
+
+def _two_people(index: DecodedIndex) -> bool:
+    """Whether those who are stored as the assistant have names: then two people talk."""
+    import numpy as np
+
+    held: bool | None = index.memo.get("two people")
+    if held is None:
+        named = np.zeros(len(index), dtype=np.bool_)
+        named[index.find(np.array([term_key(NAMED)], dtype=np.uint64)).row] = True
+        others = index.columns["role"] == ROLE_OF["assistant"]
+        held = index.memo["two people"] = bool(2 * (named & others).sum() > others.sum()) or bool(
+            named.any() and not others.any()
+        )
+    return held
+
+
+def reply_signal(index: DecodedIndex) -> Signal | None:
+    """What states before what asks, and what follows a question before what nobody asked for; whatever the question.
+
+    An answer is seldom in the words of its question. Who asks back in the same breath has answered all the same. None
+    but where people with names talk: an assistant answers every question, and its answers are not what one looks for.
+    """
+    import numpy as np
+
+    if not _two_people(index):
+        return None
 
     score: Floats | None = index.memo.get("reply")
     if score is None:
