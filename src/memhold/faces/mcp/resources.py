@@ -87,7 +87,7 @@ async def _profile(caller: Caller) -> str:
     ordered = sorted(kept, key=lambda memory: (not memory.pinned, memory.subject or "", memory.attribute or "~"))
     lines = [memory_line(memory) for memory in ordered]
     left = f"{len(found) - len(kept)} older ones are left out; recall finds them.\n" if len(kept) < len(found) else ""
-    return left + fenced("profile", [memory.id for memory in ordered], lines, secret=caller.secret)
+    return left + fenced([memory.id for memory in ordered], lines, secret=caller.secret)
 
 
 async def _history(caller: Caller) -> str:
@@ -100,7 +100,7 @@ async def _history(caller: Caller) -> str:
         f"{hit.id} ({hit.kind}, {hit.event_time:%Y-%m-%d %H:%M}) " + hit.text[:2000].replace("\n", "\n    ")
         for hit in found.hits
     ]
-    return fenced("history", [hit.id for hit in found.hits], lines, secret=caller.secret)
+    return fenced([hit.id for hit in found.hits], lines, secret=caller.secret)
 
 
 async def _item(caller: Caller, item: str) -> str:
@@ -113,4 +113,4 @@ async def _item(caller: Caller, item: str) -> str:
         about, text = f"{found.role}, {found.event_time:%Y-%m-%d %H:%M}", unquoted(found)
     else:
         about, text = f"{found.kind}, {found.state}, {found.event_time:%Y-%m-%d}", found.text
-    return fenced("item", [found.id], [f"{found.id} ({about}) " + text.replace("\n", "\n    ")], secret=caller.secret)
+    return fenced([found.id], [f"{found.id} ({about}) " + text.replace("\n", "\n    ")], secret=caller.secret)

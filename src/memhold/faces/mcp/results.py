@@ -54,9 +54,9 @@ def wire_text(text: str) -> str:
     return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
-def fenced(kind: str, ids: Sequence[str], lines: Iterable[str], *, secret: bytes) -> str:
+def fenced(ids: Sequence[str], lines: Iterable[str], *, secret: bytes) -> str:
     """Recalled lines in a fence of this store."""
-    return fence(kind, ids, [wire_text(line) for line in lines], secret=secret).text
+    return fence(ids, [wire_text(line) for line in lines], secret=secret).text
 
 
 def counted(number: int, noun: str) -> str:
@@ -196,7 +196,7 @@ def recall_answer(found: Recall, *, secret: bytes, asked: bool) -> Answer:
     if found.next_offset is not None:
         notes.append(f"{found.total:,} matched; for more ask the same with cursor {found.cursor}.")
     lines = [_line(hit.id, _about(hit), _cut(hit.text, hit.id)[0]) for hit in found.hits]
-    shown = fenced("recall", [hit.id for hit in found.hits], lines, secret=secret)
+    shown = fenced([hit.id for hit in found.hits], lines, secret=secret)
     return Answer(text="\n".join([*notes, shown]), data=data)
 
 
@@ -279,7 +279,7 @@ def history_answer(item: str, changes: Sequence[Change], *, limit: int, secret: 
     lines = [_change_line(change) for change in kept]
     ids = list(dict.fromkeys([item, *(effect.memory_id for change in kept for effect in change.effects)]))
     left = f"{len(changes) - len(kept):,} older changes are left out.\n" if len(kept) < len(changes) else ""
-    return Answer(text=left + fenced("history", ids, lines, secret=secret), data=data)
+    return Answer(text=left + fenced(ids, lines, secret=secret), data=data)
 
 
 def _change(change: Change) -> dict[str, Any]:
