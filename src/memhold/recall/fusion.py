@@ -28,7 +28,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "meaning": 0.3,
         "surroundings": 0.1,
         "speaker": 0.15,
-        "key": 0.3,
+        "key": 0.5,
         "time": 0.6,
         "role": 0.4,
         "reply": 0.25,

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from memhold.facts.asked import asked_concepts, concepts_of
 from memhold.index.documents import KIND_OF, ROLE_OF
 from memhold.index.marks import _QUESTION_MARKS, ASKING, NAMED, SPEAKER
 from memhold.index.turns import SCORING, turns_of
@@ -214,16 +215,22 @@ def reply_signal(index: DecodedIndex) -> Signal | None:
 
 
 def key_signal(question: Question, facts: Sequence[tuple[int, Memory]], index: DecodedIndex) -> Signal | None:
-    """Facts by how much of their subject and attribute the question names; `facts` are (row, fact)."""
+    """Facts by how much of their subject and attribute the question names, in its words or in what it asks for.
+
+    `facts` are (row, fact).
+    """
     import numpy as np
 
     score = np.zeros(len(index), dtype=np.float32)
     asked = {term for word in question.words for term in word.terms}
+    wanted = asked_concepts(question.text) if facts else frozenset[str]()
     for row, fact in facts:
         subject = "" if fact.subject in {None, "user"} else fact.subject
         named = analyse(f"{subject} {fact.attribute}").counts
         if named:
             score[row] = sum(term in asked for term in named) / len(named)
+        if wanted and (concepts := concepts_of(fact)):
+            score[row] = max(score[row], len(wanted & concepts) / len(concepts))
     return Signal(name="key", score=score, found=_nothing(index)) if score.any() else None
 
 
