@@ -22,7 +22,7 @@ from memhold.values.answers import Query, Recall
 from memhold.verbs.scope import AsyncScope
 from memhold.wiring.models import embedding_of
 
-__all__ = ["BUDGETS", "everyday_quality"]
+__all__ = ["BUDGETS", "Tally", "everyday_quality", "tell"]
 
 BUDGETS = (1000, 2000, 4000)
 """Budgets of `context` that are tried, with the reserve that nobody named."""
@@ -108,9 +108,9 @@ async def _measured(
     clock = Moment(world.said[-1].at + timedelta(days=1))
     place = str(folder / f"{world.name}.db")
     async with AsyncMemhold.open(place, worker=False, embedding=embedding, clock=clock) as memhold:
-        await _told(lambda name: memhold.scope(user="apart", session=name), world.said)
+        await tell(lambda name: memhold.scope(user="apart", session=name), world.said)
         if contexts:
-            await _told(lambda _: memhold.scope(user="long", session=_LONG), world.said)
+            await tell(lambda _: memhold.scope(user="long", session=_LONG), world.said)
         await memhold.settle(timeout=600)
         said = {one.id: one for one in world.said}
         for question in world.questions:
@@ -122,7 +122,8 @@ async def _measured(
                 await _contexts(long, "one long session", question, said, others, found, model)
 
 
-async def _told(scope_of: Callable[[str], AsyncScope], said: Sequence[Said]) -> None:
+async def tell(scope_of: Callable[[str], AsyncScope], said: Sequence[Said]) -> None:
+    """Add a world's messages, each session to the scope that is given for its name."""
     for name, messages in groupby(said, key=lambda one: one.session):
         bodies = [
             {"role": one.role, "content": one.text, "event_time": one.at, "metadata": {"source_id": one.id}}
