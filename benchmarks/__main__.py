@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memhold.cli.output import failed_line
+
 if TYPE_CHECKING:
     from benchmarks.measure import Row
     from benchmarks.recall import Half, Quality
 
-__all__ = ["benchmarks"]
+__all__ = ["benchmarks", "main"]
 
 _EMBEDDING = click.option("--embedding", default="builtin", help="none, builtin, a model directory or a catalog entry.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -29,6 +32,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "benchmarks",
     invoke_without_command=True,
     epilog="Example: python -m benchmarks locomo --data locomo10.json --embedding none",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120, "terminal_width": 120},
 )
 @click.option("--quick", is_flag=True, help="Small enough for a look.")
 @click.pass_context
@@ -60,7 +64,12 @@ def locomo(data: Path, embedding: str, half: Half | None, *, as_json: bool) -> N
 
 
 @benchmarks.command("realmem")
-@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="The folder of the data set's JSON files.",
+)
 @_EMBEDDING
 @_HALF
 @_JSON
@@ -224,5 +233,19 @@ def _table(rows: Iterable[Sequence[str]]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one benchmark, or all that need no data, and return the exit code."""
+    try:
+        code = benchmarks.main(arguments, prog_name="python -m benchmarks", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - the edge: a file of data may be anything
+        line, status = failed_line(error, as_json=False)
+        click.echo(line, err=True)
+        return status
+    return code if isinstance(code, int) else 0
+
+
 if __name__ == "__main__":
-    benchmarks(prog_name="python -m benchmarks")
+    sys.exit(main())

@@ -52,7 +52,7 @@ class Server:
     ) -> None:
         memory = Path("/dev/shm")  # noqa: S108 - the folder in it is our own
         self.folder = Path(
-            tempfile.mkdtemp(prefix="hfpg", dir=None if disk or not os.access(memory, os.W_OK) else memory)
+            tempfile.mkdtemp(prefix="memholdpg", dir=None if disk or not os.access(memory, os.W_OK) else memory)
         )
         self.data = self.folder / "data"
         self.settings = {**QUICK, **(settings or {}), "listen_addresses": ",".join(listens)}

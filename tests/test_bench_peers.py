@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import side_by_side
-from benchmarks.side_by_side import HEADER, Line, side_by_side_quality
 
-from memhold.cli.main import main
+from benchmarks import side_by_side
+from benchmarks.__main__ import main
+from benchmarks.side_by_side import HEADER, Line, side_by_side_quality
 
 TURNS = {
     1: ["My sister moved to Lisbon.", "How lovely! Is she happy there?", "She is, and she paints boats."],
@@ -80,12 +80,12 @@ async def test_durability_is_read_from_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("peers")
 def test_the_command_prints_one_table(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "peers", "--data", str(data), "--json"]) == 0
+    assert main(["peers", "--data", str(data), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["store"] for row in rows] == ["Memhold", "FTS5, plain", "Absent", "Broken"]
     assert set(rows[0]) == set(HEADER)
     assert (rows[1]["R@10"], rows[1]["note"], rows[2]["R@10"]) == ("0.667", "", "")
-    assert main(["bench", "peers", "--data", str(data)]) == 0
+    assert main(["peers", "--data", str(data)]) == 0
     table = capsys.readouterr().out
     assert all(name in table for name in ("durable", "synchronous FULL", "not installed", "recall p50"))
 
@@ -93,5 +93,5 @@ def test_the_command_prints_one_table(data: Path, capsys: pytest.CaptureFixture[
 def test_a_file_that_is_no_locomo_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "other.json"
     path.write_text('{"messages": []}', encoding="utf-8")
-    assert main(["bench", "peers", "--data", str(path)]) != 0
+    assert main(["peers", "--data", str(path)]) != 0
     assert capsys.readouterr().err

@@ -20,7 +20,7 @@ from memhold.transfer.formats import READERS
 from memhold.wiring.settings import PREFIX, Settings, load_settings
 from tests import reference
 from tests.documents import ROOT, anchors, blocks, links, run_blocks, unfenced
-from tests.test_structure import ALLOWED
+from tests.test_structure import ORDER
 
 DOCS = ROOT / "docs"
 RUN = [ROOT / "README.md", DOCS / "quickstart.md", *sorted((DOCS / "how-to").glob("*.md"))]
@@ -139,6 +139,32 @@ def test_make_targets_that_are_named_are_there() -> None:
     assert named <= targets
 
 
+def places(cell: str) -> set[str]:
+    """What looks like a path in a cell's code: it has a slash or a file's ending, and is no command."""
+    return {
+        one for one in codes(cell) if re.fullmatch(r"[\w./*-]+", one) and ("/" in one or re.search(r"\.\w{2,5}$", one))
+    }
+
+
+def stands(place: str) -> bool:
+    """Whether a path of CONTRIBUTING's table is there: of the checkout or of the package; NNNN_name stands for one."""
+    pattern = re.sub(r"NNNN([-_])name", r"[0-9][0-9][0-9][0-9]\1*", place).rstrip("/")
+    return any(next(root.glob(pattern), None) is not None for root in (ROOT, ROOT / "src" / "memhold"))
+
+
+def test_where_a_change_lands_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Where a change lands")[2].partition("\n## ")[0]
+    named = {place for line in text.splitlines() if line.startswith("| ") for place in places(line)}
+    assert len(named) > 40
+    assert sorted(place for place in named if not stands(place)) == []
+    assert not stands("pipeline/")
+    assert not stands("verbs/nothing.py")
+    assert places("| `pipeline/` | `make lock`, `testing/verb_suite_*.py` |") == {
+        "pipeline/",
+        "testing/verb_suite_*.py",
+    }
+
+
 # ------------------------------------------------------------------------------------------------ links
 
 
@@ -179,8 +205,8 @@ def test_the_settings_of_a_server_are_those_of_the_code() -> None:
     told = {codes(row[0]).pop(): row[1] for row in rows(marked(DOCS / "reference" / "settings.md", "serve settings"))}
     wanted = {field.name: str(field.default).lower() or "empty" for field in fields(ServeSettings)}
     assert told == wanted
-    folder = ROOT / "src" / "memhold" / "interfaces"
-    read = "".join((folder / name).read_text("utf-8") for name in ("serving.py", "cli_serve.py"))
+    folder = ROOT / "src" / "memhold"
+    read = "".join((folder / name).read_text("utf-8") for name in ("server/serving.py", "cli/serve.py"))
     assert [name for name in wanted if f"settings.{name}" not in read] == []
 
 
@@ -287,7 +313,7 @@ def test_the_formats_are_those_of_the_code() -> None:
 
 def test_the_layers_name_every_part() -> None:
     told = set().union(*(codes(row[0]) for row in rows(unfenced(DOCS / "architecture.md"))))
-    assert told == set(ALLOWED) - {"__init__", "__main__"}, "docs/architecture.md, Layers"
+    assert told == set(ORDER) - {"__main__"}, "docs/architecture.md, Layers"
 
 
 def test_every_decision_is_in_the_index() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memhold.text.token_estimate import IMAGE, MESSAGE, Counted, estimate_message, estimate_tokens
 
-RECORDED = Path(__file__).parents[2] / "src" / "memhold" / "bench" / "token_counts.json"
+RECORDED = Path(__file__).parents[2] / "benchmarks" / "token_counts.json"
 CASES = json.loads(RECORDED.read_text(encoding="utf-8"))
 TEXTS = {name: case["text"] for name, case in CASES.items()}
 COUNTS = {name: case["counts"] for name, case in CASES.items()}

@@ -86,7 +86,7 @@ def test_two_instances_and_two_processes_agree_to_the_bit():
     texts = [triple[1] for triple in TRIPLES] + ["저는 초밥을 좋아해요", "", "😂", "\ud800"]
     here = hashlib.sha256(BuiltinEmbedding().vectors(texts).tobytes()).hexdigest()
     code = (
-        "import hashlib, json, sys; from memhold.providers.local.builtin import BuiltinEmbedding;"
+        "import hashlib, json, sys; from memhold.providers.embedding.builtin.model import BuiltinEmbedding;"
         "print(hashlib.sha256(BuiltinEmbedding().vectors(json.loads(sys.argv[1])).tobytes()).hexdigest())"
     )
     there = subprocess.run([sys.executable, "-c", code, json.dumps(texts)], capture_output=True, text=True, check=True)
@@ -170,7 +170,7 @@ def test_the_table_is_mapped_and_small():
 
 def test_importing_and_naming_load_neither_numpy_nor_the_table():
     code = (
-        "import sys; from memhold.providers.local.builtin import BuiltinEmbedding as B; b = B(); b.fingerprint;"
+        "import sys; from memhold.providers.embedding.builtin.model import BuiltinEmbedding as B; b = B(); b.fingerprint;"
         "assert 'numpy' not in sys.modules and '_table' not in vars(b)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,7 +11,7 @@ from memhold.errors import InvalidInput
 from memhold.providers.vocabularies import family_of, tokenizer_of
 from memhold.text.token_estimate import estimate_message, estimate_tokens
 
-RECORDED = Path(__file__).parents[2] / "src" / "memhold" / "bench" / "token_counts.json"
+RECORDED = Path(__file__).parents[2] / "benchmarks" / "token_counts.json"
 CASES = json.loads(RECORDED.read_text(encoding="utf-8"))
 
 

@@ -16,7 +16,7 @@ from memhold.errors import StoreUnreachable
 from memhold.index import nearest as near_vectors
 from memhold.ports.vector_blocks import Generation, VectorBlock, written
 from memhold.recall import recall
-from memhold.storage.postgres import doctor, reading
+from memhold.storage.postgres import doctor, statements
 from memhold.storage.postgres.connection import parsed
 from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.postgres.store import PostgresStore
@@ -221,7 +221,7 @@ async def test_statements_that_forgot_their_scope_reach_no_vector_of_another(
         for scope, held in ((BOB, vectors(300, seed=5)), (ALICE, rows)):
             await filled(store, scope, held)
             await indexed(store, scope)
-        monkeypatch.setattr(reading, "QUERIES", forgetful)
+        monkeypatch.setattr(statements, "QUERIES", forgetful)
         for limit, also in ((256, tuple), (500, tuple), (5, lambda: list(range(256)))):
             found = await asked(store, ALICE, query, limit, also)
             assert found is not None
@@ -567,7 +567,7 @@ async def test_a_store_with_an_index_moves_to_a_file_and_back(
     file, other = str(tmp_path / "a.db"), databases.take()
     databases.server.sql("CREATE EXTENSION vector", _name(other))
     monkeypatch.setenv("MEMHOLD_POSTGRES_HNSW_FROM", "128")
-    settings = {"clock": FakeClock(), "worker": False, "postgres_hnsw_from": 128}
+    settings = {"worker": False, "postgres_hnsw_from": 128}
     try:
         async with AsyncMemhold.open(database, **settings) as mem:
             scope = mem.scope(user="alice", session="s")

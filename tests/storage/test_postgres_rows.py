@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.storage.postgres import reading
+from memhold.storage.postgres import statements
 from memhold.storage.postgres.statements import QUERIES
 from tests.postgres_server import Databases
 from tests.storage.test_sql_scope import SCOPED
@@ -88,7 +88,7 @@ async def test_verbs_whose_statements_forgot_their_scope_tell_nothing_of_others(
     await _planted(database)
     forgetful = {name: _forgetful(name, statement) for name, statement in QUERIES.items()}
     assert sum(forgetful[name] != QUERIES[name] for name in QUERIES) > 40
-    monkeypatch.setattr(reading, "QUERIES", forgetful)
+    monkeypatch.setattr(statements, "QUERIES", forgetful)
     told = await _told(database)
     assert "canary of acme alice" in told
     assert "bob" not in told

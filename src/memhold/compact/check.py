@@ -15,9 +15,9 @@ from typing import Final
 from memhold.compact.clauses import left_out, shared, swapped
 from memhold.compact.contract import Dropped
 from memhold.compact.coverage import Said, misheard, parts, worn
-from memhold.compact.details import Detail, content_terms, details, holds
-from memhold.compact.negation import negates
 from memhold.consolidate.entry import other_script, untimed
+from memhold.text.details import Detail, content_terms, details, holds
+from memhold.text.negation import negates
 
 __all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account", "unfounded"]
 

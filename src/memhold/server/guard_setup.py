@@ -20,8 +20,7 @@ from memhold.wiring.settings import FILE_NAME
 
 if TYPE_CHECKING:
     from memhold.server.oauth import OAuth
-    from memhold.verbs.memory import OpenStore
-    from memhold.verbs.token_verbs import TokenVerbs
+    from memhold.verbs.store_protocols import AsyncStore, AsyncTokens
 
 __all__ = ["Door", "TokenAuthenticate", "guarded", "oauth_of_file"]
 
@@ -59,7 +58,7 @@ class Door:
     timeout: float = 60.0
 
 
-async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> Guard:
+async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> Guard:
     """The application behind its guard.
 
     Tokens are looked up in the store at each request: one that is made or revoked later counts at once, or no more,
@@ -130,7 +129,7 @@ def oauth_of_file(folder: Path) -> OAuth | None:
 class TokenAuthenticate:
     """Memhold's own tokens as principals."""
 
-    def __init__(self, tokens: TokenVerbs) -> None:
+    def __init__(self, tokens: AsyncTokens) -> None:
         self._tokens = tokens
 
     async def __call__(self, bearer: str) -> Principal | None:
@@ -141,7 +140,7 @@ class TokenAuthenticate:
         return Principal(scope=token.scope, rights=frozenset(token.rights), token=token.id)
 
 
-def _authenticate(store: OpenStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
+def _authenticate(store: AsyncStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
     async def own(bearer: str) -> Principal | None:
         # The store may have been opened anew meanwhile.
         return await TokenAuthenticate(store.admin.tokens)(bearer)

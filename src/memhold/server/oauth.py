@@ -25,7 +25,7 @@ from memhold.values.records import Scope
 
 __all__ = ["ALGORITHMS", "JwtAuthenticate", "OAuth", "oauth_from"]
 
-log = logging.getLogger("memhold.values.access_tokens")
+log = logging.getLogger("memhold.access")
 
 ALGORITHMS: Final[Mapping[str, frozenset[str]]] = {
     "RSA": frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}),

@@ -34,7 +34,7 @@ from memhold.server.routing import Observed, PathRouter
 from memhold.server.settings import ServeSettings
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
-from memhold.verbs.memory import OpenStore, take_over
+from memhold.verbs.store_protocols import AsyncStore
 from memhold.wiring.postgres import shown
 
 __all__ = ["Serving", "serve", "serving"]
@@ -69,17 +69,17 @@ class Serving:
     local_token: str | None = field(default=None, repr=False)
 
 
-async def serving(memhold: OpenStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
+async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
     """Put a server together around an open store; enter `mcp.lifespan()` while it serves.
 
     Raises:
         InvalidSetting: it must not be served like this.
     """
-    seen = memhold
+    seen: AsyncStore = memhold
     if settings.telemetry:
-        from memhold.server.telemetry import Traced, tracer_of
+        from memhold.server.telemetry import traced, tracer_of
 
-        seen = Traced(memhold, tracer_of())
+        seen = traced(memhold, tracer_of())
     streams = Streams(most=settings.max_streams)
     watch = LoopWatch()
     metrics = Metrics(held=lambda: watch.longest)
@@ -288,7 +288,7 @@ async def _signals(server: _Server, streams: Streams, reloads: _Reloads) -> Asyn
 class _Reloads:
     """Opens the store anew beside the one that serves, and changes over: a catalog that is wrong changes nothing."""
 
-    def __init__(self, memhold: OpenStore, location: str, opened: Mapping[str, Any], app: Observed) -> None:
+    def __init__(self, memhold: AsyncMemhold, location: str, opened: Mapping[str, Any], app: Observed) -> None:
         self._memhold = memhold
         self._location = location
         self._opened = opened
@@ -319,7 +319,7 @@ class _Reloads:
             said = str(error) if isinstance(error, InvalidSetting) else type(error).__name__
             log.error("reloading failed, the former goes on: %s", said)  # noqa: TRY400 - shape only
             return
-        former = take_over(self._memhold, fresh)
+        former = self._memhold.take_over(fresh)
         log.info("reloaded")
         begun = monotonic()
         await self._app.drained()

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from memhold.values.errors import NaiveTime
 from memhold.values.names import MAX_NAME, checked_name
+from memhold.values.repr_parts import one_of, opening
 
 __all__ = [
     "AUTHORITY",
@@ -169,6 +170,9 @@ class Message:
         value = self.body.get("tool_call_id")
         return value if isinstance(value, str) else None
 
+    def __repr__(self) -> str:
+        return f"<Message {self.role} {opening(self.text)} {self.id}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
@@ -194,6 +198,23 @@ class Session:
     created_at: datetime
     last_at: datetime
     ended_at: datetime | None = None
+
+    def grown(self, *, last_seq: int, at: datetime, pending_tokens: int) -> Session:
+        """The session after messages up to `last_seq` were appended to it: it is open, whatever it was."""
+        return Session(
+            id=self.id,
+            name=self.name,
+            number=self.number,
+            last_seq=last_seq,
+            cursor=self.cursor,
+            window_start=self.window_start,
+            asked=self.asked,
+            pending_tokens=pending_tokens,
+            torn=self.torn,
+            rev=self.rev,
+            created_at=self.created_at,
+            last_at=at,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +262,9 @@ class Memory:
     def shown(self) -> bool:
         """Whether recall finds it without being asked for the past: it holds, or only its life in the tier is over."""
         return self.state == "active" or (self.state == "expired" and self.valid_to is None)
+
+    def __repr__(self) -> str:
+        return f"<Memory {self.kind} {self.state} {opening(self.text)} {self.id}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,3 +369,7 @@ class Change:
     detail: Mapping[str, Any] = field(default_factory=dict)
     undoes: str | None = None
     undone_by: str | None = None
+
+    def __repr__(self) -> str:
+        undone = f"; undone by {self.undone_by}" if self.undone_by else ""
+        return f"<Change {self.verb} by {self.by.origin}; {one_of(len(self.effects), 'effect')}{undone}; {self.id}>"

@@ -16,8 +16,8 @@ from memhold.values.errors import InvalidInput, NotFound, ScopeDenied
 from memhold.values.jsonable import iso
 from memhold.values.principal import Principal
 from memhold.values.records import Memory, Message, Scope
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = [
     "ID_MARK",
@@ -162,7 +162,7 @@ class Whose:
     session: str | None = None
 
 
-def scope_of(memhold: OpenStore, principal: Principal, whose: Whose) -> AsyncScope:
+def scope_of(memhold: AsyncStore, principal: Principal, whose: Whose) -> AsyncScope:
     """The scope that a request works in: the token's, or another user's of the namespace with the right `admin`.
 
     Raises:
