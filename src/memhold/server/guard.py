@@ -18,8 +18,11 @@ from uuid import uuid4
 
 from memhold.faces.problems import PREFIX, Problem, problem_of, send_problem
 from memhold.server.guard_rules import (
+    WHOLE,
+    Failures,
     Rate,
     RateLimits,
+    address_of,
     bearer_of,
     host_fault,
     is_loopback,
@@ -79,6 +82,7 @@ class GuardRules:
         large_bodies: limits of paths that take more, such as an import.
         timeout: seconds until the answer must begin; a stream may then go on.
         rate: how much one token may ask.
+        failures: how many tokens that do not count one address may try.
         tls: whether the server itself speaks TLS.
         behind_proxy: whether a proxy stands in front: its address is then nobody's.
         resource: what is told of the authorization servers (RFC 9728); None without OAuth.
@@ -91,6 +95,7 @@ class GuardRules:
     large_bodies: Mapping[str, int] = field(default_factory=dict)
     timeout: float = 60.0
     rate: Rate = field(default_factory=Rate)
+    failures: Rate = field(default_factory=lambda: Rate(per_second=1.0, burst=20))
     tls: bool = False
     behind_proxy: bool = False
     resource: Resource | None = None
@@ -122,6 +127,7 @@ class Guard:
         self._stays_open = stays_open
         self._local = rules.local
         self._limits = RateLimits(rules.rate, clock)
+        self._failures = Failures(rules.failures, clock)
         self._new_id = new_id
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -144,7 +150,7 @@ class Guard:
             problem = problem_of(error)
         if problem is not None:
             log.info("request %s was refused: %s", request_id, problem.type.removeprefix(PREFIX))
-            await answer.refuse(problem, self._challenge(scope, problem))
+            await answer.refuse(problem, {**self._challenge(scope, problem), **_goodbye(scope)})
         elif self._rules.resource is not None and Resource.is_metadata(scope["path"]):
             await self._tell_metadata(scope, answer)
         else:
@@ -181,7 +187,7 @@ class Guard:
             return None
         if path == _METRICS and self._is_neighbour(scope):
             return None
-        principal = await self._principal(scope)
+        principal = await self._asking(scope)
         if (wait := self._limits.take(principal.token or "local")) > 0:
             raise RateLimited(f"too many requests; the next may come in {wait:.2f} seconds", retry_after=wait)
         if path == _METRICS and "admin" not in principal.rights:
@@ -189,6 +195,25 @@ class Guard:
         scope[PRINCIPAL] = principal
         scope[STANDS] = partial(self._stands, scope, principal)
         return None
+
+    async def _asking(self, scope: Mapping[str, Any]) -> Principal:
+        """Who asks; an address that tried too many tokens which do not count is not looked at for a while."""
+        presented = _header(scope, b"authorization")
+        if not presented:
+            return await self._principal(scope)
+        client = (scope.get("client") or (None,))[0]
+        forwarded = _header(scope, b"x-forwarded-for")
+        address = address_of(client, forwarded, behind_proxy=self._rules.behind_proxy)
+        if (wait := self._failures.wait(address, presented[0])) > 0:
+            said = f"too many tokens that do not count came from this address; try again in {wait:.2f} seconds"
+            raise RateLimited(said, retry_after=wait)
+        try:
+            principal = await self._principal(scope)
+        except Unauthenticated:
+            self._failures.failed(address, presented[0])
+            raise
+        self._failures.counted(presented[0])
+        return principal
 
     async def _stands(self, scope: Mapping[str, Any], principal: Principal) -> bool:
         # Whoever cannot be told now is let go of as well: a client comes back.
@@ -343,6 +368,15 @@ class _Answer:
 
 def _header(scope: Mapping[str, Any], name: bytes) -> Sequence[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+
+
+def _goodbye(scope: Mapping[str, Any]) -> Mapping[str, str]:
+    """The connection ends where what was refused has a body that has not come: nobody reads on for it."""
+    whole: Callable[[], bool] | None = scope.get(WHOLE)
+    if whole is not None:
+        return {} if whole() else {"connection": "close"}
+    announced = any(length != "0" for length in _header(scope, b"content-length"))
+    return {"connection": "close"} if announced or _header(scope, b"transfer-encoding") else {}
 
 
 def _problem(kind: str, status: int, title: str, detail: str, **values: Any) -> Problem:

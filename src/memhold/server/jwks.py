@@ -15,7 +15,7 @@ from memhold.values.errors import MemholdError, ServerUnreachable
 
 __all__ = ["KeySet", "KeysUnreachable", "fetch_json"]
 
-log = logging.getLogger("memhold.values.access_tokens")
+log = logging.getLogger("memhold.access")
 
 FRESH_SECONDS: Final = 600.0
 """How long keys are taken without asking again."""

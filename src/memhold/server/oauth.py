@@ -19,12 +19,13 @@ from memhold.server.guard_rules import is_loopback
 from memhold.server.jwks import KeySet
 from memhold.values.access_tokens import RIGHTS, Right
 from memhold.values.errors import InvalidScope, InvalidSetting
+from memhold.values.names import checked_name
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
 
 __all__ = ["ALGORITHMS", "JwtAuthenticate", "OAuth", "oauth_from"]
 
-log = logging.getLogger("memhold.values.access_tokens")
+log = logging.getLogger("memhold.access")
 
 ALGORITHMS: Final[Mapping[str, frozenset[str]]] = {
     "RSA": frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}),
@@ -67,6 +68,10 @@ class OAuth:
             local = parts.hostname is not None and is_loopback(parts.hostname)
             if not parts.hostname or not (parts.scheme == "https" or (parts.scheme == "http" and local)):
                 raise InvalidSetting(f"oauth.{name} must be an https address", name=f"oauth.{name}")
+        try:
+            object.__setattr__(self, "namespace", checked_name(self.namespace, "oauth.namespace"))
+        except InvalidScope as error:
+            raise InvalidSetting(str(error), name="oauth.namespace") from None
         if not self.user_claim:
             raise InvalidSetting("oauth.user_claim is empty; name the claim that says whose memory", name="oauth")
         if not set(self.rights.values()) <= set(RIGHTS):
@@ -163,10 +168,9 @@ class JwtAuthenticate:
         user = _named(claims, oauth.user_claim)
         agent = _named(claims, oauth.agent_claim) if oauth.agent_claim and oauth.agent_claim in claims else None
         rights = frozenset(oauth.rights[scope] for scope in _scopes(claims) if scope in oauth.rights)
-        who = sha256(f"{oauth.issuer}\0{namespace}\0{user}\0{agent or ''}".encode()).hexdigest()
-        return Principal(
-            scope=Scope(namespace=namespace, user=user, agent=agent), rights=rights, token=f"jwt-{who[:16]}"
-        )
+        scope = Scope(namespace=namespace, user=user, agent=agent)
+        who = sha256(f"{oauth.issuer}\0{scope.namespace}\0{scope.user}\0{scope.agent or ''}".encode()).hexdigest()
+        return Principal(scope=scope, rights=rights, token=f"jwt-{who[:16]}")
 
 
 class _Refused(Exception):

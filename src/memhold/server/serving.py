@@ -30,7 +30,7 @@ from memhold.server.routing import Observed, PathRouter
 from memhold.server.settings import ServeSettings
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
-from memhold.verbs.memory import OpenStore, take_over
+from memhold.verbs.store_protocols import AsyncStore
 from memhold.wiring.postgres import shown
 
 __all__ = ["Serving", "serve", "serving"]
@@ -59,17 +59,17 @@ class Serving:
     metrics: Metrics
 
 
-async def serving(memhold: OpenStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
+async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
     """Put a server together around an open store; enter `mcp.lifespan()` while it serves.
 
     Raises:
         InvalidSetting: it must not be served like this.
     """
-    seen = memhold
+    seen: AsyncStore = memhold
     if settings.telemetry:
-        from memhold.server.telemetry import Traced, tracer_of
+        from memhold.server.telemetry import traced, tracer_of
 
-        seen = Traced(memhold, tracer_of())
+        seen = traced(memhold, tracer_of())
     streams = Streams(most=settings.max_streams)
     metrics = Metrics()
     mcp = mcp_app(seen)
@@ -97,6 +97,7 @@ def _door(settings: ServeSettings, local: Scope, folder: Path | None) -> Door:
         public_url=settings.public_url,
         oauth=oauth_of_file(folder or Path()),
         rate=Rate(per_second=settings.rate_per_second, burst=settings.rate_burst),
+        failures=Rate(per_second=settings.failed_per_second, burst=settings.failed_burst),
         max_body_bytes=settings.max_body_bytes,
         large_bodies={"/v1/import": settings.max_import_bytes},
         timeout=settings.request_seconds,
@@ -215,7 +216,7 @@ async def _signals(server: _Server, streams: Streams, reloads: _Reloads) -> Asyn
 class _Reloads:
     """Opens the store anew beside the one that serves, and changes over: a catalog that is wrong changes nothing."""
 
-    def __init__(self, memhold: OpenStore, location: str, opened: Mapping[str, Any], app: Observed) -> None:
+    def __init__(self, memhold: AsyncMemhold, location: str, opened: Mapping[str, Any], app: Observed) -> None:
         self._memhold = memhold
         self._location = location
         self._opened = opened
@@ -246,7 +247,7 @@ class _Reloads:
             said = str(error) if isinstance(error, InvalidSetting) else type(error).__name__
             log.error("reloading failed, the former goes on: %s", said)  # noqa: TRY400 - shape only
             return
-        former = take_over(self._memhold, fresh)
+        former = self._memhold.take_over(fresh)
         log.info("reloaded")
         begun = monotonic()
         await self._app.drained()

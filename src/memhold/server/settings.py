@@ -33,6 +33,8 @@ class ServeSettings:
         allow_origins: origins of browsers that are served beside its own, with commas between.
         rate_per_second: requests a second of one token.
         rate_burst: requests of one token at once after a pause.
+        failed_per_second: tokens that do not count which one address may try a second.
+        failed_burst: tokens that do not count which one address may try at once after a pause.
         max_body_bytes: largest body of a request.
         max_import_bytes: largest file of an import.
         request_seconds: until an answer must begin.
@@ -55,6 +57,8 @@ class ServeSettings:
     allow_origins: str = ""
     rate_per_second: float = 50.0
     rate_burst: int = 200
+    failed_per_second: float = 1.0
+    failed_burst: int = 20
     max_body_bytes: int = 16 * 1024 * 1024
     max_import_bytes: int = 1024 * 1024 * 1024
     request_seconds: float = 60.0
