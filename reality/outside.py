@@ -136,7 +136,7 @@ def interpreter(version: str) -> Path:
     installed = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}"))
     on_path = shutil.which(f"python{version}")
     for found in (*reversed(installed), *([Path(on_path)] if on_path else [])):
-        if run([found, "-c", "import ensurepip, venv"], seconds=30).code == 0:
+        if run([found, "-c", "import ensurepip, venv"], seconds=100).code == 0:
             return found
     pytest.skip(f"there is no Python {version} on this machine")
 
@@ -172,7 +172,7 @@ def python_with(
             stamp.touch()
         if wheel is not None:
             _tried([*pip, "install", "--no-index", "--no-deps", "--force-reinstall", wheel], "the wheel")
-            lacking = run([*pip, "check"], seconds=60)
+            lacking = run([*pip, "check"], seconds=200)
             assert lacking.code == 0, lacking.out
     return python
 

@@ -52,8 +52,8 @@ def command_line(folder: Path) -> None:
     told = ["--user", "alice", "--db", str(folder / "commands.db"), "--json"]
     for words in (["remember", "--attribute", "home town", "--value", "Porto"], ["doctor"]):
         scope = told if words[0] != "doctor" else told[2:]
-        subprocess.run([COMMAND, *words, *scope], check=True, capture_output=True, timeout=60)
-    done = subprocess.run([COMMAND, "recall", "home town", *told], check=True, capture_output=True, timeout=60)
+        subprocess.run([COMMAND, *words, *scope], check=True, capture_output=True, timeout=200)
+    done = subprocess.run([COMMAND, "recall", "home town", *told], check=True, capture_output=True, timeout=200)
     assert json.loads(done.stdout)["hits"][0]["value"] == "Porto"
     print("command line")
 
@@ -88,15 +88,15 @@ def rest(folder: Path) -> None:
         asked = urllib.request.Request(
             f"{url}/v1/messages?session=s1", data=body, headers={"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+        with urllib.request.urlopen(asked, timeout=100) as answer:
             assert len(json.load(answer)["ids"]) == 1
-        with urllib.request.urlopen(f"{url}/openapi.json", timeout=30) as answer:
+        with urllib.request.urlopen(f"{url}/openapi.json", timeout=100) as answer:
             assert "/v1/recall" in json.load(answer)["paths"]
         with Memhold.open(url) as mem:
             assert mem.scope(user="alice").recall("Lisbon").hits[0].text == SAID[0]["content"]
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=100)
     assert server.returncode == 0
     print("rest")
 

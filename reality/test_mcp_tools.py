@@ -25,7 +25,7 @@ async def used(node: Node, script: str, *arguments: str, folder: Path) -> tuple[
     """How a tool of the protocol's authors ends."""
     command: list[str | Path] = [node.program, node.modules / "@modelcontextprotocol" / script, *arguments]
     env = {**node.environment(folder), **environment(folder)}
-    done = await asyncio.to_thread(run, command, seconds=120, cwd=folder, env=env)
+    done = await asyncio.to_thread(run, command, seconds=400, cwd=folder, env=env)
     return done.code, done.out, done.err
 
 

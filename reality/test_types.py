@@ -47,11 +47,11 @@ def bare(text: str) -> str:
 
 def test_mypy_strict_sees_every_type(python: Path, script: Path, tmp_path: Path, clean: dict[str, str]) -> None:
     command: list[str | Path] = [python, "-m", "mypy", "--strict", "--no-incremental"]
-    done = run([*command, script], seconds=200, cwd=tmp_path, env=clean)
+    done = run([*command, script], seconds=400, cwd=tmp_path, env=clean)
     assert done.code == 0, done.out + done.err
     assert re.findall(r'Revealed type is "([^"]+)"', done.out) == list(REVEALED.values())
     script.write_text(SCRIPT.read_text() + PLANTED)
-    wrong = run([*command, script], seconds=200, cwd=tmp_path, env=clean)
+    wrong = run([*command, script], seconds=400, cwd=tmp_path, env=clean)
     assert "Found 4 errors" in wrong.out, wrong.out
 
 
@@ -65,18 +65,18 @@ def test_pyright_sees_every_type(python: Path, script: Path, tmp_path: Path) -> 
         python,
     ]
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict", "reportUnusedVariable": false}')
-    done = run([*command, script], seconds=200, cwd=tmp_path, env=node.environment(tmp_path))
+    done = run([*command, script], seconds=400, cwd=tmp_path, env=node.environment(tmp_path))
     found = json.loads(done.out)["generalDiagnostics"]
     assert [one["message"] for one in found if one["severity"] == "error"] == []
     told = [re.fullmatch(r'Type of "(.+)" is "(.+)"', one["message"]) for one in found]
     assert {one[1]: one[2] for one in told if one} == {name: bare(seen) for name, seen in REVEALED.items()}
     script.write_text(SCRIPT.read_text() + PLANTED)
-    wrong = run([*command, script], seconds=200, cwd=tmp_path, env=node.environment(tmp_path))
+    wrong = run([*command, script], seconds=400, cwd=tmp_path, env=node.environment(tmp_path))
     assert json.loads(wrong.out)["summary"]["errorCount"] >= PLANTED.count("\n") - 1
 
 
 def test_the_script_runs(python: Path, tmp_path: Path, clean: dict[str, str]) -> None:
     shutil.copy(SCRIPT, tmp_path / "script.py")
-    done = run([python, "-I", tmp_path / "script.py", tmp_path / "m.db"], seconds=60, cwd=tmp_path, env=clean)
+    done = run([python, "-I", tmp_path / "script.py", tmp_path / "m.db"], seconds=200, cwd=tmp_path, env=clean)
     assert done.code == 0, done.err
     assert done.out.startswith("favorite food: ramen ")

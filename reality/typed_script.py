@@ -4,6 +4,7 @@ import sys
 from datetime import UTC, datetime
 
 from memhold import Change, Context, Erasure, Hit, Memhold, Memory, Message, Recall, Receipt, Remembered, Status, errors
+from memhold.errors import NotFound
 
 with Memhold.open(sys.argv[1]) as mem:
     alice = mem.scope(user="alice", session="s1")
@@ -27,6 +28,6 @@ with Memhold.open(sys.argv[1]) as mem:
     gone: Erasure = alice.forget(first.id)
     try:
         alice.get(first.id)
-    except errors.NotFound as error:
+    except NotFound as error:
         why: errors.MemholdError = error
     print(words, round(score), len(past), len(listed), status.messages, gone.erased, len(context.messages))

@@ -317,7 +317,8 @@ async def test_a_forget_that_reports_success_has_deleted(tmp_path: Path) -> None
         await server.call("POST", "/v1/long-term-memory/", one.token, record)
         gone = await server.call("DELETE", f"/v1/memories/{rest.json['memory']['id']}", one.token)
         assert gone.status == 200
-        assert (await server.tool("forget", one.token, id=tool.json["memory"]["id"])).status == 200
+        forgot = await server.tool("forget", one.token, item_id=tool.json["memory"]["id"])
+        assert forgot.json["result"]["isError"] is False, forgot.body
         assert (await server.call("DELETE", "/v1/long-term-memory", one.token, memory_ids="r")).status == 200
         await server.memhold.settle()
         for text in spoken.values():
@@ -353,9 +354,13 @@ async def test_ids_belong_to_their_scope(server: Whole, alice: Tenant, mallory: 
     # The same id of a caller's own is another memory in another scope.
     mine = {"memories": [{"id": f"{alice.canary}-record", "text": "mine"}]}
     assert (await server.call("POST", "/v1/long-term-memory/", mallory.token, mine)).status == 200
-    for tool in ("correct", "forget", "memory_history"):
-        told = await server.tool(tool, mallory.token, id=memory, **({"value": "taken"} if tool == "correct" else {}))
+    for tool, given in (
+        ("correct", {"memory_id": memory, "value": "taken"}), ("forget", {"item_id": memory}),
+        ("memory_history", {"item_id": memory}),
+    ):  # fmt: skip
+        told = await server.tool(tool, mallory.token, **given)
         assert told.json["result"]["isError"]
+        assert "Use recall to find the id" in told.body.decode(), told.body
     assert await snapshot(server, alice) == before
 
 
@@ -400,7 +405,7 @@ async def test_no_canary_is_ever_found_elsewhere(tmp_path: Path, caplog: pytest.
                 heard[one.name] += [f"{answer.headers} {answer.body.decode()}" for _, answer in answers]
             for tool, arguments in (
                 ("recall", {"query": "harbour"}), ("get_context", {"query": "harbour"}), ("memory_status", {}),
-                ("memory_history", {"id": one.ids["memory_id"]}),
+                ("memory_history", {"item_id": one.ids["memory_id"]}),
             ):  # fmt: skip
                 heard[one.name].append((await server.tool(tool, one.token, **arguments)).body.decode())
             for method in ("resources/list", "resources/templates/list", "prompts/list", "tools/list"):

@@ -153,6 +153,11 @@ def test_wrong_input_has_the_words_that_python_has(
         assert refused.error["message"] == str(raised.value)
 
 
+def test_wrong_input_makes_no_store(run: CommandLine) -> None:
+    assert run("remember", "a note", "--importance", "huge").code == 2
+    assert not Path(run.db).exists()
+
+
 def test_what_is_missing_is_named(run: CommandLine) -> None:
     run("add", "hello")
     refused = run("correct", "--json")

@@ -40,7 +40,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("post", "/v1/context"): ("read", {}),
     ("get", "/v1/status"): ("read", None),
     ("get", "/v1/sessions"): ("read", None),
-    ("post", "/v1/fence"): ("read", {"kind": "recall", "ids": ["mem_1"], "lines": ["Likes tea"]}),
+    ("post", "/v1/fence"): ("read", {"ids": ["mem_1"], "lines": ["Likes tea"]}),
     ("get", "/v1/scope"): (None, None),
     ("get", "/v1/changes"): ("read", None),
     ("get", "/v1/changes/stream"): ("read", None),
@@ -235,7 +235,7 @@ async def test_bodies_are_bounded_and_must_be_json(server: Live) -> None:
         deep = "[" * 100_000 + "]" * 100_000
         bodies: list[tuple[bytes, dict[str, str], set[int]]] = [
             (b"{", {"content-type": JSON}, {422}), (b"\xff\xfe", {"content-type": JSON}, {422}), (b"", {"content-type": JSON}, {422}),
-            (b'{"messages": ' + deep.encode() + b"}", {"content-type": JSON}, {422}), (b'{"messages": [NaN]}', {"content-type": JSON}, {422}),
+            (b'{"messages": ' + deep.encode() + b"}", {"content-type": JSON}, {413}), (b'{"messages": [NaN]}', {"content-type": JSON}, {422}),
             (b'{"messages": ' + b"9" * 5000 + b"}", {"content-type": JSON}, {422}), (b"role=user", {"content-type": "text/plain"}, {422}),
             (b'{"messages": []}', {}, {422}), (b"null", {"content-type": JSON}, {422}), (b"[]", {"content-type": JSON}, {422}),
         ]  # fmt: skip

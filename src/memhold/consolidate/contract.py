@@ -7,9 +7,10 @@ reason is a shape, never content.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -21,10 +22,23 @@ from memhold.values.errors import InvalidInput
 from memhold.values.jsonable import parse_time
 from memhold.values.records import Importance
 
-__all__ = ["SAVE_MEMORY", "Draft", "Frame", "ItemKind", "Learned", "LeftOut", "Noted", "read_reply"]
+__all__ = [
+    "SAVE_MEMORY",
+    "Draft",
+    "Frame",
+    "ItemKind",
+    "Learned",
+    "LeftOut",
+    "Noted",
+    "Standing",
+    "read_reply",
+    "save_memory",
+]
 
 T = TypeVar("T")
 Operation = Literal["set", "add", "remove"]
+Standing = Literal["said", "inferred"]
+"""`inferred`: concluded from what was said, with no new hard detail."""
 ItemKind = Literal["fact", "note", "sentence"]
 
 MAX_ENTRY = 6_000
@@ -92,6 +106,28 @@ SAVE_MEMORY: Final = Tool(
 )
 
 
+MOST_ASKED: Final = {"facts": 30, "notes": 12}
+"""Most items that a schema lets a model write: one that loops in a list ends there."""
+
+
+def save_memory(places: Sequence[int], known: int) -> Tool:
+    """The tool for one request: the ids of its lines, and of the known facts that it shows, are all that it takes."""
+    parameters = json.loads(json.dumps(SAVE_MEMORY.parameters))
+    for name, most in MOST_ASKED.items():
+        listed = parameters["properties"][name]
+        listed["maxItems"] = most
+        held = listed["items"]["properties"]
+        held["sources"] |= {"items": {"type": "string", "enum": [f"m{place}" for place in places]}, "maxItems": 4}
+    fact = parameters["properties"]["facts"]["items"]["properties"]
+    if known:
+        fact["target"] = {
+            "anyOf": [{"type": "string", "enum": [f"f{n}" for n in range(1, known + 1)]}, {"type": "null"}]
+        }
+    else:
+        del fact["target"]
+    return replace(SAVE_MEMORY, parameters=parameters)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
     """One operation on a fact. `sources` are places in the window, from 1; `target` a known fact's place, or None."""
@@ -104,6 +140,7 @@ class Learned:
     sources: tuple[int, ...]
     target: int | None = None
     holds_from: datetime | None = None
+    standing: Standing = "said"
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
@@ -115,6 +152,7 @@ class Noted:
     text: str
     importance: Importance
     sources: tuple[int, ...]
+    standing: Standing = "said"
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 

@@ -165,7 +165,10 @@ class TaskFailed:
 
     def error(self, chain: str) -> ChainFailed:
         """The same as an error."""
-        calls = ", ".join(f"{one.model} {one.cls}{f' {one.status}' if one.status else ''}" for one in self.attempts)
+        calls = "; ".join(
+            f"{one.model} {one.cls}{f' {one.status}' if one.status else ''}{f', {one.reason}' if one.reason else ''}"
+            for one in self.attempts
+        )
         return ChainFailed(
             f"{chain}: no model of the chain answered ({calls or 'none could be asked in time'})",
             model=chain,

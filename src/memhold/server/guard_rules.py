@@ -8,13 +8,14 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 __all__ = [
     "LOOPBACK_NAMES",
     "WHOLE",
+    "BodyLimits",
     "Failures",
     "Rate",
     "RateLimits",
@@ -154,6 +155,30 @@ def request_id_of(headers: Sequence[str], new: Callable[[], str]) -> str:
     """The id of a request: the caller's, where it is one of 1 to 128 harmless characters, else a new one."""
     given = headers[0].strip() if len(headers) == 1 else ""
     return given if _REQUEST_ID.fullmatch(given) else new()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyLimits:
+    """The largest body, in bytes, that a request may bring, by its path and method.
+
+    Attributes:
+        others: of every path that is not named.
+        paths: of these; one that ends with `/` holds for what is below it, the longest that fits counts.
+        without: of the methods that need none.
+        files: paths whose body is a file, of which the number of JSON values is not counted.
+    """
+
+    others: int = 16 * 1024 * 1024
+    paths: Mapping[str, int] = field(default_factory=dict)
+    without: int = 64 * 1024
+    files: frozenset[str] = frozenset()
+
+    def of(self, method: str, path: str) -> int:
+        """The largest body of such a request."""
+        if method in {"GET", "HEAD", "OPTIONS", "DELETE"}:
+            return min(self.without, self.others)
+        fitting = [known for known in self.paths if path == known or (known.endswith("/") and path.startswith(known))]
+        return self.paths[max(fitting, key=len)] if fitting else self.others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memhold.server.guard import App, Authenticate, Guard, GuardRules
-from memhold.server.guard_rules import Rate, allowed_hosts, may_bind
+from memhold.server.guard_rules import BodyLimits, Rate, allowed_hosts, may_bind
 from memhold.server.resource import Resource
 from memhold.values.access_tokens import RIGHTS, AccessToken
 from memhold.values.errors import InvalidSetting
@@ -50,8 +50,9 @@ class Door:
     oauth: OAuth | None = None
     rate: Rate = field(default_factory=Rate)
     failures: Rate = field(default_factory=lambda: Rate(per_second=1.0, burst=20))
-    max_body_bytes: int = 16 * 1024 * 1024
-    large_bodies: Mapping[str, int] = field(default_factory=dict)
+    bytes_rate: Rate = field(default_factory=lambda: Rate(per_second=16.0, burst=1024))
+    work_rate: Rate = field(default_factory=lambda: Rate(per_second=0.5, burst=30))
+    bodies: BodyLimits = field(default_factory=BodyLimits)
     timeout: float = 60.0
 
 
@@ -81,8 +82,9 @@ async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> 
     rules = GuardRules(
         hosts=allowed_hosts(door.host, _names(door)),
         origins=frozenset(origin.lower().rstrip("/") for origin in door.allow_origins),
-        max_body_bytes=door.max_body_bytes,
-        large_bodies=door.large_bodies,
+        bytes_rate=door.bytes_rate,
+        work_rate=door.work_rate,
+        bodies=door.bodies,
         timeout=door.timeout,
         rate=door.rate,
         failures=door.failures,

@@ -37,6 +37,10 @@ ALGORITHMS: Final[Mapping[str, frozenset[str]]] = {
 _LONGEST: Final = 8192
 """Longest JWT that is looked at, in characters: what fits a request's header anyway."""
 _LEEWAY_SECONDS: Final = 30.0
+_TYPES: Final = frozenset({"at+jwt", "jwt"})
+"""Types of a token (`typ`, RFC 9068 and what issuers wrote before it); not those of ID tokens, JWE, logout tokens."""
+_LAST_TIME: Final = 253_402_300_799
+"""The end of the year 9999, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +137,9 @@ class JwtAuthenticate:
         algorithm, kid = header.get("alg"), header.get("kid")
         if algorithm not in frozenset().union(*ALGORITHMS.values()):
             raise _Refused("an algorithm that is not accepted")
+        kind = header.get("typ", "JWT")
+        if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in _TYPES:
+            raise _Refused("a token of another type")
         if "crit" in header:
             raise _Refused("a critical header that is not known")
         key = await self._keys.find(kid if isinstance(kid, str) else None)
@@ -155,7 +162,9 @@ class JwtAuthenticate:
         """Here and not in the library, which reads a clock of its own."""
         now = self._clock()
         for name in ("exp", "nbf", "iat"):
-            if name in claims and (isinstance(claims[name], bool) or not isinstance(claims[name], int | float)):
+            value = claims.get(name, 0)
+            # NaN is less and greater than nothing: a token with it would count for ever.
+            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LAST_TIME:
                 raise _Refused(f"{name} is no time")
         if claims["exp"] <= now - _LEEWAY_SECONDS:
             raise _Refused("expired")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 import Stemmer
 
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS, UNIT
+from memhold.text.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -170,7 +171,7 @@ def unspaced(word: str) -> bool:
 def _tokens(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_TOKEN.findall(text)
-    return _TOKEN.findall(unicodedata.normalize("NFKC", text).translate(_INVISIBLE))
+    return _TOKEN.findall(normal_form("NFKC", text).translate(_INVISIBLE))
 
 
 _Analysed = tuple[tuple[str, ...], int]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from memhold.messages.ingest import parse_messages
+from memhold.text.normal_form import normal_form
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, UnreadableImport
 from memhold.values.jsonable import body_json
@@ -163,7 +164,7 @@ def _batch(held: list[Item], source: Source) -> Batch:
 
 def session_name(*parts: str) -> str:
     """A session name of these parts: without what a name must not hold, and no longer than a name may be."""
-    name = usable_name(":".join(parts))
+    name = usable_name(normal_form("NFC", ":".join(parts)))
     if len(name) > MAX_NAME:
         mark = fingerprint(name)
         return usable_name(f"{name[: MAX_NAME - len(mark) - 1]}-{mark}")

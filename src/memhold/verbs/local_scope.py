@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
 from memhold.context.answer import Context
-from memhold.context.build import build
+from memhold.context.build import built
 from memhold.facts.evidence import asked_for
 from memhold.facts.matching import warm
 from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
@@ -27,12 +27,13 @@ from memhold.history.forget import Sources, Target, forget, forget_once, plan, r
 from memhold.history.history import get, history
 from memhold.history.status import status
 from memhold.history.undo import Undoer, undo
-from memhold.journal.append import Prepared, append, ensure_session, prepare
+from memhold.journal.append import append, ensure_session, prepare
 from memhold.journal.archive import close_window
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
 from memhold.messages.ingest import parse_messages
+from memhold.messages.shown import keep_shown
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.recall.recall import checked, recall
@@ -105,7 +106,11 @@ class LocalScope:
     ) -> Receipt:
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         when, meaning = runtime.settings.when, runtime.embedding is not None
-        prepared = await self._prepare(messages)
+        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
+            prepared = prepare(drafts, runtime.redactor, secret=runtime.store.facts.secret)
+        else:
+            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
         once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
@@ -327,7 +332,10 @@ class LocalScope:
         if last:
             self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
         secret = self._runtime.store.facts.secret
-        return await asyncio.to_thread(build, gathered, request, secret=secret)
+        context, fences = await asyncio.to_thread(built, gathered, request, secret=secret)
+        if fences:
+            self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, fences))
+        return context
 
     async def get(self, item_id: str) -> Message | Memory:
         return await self._tx.read(lambda tx: get(tx, item_id))
@@ -415,9 +423,11 @@ class LocalScope:
     async def sessions(self) -> tuple[str, ...]:
         return tuple(session.name for session in await self._tx.read(lambda tx: tx.sessions()))
 
-    async def fence(self, kind: str, ids: Sequence[str], lines: Sequence[str]) -> str:
+    async def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
         self._runtime.guard()
-        return fence(kind, ids, lines, secret=self._runtime.store.facts.secret).text
+        made = fence(ids, lines, secret=self._runtime.store.facts.secret)
+        self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, [made]))
+        return made.text
 
     async def status(self) -> Status:
         facts = self._runtime.store.facts
@@ -561,14 +571,6 @@ class LocalScope:
             agent=self._scope.agent,
             session=self._scope.session,
         )
-
-    async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
-        runtime = self._runtime
-        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        secret = runtime.store.facts.secret
-        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
-            return prepare(drafts, runtime.redactor, secret=secret)
-        return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
 
     async def _told(
         self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from memhold.facts.expiry import expire_overdue, is_overdue
+from memhold.index.questions import TooSlow
 from memhold.ports.idempotency import Idempotency, stated
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.recall.recall import Meaning
@@ -82,9 +82,10 @@ class Transactions:
         if not text.strip():
             return Meaning(fingerprint=None, failed=None, off=True)
         try:
-            async with asyncio.timeout(self.runtime.settings.recall_timeout):
-                return Meaning(vector=await embedding.query(text), fingerprint=await embedding.fingerprint())
-        except TimeoutError:
-            return Meaning(failed="the embedding took too long")
+            seconds = self.runtime.settings.recall_timeout
+            vector = await embedding.questions.ask(text, seconds=seconds, clock=self.runtime.clock)
+            return Meaning(vector=vector, fingerprint=await embedding.fingerprint())
+        except TooSlow as slow:
+            return Meaning(failed=str(slow))
         except MemholdError as error:
             return Meaning(failed=type(error).__name__)

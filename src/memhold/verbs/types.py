@@ -1,67 +1,47 @@
-"""The types that the declarations name, for whoever reads them at run time: a help text does without their imports."""
+"""The types that the declarations name, for whoever reads them at run time.
+
+A type is imported when a verb that names it is asked for: a help text needs few of them.
+"""
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from memhold.context.answer import Context
-from memhold.history.forget import Sources
-from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
-from memhold.ports.models import Tally
-from memhold.ports.vector_blocks import Generation
-from memhold.transfer.importing import Progress, Report
-from memhold.values.access_tokens import AccessToken, NewToken
-from memhold.values.access_tokens import Right as TokenRight
-from memhold.values.answers import (
-    Changes,
-    Compacted,
-    Consolidated,
-    Erasure,
-    OpenSuspicion,
-    Page,
-    Query,
-    Recall,
-    Receipt,
-    Remembered,
-    Residue,
-    Retained,
-    Status,
-)
-from memhold.values.records import (
-    Change,
-    HitKind,
-    Importance,
-    Kind,
-    Memory,
-    Message,
-    Scope,
-    Shape,
-    State,
-    Tier,
-)
-from memhold.verbs.files import Exported, ExportFormat
-
 __all__ = ["hints"]
 
-_KNOWN = {
-    one.__name__: one
-    for one in (
-        AccessToken, Change, Changes, Compacted, Consolidated, Context, Erasure, Exported, Finding, Generation,
-        Manifest, Memory, Message, NewToken, OpenSuspicion, Page, Path, Progress, Query,
-        Readiness, Rebuilt, Recall, Receipt,
-        Remembered, Report, Residue, Retained, Scope, Status, Tally, Usage, Vectors, datetime, timedelta, tzinfo,
-    )
-} | {
-    "Any": Any, "Callable": Callable, "ExportFormat": ExportFormat, "HitKind": HitKind, "Importance": Importance,
-    "Kind": Kind, "Literal": Literal, "Mapping": Mapping, "Sequence": Sequence, "Shape": Shape, "Sources": Sources,
-    "State": State, "Tier": Tier, "TokenRight": TokenRight, "UTC": UTC, "tuple": tuple,
+_COMMON: Mapping[str, Any] = {
+    "Any": Any, "Callable": Callable, "Literal": Literal, "Mapping": Mapping, "Path": Path, "Sequence": Sequence,
+    "UTC": UTC, "datetime": datetime, "timedelta": timedelta, "tuple": tuple, "tzinfo": tzinfo,
 }  # fmt: skip
+_OURS: Mapping[str, tuple[str, ...]] = {
+    "memhold.context.answer": ("Context",),
+    "memhold.history.forget": ("Sources",),
+    "memhold.ports.maintenance": ("Finding", "Manifest", "Readiness", "Rebuilt", "Usage", "Vectors"),
+    "memhold.ports.models": ("Tally",),
+    "memhold.ports.vector_blocks": ("Generation",),
+    "memhold.transfer.importing": ("Progress", "Report"),
+    "memhold.values.access_tokens": ("AccessToken", "NewToken"),
+    "memhold.values.answers": (
+        "Changes", "Compacted", "Consolidated", "Erasure", "OpenSuspicion", "Page", "Query", "Recall", "Receipt",
+        "Remembered", "Residue", "Retained", "Status",
+    ),
+    "memhold.values.records": (
+        "Change", "HitKind", "Importance", "Kind", "Memory", "Message", "Scope", "Shape", "State", "Tier",
+    ),
+    "memhold.verbs.files": ("ExportFormat", "Exported"),
+}  # fmt: skip
+_HOMES = {name: (module, name) for module, names in _OURS.items() for name in names}
+_HOMES["TokenRight"] = ("memhold.values.access_tokens", "Right")
 
 
 def hints(method: Callable[..., Any]) -> dict[str, Any]:
     """The types of a declared method's parameters and answer."""
-    return typing.get_type_hints(method, globalns=dict(_KNOWN), localns={})
+    named = set(re.findall(r"\w+", " ".join(map(str, method.__annotations__.values()))))
+    ours = {name: getattr(import_module(module), known) for name, (module, known) in _HOMES.items() if name in named}
+    return typing.get_type_hints(method, globalns={**_COMMON, **ours}, localns={})

@@ -78,11 +78,11 @@ async def test_a_token_that_may_only_read_is_offered_no_tool_that_writes() -> No
         token = await server.token(["read"], user="alice")
         async with over_http(f"{server.url}/mcp", bearing(token)) as client:
             offered = {tool.name for tool in (await client.list_tools()).tools}
-            assert offered == {spec.tool.name for spec in TOOLS.values() if spec.read_only}
+            assert offered == {spec.name for spec in TOOLS.values() if spec.read_only}
             for spec in TOOLS.values():
                 if not spec.read_only:
-                    result = await client.call_tool(spec.tool.name, {})
-                    assert result.is_error, spec.tool.name
+                    result = await client.call_tool(spec.name, {})
+                    assert result.is_error, spec.name
         async with httpx2.AsyncClient() as http:
             answer = await http.post(f"{server.url}/mcp", json={}, headers={"authorization": "Bearer mh_wrong"})
             assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (401, "Bearer")

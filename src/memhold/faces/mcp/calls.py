@@ -68,7 +68,7 @@ def _check_right(spec: ToolSpec, principal: Principal) -> None:
     if needed not in principal.rights:
         allowed = " and ".join(sorted(principal.rights)) or "nothing"
         raise Refused(
-            f"{spec.tool.name} needs the right to {needed}, and this connection may {allowed}."
+            f"{spec.name} needs the right to {needed}, and this connection may {allowed}."
             " Trying again will not help; tell the user."
         )
 

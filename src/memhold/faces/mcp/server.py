@@ -123,11 +123,9 @@ def _call_tool(whose: Whose, tools: Mapping[str, ToolSpec]) -> Callable[..., Awa
 
 def _unexpected(spec: ToolSpec) -> str:
     # The type and the place of what went wrong; its message might hold content.
-    logger.error("%s failed", spec.tool.name, exc_info=_bare())
+    logger.error("%s failed", spec.name, exc_info=_bare())
     again = "" if spec.read_only else " It may or may not be written: with an idempotency_key you can send it again."
-    return (
-        f"{spec.tool.name} failed inside the server, which is not your fault.{again} Tell the user to look at the log."
-    )
+    return f"{spec.name} failed inside the server, which is not your fault.{again} Tell the user to look at the log."
 
 
 def _bare() -> Any:

@@ -66,6 +66,11 @@ class ToolSpec:
     reach: Callable[[AsyncScope], Any]
 
     @property
+    def name(self) -> str:
+        """The tool's name, which need not be the verb's."""
+        return self.tool.name
+
+    @property
     def read_only(self) -> bool:
         """Whether it changes nothing."""
         return self.verb.needs == "read"
