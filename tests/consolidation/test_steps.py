@@ -554,7 +554,7 @@ async def test_operations_name_what_they_touch_and_leave_the_rest(opened: Opened
     await alice.add(user("Pizza now, and I left town"))
     await alice.consolidate()
     shown = model.asked[1].turns[0].text
-    assert "[f1] user | favorite food = sushi" in shown
+    assert "[f1] user | favorite food | sushi" in shown
     facts = {(m.attribute, m.value): m for m in await everything(alice) if m.kind == "fact"}
     assert facts["blood type", "A"].state == "active"
     assert facts["blood type", "A"].tier == "long"
@@ -742,7 +742,7 @@ async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) ->
     added += (await alice.add(user("I moved to Paris."))).ids
     made = await alice.consolidate()
     [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
-    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/1", ["m"])
+    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/2", ["m"])
     undone = await alice.undo(change.id)
     active = [m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"]
     assert active == ["Oslo"]
@@ -995,4 +995,4 @@ async def test_known_facts_leave_room_for_the_window(opened: Opened) -> None:
     await alice.consolidate()
     head = model.asked[0].turns[0].text.partition("The conversation:")[0]
     assert estimate_tokens(head) < 2_000
-    assert "home = Oslo" in head, "what is spoken of comes first"
+    assert "home | Oslo" in head, "what is spoken of comes first"
