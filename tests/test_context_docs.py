@@ -4,9 +4,10 @@ import re
 from inspect import signature
 from pathlib import Path
 
+from memhold.verbs.scope_context import ScopeContext
+
 from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS
 from memhold.messages.fences import NOTICE
-from memhold.verbs.scope_context import ScopeContext
 from memhold.wiring.settings import Settings
 
 PAGE = (Path(__file__).parents[1] / "docs" / "context.md").read_text(encoding="utf-8")

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from tests.providers.chain_fakes import Scripted, a_chain, a_request, run
 
 from memhold.ports.models import Accepted, ChatReply, Usage
 from memhold.providers.failures.classify import classify
 from memhold.providers.failures.delays import MOST_DELAY
 from memhold.testing.clock import FakeClock
 from memhold.values.errors import ModelError
+from tests.providers.chain_fakes import Scripted, a_chain, a_request, run
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

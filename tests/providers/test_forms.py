@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from tests.providers.chain_fakes import TOOL, a_request
 
 from memhold.errors import ModelError
 from memhold.ports.models import ChatReply, ChatRequest
@@ -14,6 +13,7 @@ from memhold.providers.chat import chat_model
 from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.entry import Entry
 from memhold.testing import ChaosServer
+from tests.providers.chain_fakes import TOOL, a_request
 
 LOCAL = Entry(name="m", protocol="openai-chat", model="m", base_url="http://127.0.0.1:9/v1")
 HOSTED = Entry(name="m", protocol="openai-chat", model="m", base_url="https://api.example.com/v1")

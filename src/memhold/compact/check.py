@@ -34,14 +34,14 @@ LEAST_SHARED = 0.3
 
 _MARKUP: Final = (
     re.compile(r"^\s{0,3}#{1,6}\s", re.MULTILINE),
-    re.compile(r"^\s*[-*+•]\s", re.MULTILINE),
-    re.compile(r"^\s*\d+[.)]\s", re.MULTILINE),
+    re.compile(r"^[^\S\n]*[-*+•]\s", re.MULTILINE),
+    re.compile(r"^[^\S\n]*\d+[.)]\s", re.MULTILINE),
     re.compile(r"\*\*|__(?=\w)|(?<!\w)\*(?=\w)"),
     re.compile(r"`"),
     re.compile(r"\]\("),
-    re.compile(r"^\s*\|", re.MULTILINE),
-    re.compile(r"^\s*>", re.MULTILINE),
-    re.compile(r"</?[a-z]+[^>]*>"),
+    re.compile(r"^[^\S\n]*\|", re.MULTILINE),
+    re.compile(r"^[^\S\n]*>", re.MULTILINE),
+    re.compile(r"</?[a-z][^<>]*>"),
 )
 _CHANGED = re.compile(
     r"\b(?:switch\w*|chang\w*|mov(?:ed|es|ing)\b|migrat\w*|replac\w*|instead of|no longer|not any ?more|anymore"

@@ -16,6 +16,7 @@ from typing import Literal
 
 from memhold.text.analysis import analyse, spoken
 from memhold.text.function_words import EVIDENCE
+from memhold.text.normal_form import normal_form
 
 # ruff: noqa: RUF001 - quotes and dashes of every script are what this module is about
 
@@ -27,10 +28,12 @@ DetailKind = Literal["number", "code", "path", "address", "quoted", "name"]
 _ENDS = ".,;:!?)]}'’\""
 _ALNUM = "A-Za-z0-9\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
 _CODE = re.compile(r"```[^\n`]*\n(?P<block>.+?)```|`(?P<inline>[^`\n]+)`", re.DOTALL)
-_ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*://|www\.)[^\s<>\"“”«»`]+|[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+")
+_ADDRESS = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.\-]{0,30}://|www\.)[^\s<>\"“”«»`]+|(?<![\w.+\-])[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+"
+)
 _PATH = re.compile(
-    r"(?<![\w/])(?:(?:~|\.{1,2})?/[\w.@+\-]+(?:/[\w.@+\-]*)*|[A-Za-z]:\\[^\s\"<>|]+|[\w.@+\-]+(?:/[\w.@+\-]+){2,}"
-    r"|[\w@+\-]+/[\w@+\-]*[._\d][\w.@+\-]*|[\w\-]{2,}\.[a-z][a-z0-9]{1,4}(?![\w.]))"
+    r"(?<![\w/])(?:(?:~|\.{1,2})?/[\w.@+\-]+(?:/[\w.@+\-]*)*|[A-Za-z]:\\[^\s\"<>|]+|(?<![.@+\-])[\w.@+\-]+(?:/[\w.@+\-]+){2,}"
+    r"|(?<![@+\-])[\w@+\-]+/[\w@+\-]*[._\d][\w.@+\-]*|(?<!-)[\w\-]{2,}\.[a-z][a-z0-9]{1,4}(?![\w.]))"
 )
 _QUOTED = re.compile(
     r"[“”„\"](?P<a>[^“”„\"\n]{1,200})[“”\"]|[«‹](?P<b>[^»›\n]{1,200})[»›]|[「『《〈](?P<c>[^」』》〉\n]{1,200})[」』》〉]"
@@ -39,7 +42,7 @@ _QUOTED = re.compile(
 _TOKEN = re.compile(
     rf"(?:(?<![\w.,:/)\]])[+\-−])?[$€£¥₩₹#]?[{_ALNUM}]+(?:[.,:/_\-+'’@#][{_ALNUM}]+)*(?:%|°[CF]?|[万萬億亿兆千百]+)?"
 )
-_UNIT = re.compile(r"(?<!\w)[\d.,:]*\d\s+(?P<unit>[^\W\d_]{1,3})\b")
+_UNIT = re.compile(r"(?<!\w)[\d.,:]{0,40}\d\s+(?P<unit>[^\W\d_]{1,3})\b")
 _HASH = re.compile(r"\b[0-9a-f]{7,}\b")
 _HYPHENED = re.compile(r"(?<![\w\-])[A-Za-z]+(?:-[A-Za-z0-9]+){2,}(?![\w\-])")
 _SPELLED = re.compile(
@@ -55,7 +58,8 @@ _IDENTIFIER = re.compile(r"(?<![\w\-])--[a-z][\w\-]+|\b[A-Za-z]\w*_\w+|\b\w*[a-z
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _LATIN = re.compile(r"(?<![A-Za-z\u00c0-\u024f])[A-Za-z\u00c0-\u024f]{2,}")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}(?:・[\u30a1-\u30fa\u30fc]+)*")
-_STARTS = re.compile(r"(?:\A|[.!?…:;\n。！？])[\s\-–—*•>\"“„«‘(\[]*\Z")
+_SENTENCE_ENDS = frozenset(".!?…:;\n。！？")
+_BEFORE_A_SENTENCE = frozenset('-–—*•>"“„«‘([')
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _NEXT = re.compile(r"\s+([^\W\d_]+)")
 _COPULAS = frozenset(
@@ -137,7 +141,7 @@ class Detail:
 
 def plain_form(text: str) -> str:
     """A text for comparing details: compatibility forms folded, digits of every script as ASCII; case is kept."""
-    folded = unicodedata.normalize("NFKC", text)
+    folded = normal_form("NFKC", text)
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in folded)
 
 
@@ -209,7 +213,7 @@ def _names(text: str) -> Iterator[Detail]:
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match[0])
         if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _apart(word):
-            first = _STARTS.search(text, 0, match.start()) is not None
+            first = _begins(text, match.start())
             if not first or _named(text, match, word, nouns=nouns):
                 yield Detail(kind="name", text=word, sure=not first)
 
@@ -218,9 +222,18 @@ def _capitalises_nouns(text: str) -> bool:
     """Whether a text is in a language that writes every noun with a capital, and does so: German, as it is written."""
     scores = {language: score for language, score in spoken(text).items() if language not in _LIKE_GERMAN}
     german = scores.pop("german", 0)
-    words = [match for match in _WORD.finditer(text) if _STARTS.search(text, 0, match.start()) is None]
+    words = [match for match in _WORD.finditer(text) if not _begins(text, match.start())]
     capitals = sum(match[0][:1].isupper() for match in words)
     return german > 0 and german >= max(scores.values(), default=0) and capitals * NOUNS >= len(words)
+
+
+def _begins(text: str, place: int) -> bool:
+    """Whether a sentence, a line or the text begins there, but for bullets, quotes and brackets."""
+    while place and ((char := text[place - 1]).isspace() or char in _BEFORE_A_SENTENCE):
+        if char == "\n":
+            return True
+        place -= 1
+    return place == 0 or text[place - 1] in _SENTENCE_ENDS
 
 
 def _apart(word: str) -> bool:

@@ -83,7 +83,8 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
             table.chain(name)
         if embeds:
             check_embedding(table, settings.embedding)
-    store, residue, maintenance = await open_kept(location, settings, clock, ids)
+    opened = await open_kept(location, settings, clock, ids)
+    store = opened.store
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
     judges = chain_parts(judge, held, settings, clock, "adjudication")
@@ -94,8 +95,8 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         clock=clock,
         ids=ids,
         settings=settings,
-        residue=residue,
-        maintenance=maintenance,
+        residue=opened.residue,
+        maintenance=opened.maintenance,
         parts=parts,
         judges=judges,
         judge=judge_parts(merging, held, settings, clock),
