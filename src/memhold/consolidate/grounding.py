@@ -9,7 +9,6 @@ facts, recalled text) is no source. See docs/decisions/grounding.md.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from memhold.text.analysis import analyse, language_of
 from memhold.text.details import Detail, content_terms, details, holds
 from memhold.text.function_words import EVIDENCE
 from memhold.text.negation import negates
+from memhold.text.normal_form import normal_form
 from memhold.text.quantities import Quantity, quantities
 from memhold.text.times import calendar_names, calendar_words
 from memhold.text.when import Days, days_of, named_days
@@ -318,8 +318,8 @@ def _said(claim: Claim, lines: Sequence[Line]) -> bool:
 
 
 def _literally(wanted: str, text: str) -> bool:
-    flat = unicodedata.normalize("NFKC", " ".join(wanted.split()))
-    held = unicodedata.normalize("NFKC", " ".join(text.split()))
+    flat = normal_form("NFKC", " ".join(wanted.split()))
+    held = normal_form("NFKC", " ".join(text.split()))
     if len(flat) > 1:
         flat, held = flat.casefold(), held.casefold()
     edges = (r"(?<![^\W_])", r"(?![^\W_])") if flat.isascii() and flat[:1].isalnum() else ("", "")
@@ -363,7 +363,7 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
 
 def _numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantity]:
     """Numbers that are a claim: not those of a date, and no "one" in words, which is no number more often than not."""
-    plain = unicodedata.normalize("NFC", text)
+    plain = normal_form("NFC", text)
     for one in quantities(plain):
         if any(start <= one.start < end for start, end in dates):
             continue

@@ -191,7 +191,7 @@ _CALENDAR = re.compile(
 
 def calendar_words(text: str) -> frozenset[str]:
     """The names of months and weekdays that stand in a text, in lower case; not those that are verbs too."""
-    return frozenset(found.lower() for found in _CALENDAR.findall(unicodedata.normalize("NFC", text)))
+    return frozenset(found.lower() for found in _CALENDAR.findall(normal_form("NFC", text)))
 
 
 def calendar_names(moment: datetime) -> frozenset[str]:
