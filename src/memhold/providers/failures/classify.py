@@ -83,7 +83,7 @@ def classify(
     `status` is the HTTP status or None when there was no answer; `error` is the transport's exception, or its name as
     text. `now` is only needed for a delay given as a date in an answer without a `Date` header.
 
-    Never raises, whatever it is given. An HTTP 400 is `retry` only for a just-in-time unload and a local model that crashed.
+    Never raises. Of HTTP 400s only a just-in-time unload and a local model that crashed are `retry`.
     """
     kind = "embedding" if kind == "embedding" else "chat"
     outer = _status(status)
