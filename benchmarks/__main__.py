@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -90,6 +90,45 @@ def recall(messages: Path, questions: Path, embedding: str, *, as_json: bool) ->
     from benchmarks.recall import recall_quality
 
     _quality(recall_quality(messages, questions, embedding=embedding), as_json=as_json)
+
+
+@benchmarks.command("everyday")
+@click.option("--data", type=_FILE, required=True, help="A JSON file of worlds (benchmarks/worlds.py says its form).")
+@click.option("--contexts/--no-contexts", default=True, show_default=True, help="Also what `context` holds.")
+@click.option("--model", help="The model whose tokens `context` counts.")
+@_EMBEDDING
+@_JSON
+def everyday(data: Path, embedding: str, model: str | None, *, contexts: bool, as_json: bool) -> None:
+    """Measure recall and context on everyday questions to an assistant, beside plain systems."""
+    from benchmarks.everyday import everyday_quality
+
+    _plain(everyday_quality(data, embedding=embedding, contexts=contexts, model=model), as_json=as_json)
+
+
+@benchmarks.command("signals")
+@click.option("--worlds", type=_FILE, multiple=True, help="A JSON file of worlds; may be given several times.")
+@click.option("--locomo", type=_FILE, help="LoCoMo's JSON file.")
+@click.option("--realmem", type=click.Path(exists=True, file_okay=False, path_type=Path), help="RealMem's folder.")
+@_EMBEDDING
+@_JSON
+def signals(
+    worlds: tuple[Path, ...], locomo: Path | None, realmem: Path | None, embedding: str, *, as_json: bool
+) -> None:
+    """Measure what each signal of recall brings: R@10 with each of them left out, on every set that is given."""
+    from benchmarks.signals import signals_quality
+
+    _plain(signals_quality(worlds, locomo=locomo, realmem=realmem, embedding=embedding), as_json=as_json)
+
+
+@benchmarks.command("profiles")
+@click.option("--data", type=_FILE, required=True, help="JSONL: lang, facts, questions.")
+@_EMBEDDING
+@_JSON
+def profiles(data: Path, embedding: str, *, as_json: bool) -> None:
+    """Measure whether facts are found by the questions that people ask of them, beside plain systems."""
+    from benchmarks.profiles import profiles_quality
+
+    _plain(profiles_quality(data, embedding=embedding), as_json=as_json)
 
 
 @benchmarks.command("peers")
@@ -211,6 +250,24 @@ def real(line: str, keep: Path, data: Path | None, windows: int, *, as_json: boo
 
     chosen = demo_windows() if data is None else everyday_windows(data, windows)
     _rows(lambda: list(run(line, keep, chosen)), as_json=as_json)
+
+
+def _plain(work: Coroutine[Any, Any, Mapping[str, Any]], *, as_json: bool) -> None:
+    with _telling():
+        found = asyncio.run(work)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    for name, value in found.items():
+        if isinstance(value, dict):
+            click.echo(f"\n{name}")
+            _table([(f"  {key}", _cell(one)) for key, one in value.items()] or [("",)])
+        else:
+            click.echo(f"{name}: {value}")
+
+
+def _cell(value: object) -> str:
+    return ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
 
 
 def _rows(measure: Callable[[], Sequence[Row]], *, as_json: bool) -> None:

@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import doing
-from benchmarks.recall import RANKINGS, Asked, Half, Outcome, Quality, asked, at_ten, half_of, peak_mb, sureness
+from benchmarks.recall import (
+    RANKINGS,
+    Asked,
+    Half,
+    Outcome,
+    Quality,
+    Rankings,
+    asked,
+    at_ten,
+    half_of,
+    peak_mb,
+    sureness,
+)
 from memhold.errors import UnreadableImport
 from memhold.faces.python.open import AsyncMemhold
 from memhold.transfer.formats import read_batches
@@ -27,7 +39,9 @@ STRANGERS = 60
 """How many questions of another conversation each memory is asked, for the confidence."""
 
 
-async def locomo_quality(path: Path, *, embedding: str = "builtin", half: Half | None = None) -> Quality:
+async def locomo_quality(
+    path: Path, *, embedding: str = "builtin", half: Half | None = None, rankings: Rankings = RANKINGS
+) -> Quality:
     """Import the conversations, one user each, ask every question that has evidence, and measure.
 
     A question's evidence is the turns it names. With `half` only the conversations of that half are asked (`half_of`);
@@ -39,7 +53,7 @@ async def locomo_quality(path: Path, *, embedding: str = "builtin", half: Half |
     """
     began = time.perf_counter()
     samples = json.loads(await asyncio.to_thread(path.read_text, encoding="utf-8"))
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in rankings}
     halves: dict[str, list[Outcome]] = {"first": [], "second": []}
     sure: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory(prefix="memhold-bench-") as folder:
@@ -55,7 +69,7 @@ async def locomo_quality(path: Path, *, embedding: str = "builtin", half: Half |
                 told = sure.setdefault(half_of(user), {"answerable": [], "adversarial": [], "strangers": []})
                 doing(f"{len(asking[user])} questions of {user}")
                 for question in asking[user]:
-                    found = await asked(memhold.scope(user=user), question)
+                    found = await asked(memhold.scope(user=user), question, rankings=rankings)
                     halves[half_of(user)].append(found["fused"])
                     kind = "adversarial" if question.category == "adversarial" else "answerable"
                     told[kind].append(found["fused"].confidence or 0.0)

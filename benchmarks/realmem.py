@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import doing
-from benchmarks.recall import RANKINGS, Asked, Half, MovableClock, Outcome, Quality, asked, at_ten, half_of, peak_mb
+from benchmarks.recall import (
+    RANKINGS,
+    Asked,
+    Half,
+    MovableClock,
+    Outcome,
+    Quality,
+    Rankings,
+    asked,
+    at_ten,
+    half_of,
+    peak_mb,
+)
 from memhold.errors import UnreadableImport
 from memhold.faces.python.open import AsyncMemhold
 from memhold.transfer.formats import read_batches
@@ -27,7 +39,9 @@ _BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 _END = datetime(2200, 1, 1, tzinfo=UTC)
 
 
-async def realmem_quality(folder: Path, *, embedding: str = "builtin", half: Half | None = None) -> Quality:
+async def realmem_quality(
+    folder: Path, *, embedding: str = "builtin", half: Half | None = None, rankings: Rankings = RANKINGS
+) -> Quality:
     """Replay every persona's sessions in order, asking each query before its own session is added, in its own time.
 
     So a query searches the earlier sessions only, as it would have when it was asked. A session's rank is that of its
@@ -42,7 +56,7 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin", half: Hal
     if not files:
         which = "" if half is None else f" of the {half} half"
         raise UnreadableImport(f"{folder}: there is no RealMem file{which} (*.json)", path=str(folder), line=None)
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in RANKINGS}
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in rankings}
     halves: dict[str, list[Outcome]] = {}
     messages = 0
     for number, path in enumerate(files, 1):
@@ -52,7 +66,7 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin", half: Hal
             async with AsyncMemhold.open(
                 f"{place}/realmem.db", worker=False, embedding=embedding, clock=clock
             ) as memhold:
-                async for found in _replayed(memhold, path, clock):
+                async for found in _replayed(memhold, path, clock, rankings):
                     halves.setdefault(half_of(path.stem), []).append(found["fused"])
                     for name, outcome in found.items():
                         outcomes[name].append(outcome)
@@ -69,7 +83,7 @@ async def realmem_quality(folder: Path, *, embedding: str = "builtin", half: Hal
     )
 
 
-async def _replayed(memhold: AsyncMemhold, path: Path, clock: MovableClock) -> Any:
+async def _replayed(memhold: AsyncMemhold, path: Path, clock: MovableClock, rankings: Rankings) -> Any:
     """Each query's outcome, in order of time."""
     waiting = dict(_queries(json.loads(await asyncio.to_thread(path.read_text, encoding="utf-8"))))
     source = Source(path=path, zone=UTC, now=_END, on_error="skip")
@@ -82,7 +96,8 @@ async def _replayed(memhold: AsyncMemhold, path: Path, clock: MovableClock) -> A
         for text, gold in waiting.pop(ident, ()):
             evidence = frozenset(f"realmem:{name}" for name in gold if name in earlier)
             if evidence:
-                yield await asked(reader, Asked(text=text, evidence=evidence), by_session=True)
+                one = Asked(text=text, evidence=evidence)
+                yield await asked(reader, one, by_session=True, rankings=rankings)
         scope = memhold.scope(user=path.stem, session=batch.session)
         await scope.add(batch.messages)
         await memhold.settle(timeout=600)

@@ -34,6 +34,7 @@ __all__ = [
     "MovableClock",
     "Outcome",
     "Quality",
+    "Rankings",
     "asked",
     "at_ten",
     "half_of",
@@ -47,7 +48,9 @@ AT = (1, 5, 10, 20)
 _DEPTH = 100
 _BINS = 10
 Half = Literal["first", "second"]
-RANKINGS: Mapping[str, tuple[str, ...] | None] = {"fused": None, "words": ("words",), "meaning": ("meaning",)}
+Rankings = Mapping[str, tuple[str, ...] | None]
+"""Rankings to measure by name: the signals that are asked, None for all."""
+RANKINGS: Rankings = {"fused": None, "words": ("words",), "meaning": ("meaning",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,10 +169,12 @@ def measured(found: Sequence[str], evidence: frozenset[str]) -> tuple[tuple[floa
     return recall, gain / ideal
 
 
-async def asked(scope: AsyncScope, question: Asked, *, by_session: bool = False) -> dict[str, Outcome]:
+async def asked(
+    scope: AsyncScope, question: Asked, *, by_session: bool = False, rankings: Rankings = RANKINGS
+) -> dict[str, Outcome]:
     """Ask one question with every ranking; a hit stands for its message and for those that were folded into it."""
     found = {}
-    for name, signals in RANKINGS.items():
+    for name, signals in rankings.items():
         began = time.perf_counter()
         answer = await scope.recall(Query(text=question.text, limit=_DEPTH, signals=signals))
         seconds = time.perf_counter() - began

@@ -131,11 +131,11 @@ async def test_the_prompt_keeps_its_last_turns(opened: Opened) -> None:
     for n in range(5):
         added += (await alice.add(turn(f"I like tea number {n}."))).ids
     await mem.settle()
-    session = await alice._read(lambda tx: tx.session("s1"))
+    session = await alice._tx.read(lambda tx: tx.session("s1"))
     assert (session.cursor, session.window_start) == (8, 6), "three messages, extended to the whole turn"
     assert await check_whole(alice, added) == {"summary": 8, "raw": 0, "pending": 2}
     await alice.end_session()
-    session = await alice._read(lambda tx: tx.session("s1"))
+    session = await alice._tx.read(lambda tx: tx.session("s1"))
     assert session.window_start == 10, "a clean session at once"
 
 
@@ -364,7 +364,7 @@ async def test_exceptions_that_cannot_be_pickled_stop_nobody(chain: type, clock:
         for _ in range(1000):
             assert not await mem.settle()
         assert model.asked == 1000
-        [due] = await alice._read(lambda tx: tx.due())
+        [due] = await alice._tx.read(lambda tx: tx.due())
         assert due.attempts >= 999
         assert "secret words" not in str(due.last_error)
         assert due.last_error
@@ -964,10 +964,10 @@ async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect
         [*turn("I live in Oslo."), user("List it."), {"role": "assistant", "content": None, "tool_calls": [call]}]
     )
     when, store = mem._store._runtime.settings.when, mem._store._runtime.store
-    before = await alice._read(lambda tx: tx.session("s1"))
+    before = await alice._tx.read(lambda tx: tx.session("s1"))
     for _ in range(2):
         assert await store.write(alice.scope, lambda tx: make_due(tx, tx.session("s1"), when)) == 3
-    after = await alice._read(lambda tx: tx.session("s1"))
+    after = await alice._tx.read(lambda tx: tx.session("s1"))
     assert (after.window_start, after.cursor, after.ended_at) == (before.window_start, before.cursor, before.ended_at)
     assert (await alice.status()).due["consolidate"] == 1
     assert await mem.settle()

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from provider_rules import anthropic_faults, openai_faults, says_something
 
 from memhold.context.allocate import Item, Slot, allocate, fill
-from memhold.context.build import build
+from memhold.context.build import build, built
 from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Request
 from memhold.context.shorten import LEAST_KEPT, shorten_message, shorten_text
 from memhold.context.strategies import STRATEGIES
 from memhold.context.window_messages import is_person, overlap
 from memhold.errors import TooLarge
-from memhold.messages.fences import find_quotes
+from memhold.messages.fences import find_quotes, tag_at
 from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos import rules
 from memhold.text.token_estimate import estimate_message, estimate_tokens
@@ -154,11 +154,11 @@ def instructions_alone():
 def test_any_window_is_valid_fits_and_holds_the_newest_message_and_the_corrections(case):
     gathered, request = case
     try:
-        context = build(gathered, request, secret=SECRET)
+        context, fences = built(gathered, request, secret=SECRET)
     except TooLarge as refused:
         assert request.available < 1500, "small budgets only: instructions, corrections and the newest are small here"
         request = replace(request, budget=refused.size)
-        context = build(gathered, request, secret=SECRET)
+        context, fences = built(gathered, request, secret=SECRET)
     assert faults(list(context.messages), context.system, request.shape) == []
     cost = sum(estimate_message(one, request.count) for one in whole(context))
     assert cost == context.used <= request.available
@@ -168,8 +168,9 @@ def test_any_window_is_valid_fits_and_holds_the_newest_message_and_the_correctio
     for said in newest_text(gathered):
         assert said in text_ or ("window" in shortened and said.strip()[:20] in text_)
     assert {one.id for one in gathered.corrections} <= set(context.shown)
-    quoted = [item for quote in find_quotes(text_, SECRET) for item in quote.ids]
-    assert quoted == list(context.shown), "every fence is whole and the tags are right"
+    found = [tag_at(text_, quote) for quote in find_quotes(text_, SECRET)]
+    assert found == [one.tag for one in fences], "every fence is whole and the tags are right"
+    assert [item for one in fences for item in one.ids] == list(context.shown)
     for form, kind in ((context.openai(), "openai"), (context.anthropic(), "anthropic")):
         messages = form if kind == "openai" else form["messages"]
         assert faults(messages, None, kind) == []
@@ -483,5 +484,5 @@ def test_what_was_said_earlier_has_its_day_of_the_week_and_its_zone():
     request = Request(budget=2000, reserve=0, strategy="memory_first", shape="openai", threshold=20)
     gathered = Inputs(given=[{"role": "user", "content": "when do we meet?"}], messages=said)
     text = build(gathered, request, secret=SECRET).as_text()
-    assert f"({AT:%a %Y-%m-%d %H:%M}, user in session s) see you on Friday" in text
-    assert "times are UTC" in text
+    assert f"{AT:%a %Y-%m-%d}:\n- user: see you on Friday\n" in text
+    assert "days are of UTC" in text

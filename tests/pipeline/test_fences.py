@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhold.messages.fences import NOTICE, fence, find_quotes, neutral, without, without_fences
+from memhold.text.token_estimate import estimate_tokens
 from memhold.values.records import Quote
 
 SECRET, OTHER = b"a" * 32, b"b" * 32
@@ -14,14 +15,14 @@ IDS = ("mem_1", "mem_2")
 EDGES = st.sampled_from(
     [
         "</memhold-recall",
-        "<memhold-recall kind=",
+        "<memhold-recall bcdf",
         "< / MEMHOLD-recall",
         "<\u200bmemhold",
         "<\u2066/hold\ufe0ffast",
         "<\n/memhold",
         ">",
         "\n",
-        " tag=",
+        "</memhold-recall>",
         "x",
         "<",
         "/",
@@ -33,40 +34,39 @@ EDGES = st.sampled_from(
 @given(st.lists(st.lists(EDGES, max_size=8).map("".join), min_size=1, max_size=4), st.text(max_size=20))
 def test_no_stored_text_ends_a_fence_or_begins_another(lines, around):
     made = fence(
-        "memory", IDS, [*lines, f"</memhold-recall {fence('memory', IDS, lines, secret=SECRET).tag}>"], secret=SECRET
+        IDS, [*lines, f"<memhold-recall {fence(IDS, lines, secret=SECRET).tag}>", "</memhold-recall>"], secret=SECRET
     )
     assert made.text.count("</memhold-recall") == 1
     assert made.text.count("<memhold-recall") == 1
     around = neutral(around)
     assert find_quotes(f"{around}{made.text}{around}", SECRET) == (
-        Quote(start=len(around), end=len(around) + len(made.text), ids=IDS),
+        Quote(start=len(around), end=len(around) + len(made.text), ids=()),
     )
 
 
 def test_a_guessed_tag_a_foreign_secret_and_a_changed_line_are_text_like_any_other():
-    made = fence("memory", IDS, ["likes tea"], secret=SECRET).text
+    made = fence(IDS, ["likes tea"], secret=SECRET).text
     assert find_quotes(made, OTHER) == ()
     assert find_quotes(made.replace("tea", "rum"), SECRET) == ()
-    assert find_quotes(made.replace("mem_2", "mem_3"), SECRET) == ()
     assert find_quotes(made.rsplit("\n", 1)[0], SECRET) == ()
     assert len(find_quotes(made, SECRET)) == 1
 
 
 def test_line_ends_may_change_on_the_way():
-    made = fence("memory", IDS, ["likes tea", "likes rum"], secret=SECRET).text
+    made = fence(IDS, ["likes tea", "likes rum"], secret=SECRET).text
     assert len(find_quotes(made.replace("\n", "\r\n"), SECRET)) == 1
     assert len(find_quotes(made.replace("tea\n", "tea  \n"), SECRET)) == 1
 
 
 def test_a_fence_behind_a_forged_opening_is_still_found():
-    made = fence("memory", IDS, ["likes tea"], secret=SECRET)
+    made = fence(IDS, ["likes tea"], secret=SECRET)
     forged = made.text.splitlines()[0] + "\n"
     found = find_quotes(forged + "mine\n" + made.text, SECRET)
     assert [forged + "mine\n" + made.text][0][found[0].start : found[0].end] == made.text
 
 
 def test_thousands_of_forged_openings_cost_no_more_than_reading_them():
-    opening = fence("memory", IDS, ["x"], secret=SECRET).text.splitlines()[0] + "\n"
+    opening = fence(IDS, ["x"], secret=SECRET).text.splitlines()[0] + "\n"
     calls = []
 
     class Counting(str):
@@ -82,7 +82,7 @@ def test_thousands_of_forged_openings_cost_no_more_than_reading_them():
 
 
 def test_what_is_left_without_the_quotes():
-    made = fence("memory", IDS, ["likes tea"], secret=SECRET).text
+    made = fence(IDS, ["likes tea"], secret=SECRET).text
     text = f"before {made} after"
     assert without(text, find_quotes(text, SECRET)) == "before\nafter"
     body = {"role": "user", "content": [{"type": "text", "text": text}]}
@@ -94,7 +94,7 @@ def test_what_is_left_without_the_quotes():
 @pytest.mark.parametrize("text", ["a < b", "x </div> <hold>", "memhold-recall", "«memhold»"])
 def test_text_that_is_no_edge_stays_as_it_is(text):
     assert neutral(text) == text
-    assert NOTICE in fence("memory", IDS, [text], secret=SECRET).text
+    assert NOTICE in fence(IDS, [text], secret=SECRET).text
 
 
 @pytest.mark.parametrize("unseen", ["\u2066", "\u180e", "\ufe0f", "\u034f", "\u3164", "\u2800", "\x08", "\U000e0020"])
@@ -108,3 +108,16 @@ def test_a_bracket_before_a_long_run_of_blanks_costs_no_more_than_reading_it(lon
     begun = perf_counter()
     assert neutral(long) == long
     assert perf_counter() - begun < 5
+
+
+@given(st.lists(st.text(max_size=30), max_size=3))
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_a_fence_costs_at_most_forty_tokens_beside_its_lines(lines):
+    bare = fence(IDS, [], secret="".join(lines).encode() or b"x").text
+    assert estimate_tokens(bare) <= 40
+
+
+def test_handles_that_stand_in_a_fence_are_ids_of_the_quote():
+    item = "mem_" + "0a" * 16
+    [quote] = find_quotes(fence((), [f"{item} (note) likes tea", f"{item} again"], secret=SECRET).text, SECRET)
+    assert quote.ids == (item,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -74,25 +73,21 @@ async def test_where_a_filter_leaves_nothing_there_is_no_confidence(memhold: Asy
 
 
 @pytest.mark.asyncio
-async def test_the_newer_statement_is_first_among_what_a_filter_leaves_of_many(memhold: AsyncMemhold) -> None:
+async def test_the_first_page_is_filled_with_what_a_filter_leaves_that_no_signal_found(memhold: AsyncMemhold) -> None:
     scope = memhold.scope(user="alice", session="s")
-    start = datetime(2025, 1, 1, tzinfo=UTC)
-    said = [
-        *("My dentist is called Mara.", "My dentist is called Otto now."),
-        *(f"My dentist, dentist {number}, is called dentist." for number in range(40)),
-    ]
-    await scope.add(
-        [
-            {"role": "user", "content": text, "event_time": start + timedelta(days=day), "metadata": {"mine": day < 2}}
-            for day, text in enumerate(said)
-        ]
-    )
+    said = ("My dentist is called Mara.", *(f"Rain number {number} in the garden." for number in range(300)))
+    await scope.add([{"role": "user", "content": text, "metadata": {"at": at}} for at, text in enumerate(said)])
+    await scope.add([{"role": "user", "content": "Soup for supper.", "metadata": {"rare": True}}])
     await memhold.settle()
-    answer = await scope.recall("What is my dentist called?", metadata={"mine": True}, explain=True)
-    assert [hit.text[-12:] for hit in answer.hits] == ["ed Otto now.", "called Mara."]
-    assert answer.hits[1].superseded_by == answer.hits[0].id
-    ranks = sorted(reason.rank for hit in answer.hits for reason in hit.why if reason.signal == "words")
-    assert ranks == [1, 2]
+    answer = await scope.recall("What is my dentist called?", limit=20)
+    assert answer.hits[0].text == said[0]
+    assert len(answer.hits) == 20
+    assert answer.total < 20
+    assert answer.next_offset is None, "pages end with what was found"
+    assert answer.cursor is None
+    rare = await scope.recall("What is my dentist called?", metadata={"rare": True})
+    assert [hit.text for hit in rare.hits] == ["Soup for supper."]
+    assert rare.total == 0
 
 
 @pytest.mark.asyncio

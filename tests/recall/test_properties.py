@@ -73,7 +73,7 @@ async def test_pages_visit_each_once_while_others_write(memhold: AsyncMemhold, s
         clock.advance(3600)
         await scope.add([{"role": "user", "content": "My doctor drives the same car and I live there."}])
         await memhold.settle()
-    assert seen == [hit.id for hit in first.hits]
+    assert seen == [hit.id for hit in first.hits][: max(first.total, size)]
 
 
 @pytest.mark.asyncio

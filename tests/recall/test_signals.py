@@ -50,9 +50,10 @@ async def test_an_answer_stands_before_the_question_that_has_the_words(memhold: 
     scope = memhold.scope(user="alice", session="s")
     told = ("I had a long day.", "Which instrument do you play?", "I play the cello.", "Nice, do you play it often?")
     for place, text in enumerate(told):
-        await scope.add([{"role": "assistant" if place % 2 else "user", "content": text}])
+        role, name = ("assistant", "Bea") if place % 2 else ("user", "Ann")
+        await scope.add([{"role": role, "name": name, "content": text}])
     answer = await scope.recall("What does she play?")
-    assert answer.hits[0].text == "I play the cello."
+    assert answer.hits[0].text == "Ann: I play the cello."
     assert _part(answer, told[1], "reply") == pytest.approx(STATES - ASKS)
     assert _part(answer, told[2], "reply") == pytest.approx(STATES + REPLIES)
 
@@ -61,7 +62,7 @@ async def test_an_answer_stands_before_the_question_that_has_the_words(memhold: 
 async def test_what_stood_behind_a_forgotten_turn_answers_nothing(memhold: AsyncMemhold) -> None:
     scope = memhold.scope(user="alice", session="s")
     texts = ("Do you play?", "I was out.", "I play the cello.")
-    receipt = await scope.add([{"role": "user", "content": text} for text in texts])
+    receipt = await scope.add([_said("Ann", text) for text in texts])
     assert _part(await scope.recall("was out"), "out.", "reply") == pytest.approx(STATES + REPLIES)
     await scope.forget(receipt.ids[1])
     assert _part(await scope.recall("cello"), "cello.", "reply") == pytest.approx(STATES)
@@ -69,10 +70,31 @@ async def test_what_stood_behind_a_forgotten_turn_answers_nothing(memhold: Async
 
 @pytest.mark.asyncio
 async def test_a_session_begins_with_no_answer(memhold: AsyncMemhold) -> None:
-    await memhold.scope(user="alice", session="one").add([{"role": "user", "content": "Do you play?"}])
-    await memhold.scope(user="alice", session="two").add([{"role": "user", "content": "I play the cello."}])
+    await memhold.scope(user="alice", session="one").add([_said("Ann", "Do you play?")])
+    await memhold.scope(user="alice", session="two").add([_said("Bea", "I play the cello.")])
     answer = await memhold.scope(user="alice").recall("cello")
     assert _part(answer, "cello.", "reply") == pytest.approx(STATES)
+
+
+@pytest.mark.asyncio
+async def test_the_users_words_are_preferred_and_where_the_assistants_are_asked_for_those(
+    memhold: AsyncMemhold,
+) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    for role in ("user", "assistant"):
+        await scope.add([{"role": role, "content": f"{role}: the blue tent for the mountain trip"}])
+    assert (await scope.recall("Which tent do I take to the mountain?")).hits[0].role == "user"
+    assert (await scope.recall("Which tent did you suggest for the mountain?")).hits[0].role == "assistant"
+    assert (await scope.recall("Which tent, mountain trip")).hits[0].role == "user", "asked plainly"
+    assert {hit.role for hit in (await scope.recall("my tent")).hits} == {"user", "assistant"}, "softly"
+
+
+@pytest.mark.asyncio
+async def test_an_answer_to_a_question_counts_only_where_people_with_names_talk(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    await scope.add([{"role": "user", "content": "Do you know tea?"}, {"role": "assistant", "content": "Tea, yes."}])
+    answer = await scope.recall("tea")
+    assert "reply" not in {reason.signal for hit in answer.hits for reason in hit.why}
 
 
 def _said(name: str, text: str) -> dict[str, str]:

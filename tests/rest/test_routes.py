@@ -40,7 +40,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("post", "/v1/context"): ("read", {}),
     ("get", "/v1/status"): ("read", None),
     ("get", "/v1/sessions"): ("read", None),
-    ("post", "/v1/fence"): ("read", {"kind": "recall", "ids": ["mem_1"], "lines": ["Likes tea"]}),
+    ("post", "/v1/fence"): ("read", {"ids": ["mem_1"], "lines": ["Likes tea"]}),
     ("get", "/v1/scope"): (None, None),
     ("get", "/v1/changes"): ("read", None),
     ("get", "/v1/changes/stream"): ("read", None),

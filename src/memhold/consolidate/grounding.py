@@ -3,7 +3,7 @@
 Words alone cannot tell a fair paraphrase from an invention, so hard details decide: numbers and units, names, dates,
 polarity, and about whom it is. What has one that no line has is left out. The rest is `said` where its content words
 stand in lines, else `inferred`, which needs a line of the user's that it cites. What was shown beside the lines (known
-facts, recalled text) is no source. See docs/decisions/grounding.md.
+facts, recalled text) is no source. See docs/decisions/0035-grounding.md.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from memhold.context.render import Line
 from memhold.context.strategies import SlotName
 
-__all__ = ["Item", "Slot", "allocate", "fill", "stepped"]
+__all__ = ["Item", "Slot", "allocate", "fill", "spread", "stepped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +98,25 @@ def fill(
                 taken[name].append(item)
                 left -= item.cost
     return taken
+
+
+def spread(ranked: Sequence[Line], room: int, count: Callable[[str], int]) -> list[Line]:
+    """Which earlier messages are shown, and which of them whole, within a room of tokens: best first.
+
+    First those of the role whose words are asked for, whole; then the others in their brief form; then those whole too.
+    What does not fit is passed over for what does. On everyday questions this order held more answers than every
+    message brief first, and than every message whole in the order of the ranking (docs/context.md).
+    """
+    shown: dict[str, Line] = {}
+    days: set[str] = set()
+    own = [line for line in ranked if line.own]
+    rest = [line for line in ranked if not line.own]
+    steps = [*own, *(line.brief or line for line in rest), *rest, *(line.brief for line in own if line.brief)]
+    for line in steps:
+        held = shown.get(line.id)
+        more = line.cost - (0 if held is None else held.cost) + (0 if line.day in days else count(line.day))
+        if more <= room and (held is None or held.cost < line.cost):
+            room -= more
+            shown[line.id] = line
+            days.add(line.day)
+    return list(shown.values())

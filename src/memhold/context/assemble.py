@@ -11,6 +11,7 @@ from memhold.context.plan import Inputs, Plan
 from memhold.context.render import Line, rendered
 from memhold.context.strategies import SlotName
 from memhold.context.window_messages import CONTINUES, text_of, with_recalled
+from memhold.messages.fences import Fence
 from memhold.messages.tool_pairs import repair_entries
 from memhold.messages.window import Body, Repair, Window, entry, is_system
 
@@ -24,7 +25,7 @@ TAIL: tuple[SlotName, ...] = ("memories", "messages")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembled:
-    """One try: messages, instructions, what it costs, and what the window lost."""
+    """One try: messages, instructions, fences, what it costs, and what the window lost."""
 
     messages: Sequence[Body]
     system: str | None
@@ -32,26 +33,27 @@ class Assembled:
     repairs: tuple[Repair, ...]
     dropped: tuple[LeftOut, ...]
     here: frozenset[str | None]
+    fences: tuple[Fence, ...] = ()
 
 
 def fixed_cost(plan: Plan) -> int:
     """What instructions and corrections cost: they are never dropped."""
     head = rendered([("corrections", plan.lines["corrections"])], secret=plan.secret)
-    return sum(plan.cost(body) for body in (*plan.systems, *([_as_system(head)] if head else [])))
+    return sum(plan.cost(body) for body in (*plan.systems, *([_as_system(head.text)] if head else [])))
 
 
 def _as_system(text: str) -> Body:
     return {"role": "system", "content": text}
 
 
-def sent(plan: Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> Assembled:
+def sent(plan: Plan, kept: Mapping[SlotName, Sequence[Line]], cut: Window) -> Assembled:
     """One try: instructions, what is remembered, the window, valid for the provider."""
     shape = plan.request.shape
     here = kept_ids(plan.pieces, cut)
     head = rendered([(name, _lines(plan, kept, name, here)) for name in HEAD], secret=plan.secret)
     recalled = rendered([(name, _lines(plan, kept, name, here)) for name in TAIL], secret=plan.secret)
-    spoken = list(with_recalled(cut.messages, recalled, shape))
-    lead = [*plan.systems, *([_as_system(head)] if head else [])]
+    spoken = list(with_recalled(cut.messages, "" if recalled is None else recalled.text, shape))
+    lead = [*plan.systems, *([_as_system(head.text)] if head else [])]
     anthropic = shape == "anthropic"
     if anthropic:
         lead += [body for body in spoken if is_system(body)]
@@ -76,18 +78,19 @@ def sent(plan: Plan, kept: Mapping[SlotName, Sequence[str]], cut: Window) -> Ass
         repairs=(*cut.repairs, *final.repairs),
         dropped=one_each(dropped),
         here=here,
+        fences=tuple(one for one in (head, recalled) if one is not None),
     )
 
 
 def _lines(
-    plan: Plan, kept: Mapping[SlotName, Sequence[str]], name: SlotName, here: frozenset[str | None]
+    plan: Plan, kept: Mapping[SlotName, Sequence[Line]], name: SlotName, here: frozenset[str | None]
 ) -> Sequence[Line]:
     if name == "corrections":
         return plan.lines[name]
-    return [line for line in plan.lines[name] if line.id in kept.get(name, ()) and line.id not in here]
+    return [line for line in kept.get(name, ()) if line.id not in here]
 
 
-def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotName, Sequence[str]]) -> Context:
+def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotName, Sequence[Line]]) -> Context:
     """The answer to the caller: what is sent, and everything that was left out, with why."""
     gone = {one.id for one in made.dropped}
     older = gathered.window.older
@@ -102,8 +105,13 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         if piece.short and (piece.id is None or piece.id not in gone)
     ]
     for name in (*HEAD[1:], *TAIL):
-        left = [line for line in plan.lines[name] if line.id not in taken[name] and line.id not in made.here]
-        dropped += [LeftOut(slot=name, id=line.id, reason="budget") for line in left]
+        whole = {line.id: line.brief is not None or line in plan.lines[name] for line in taken[name]}
+        for line in plan.lines[name]:
+            if line.id not in made.here and not whole.get(line.id):
+                reason = "shortened" if line.id in whole else "budget"
+                dropped.append(LeftOut(slot=name, id=line.id, reason=reason))  # type: ignore[arg-type]
+    if gathered.unread:
+        dropped.append(LeftOut(slot="messages", id=None, reason="budget", count=gathered.unread))
     shown = [line.id for name in HEAD for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
     shown += [line.id for name in TAIL for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
     return Context(

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from memhold.context.allocate import Item, Slot, allocate, fill, stepped
+from memhold.context.allocate import Item, Slot, allocate, fill, spread, stepped
 from memhold.context.answer import Context
 from memhold.context.assemble import HEAD, TAIL, Assembled, answered, fixed_cost, sent
 from memhold.context.plan import Inputs, Plan, Request, planned
+from memhold.context.render import Line
 from memhold.context.shorten import shorten_message
 from memhold.context.strategies import SlotName
 from memhold.context.window_messages import Piece, newest_person
+from memhold.messages.fences import Fence
 from memhold.messages.window import Body, Window, is_system
 from memhold.values.errors import TooLarge
 
-__all__ = ["build"]
+__all__ = ["build", "built"]
 
 FLOOR = 160
 """Least tokens that the newest user's message keeps when it must be shortened: beginning, mark and end."""
-FENCE_TOKENS = 120
-"""What a fence costs beside its lines: two tags, a notice, headings."""
-ROUNDS = 40
+FENCE_TOKENS = 60
+"""What a fence costs beside its lines: a tag, a notice, headings."""
+ROUNDS = 60
+PROFILE_MOST = 3
+"""One of so many parts of the room goes to the profile before any other slot of memory has a share, if it needs it."""
+TOP_UPS, SLACK = 6, 0.03
+"""How often what a measured context leaves free is given to what was said earlier, and the share that may stay free."""
 
 
 def build(gathered: Inputs, request: Request, *, secret: bytes) -> Context:
@@ -29,6 +35,15 @@ def build(gathered: Inputs, request: Request, *, secret: bytes) -> Context:
     Raises:
         TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message; `size`
             says what would do.
+    """
+    return built(gathered, request, secret=secret)[0]
+
+
+def built(gathered: Inputs, request: Request, *, secret: bytes) -> tuple[Context, tuple[Fence, ...]]:
+    """The same as `build`, and the fences that stand in it, for the store to know them again.
+
+    Raises:
+        TooLarge: as `build`.
     """
     plan = planned(gathered, request, secret)
     newest = newest_person(plan.pieces, request.shape)
@@ -43,7 +58,9 @@ def build(gathered: Inputs, request: Request, *, secret: bytes) -> Context:
     slots = [Slot(name="window", want=whole, share=plan.strategy.shares["window"], minimum=least)]
     for name, items in ranked.items():
         want = sum(item.cost for item in items) + (FENCE_TOKENS if items else 0)
-        slots.append(Slot(name=name, want=want, share=plan.strategy.shares.get(name, 0.0)))
+        # What is known of the user comes before what was said earlier, but never takes the most of the room.
+        least = min(want, (request.available - fixed) // PROFILE_MOST) if name == "profile" else 0
+        slots.append(Slot(name=name, want=want, share=plan.strategy.shares.get(name, 0.0), minimum=least))
     grants = dict(allocate(slots, request.available - fixed))
     freed, steady = _steadied(grants, ranked, plan)
     grants["window"] += (more := min(freed, whole - grants["window"]))
@@ -53,9 +70,26 @@ def build(gathered: Inputs, request: Request, *, secret: bytes) -> Context:
         grants[name] = max(0, grants[name] - (FENCE_TOKENS if items else 0))
     window = plan.cut(grants["window"])
     spare = max(0, grants["window"] - sum(map(plan.cost, window.messages))) + freed - more
-    taken = {name: [one.id for one in held] for name, held in fill(ranked, grants, spare, steady=steady).items()}
-    plan, made, kept = _fitted(plan, taken, grants["window"], window)
-    return answered(gathered, plan, made, kept)
+    del ranked["messages"]
+    taken, room = _taken(plan, ranked, grants, spare, steady)
+    plan, made, kept = _fitted(plan, taken, room, grants["window"], window)
+    return answered(gathered, plan, made, kept), made.fences
+
+
+def _taken(
+    plan: Plan,
+    ranked: Mapping[SlotName, Sequence[Item]],
+    grants: Mapping[SlotName, int],
+    spare: int,
+    steady: Collection[SlotName],
+) -> tuple[dict[SlotName, list[Line]], int]:
+    """What the slots of memory show, and the room that is left for what was said earlier."""
+    filled = fill(ranked, grants, spare, steady=steady)
+    held = {name: {line.id: line for line in plan.lines[name]} for name in ranked}
+    taken = {name: [held[name][one.id] for one in items] for name, items in filled.items()}
+    spent = sum(one.cost for items in filled.values() for one in items)
+    room = sum(grants.get(name, 0) for name in (*ranked, "messages")) + spare - spent
+    return taken, room
 
 
 def _steadied(
@@ -102,25 +136,50 @@ def _shortened(plan: Plan, newest: int | None, grant: int) -> Plan:
 
 
 def _fitted(
-    plan: Plan, taken: Mapping[SlotName, Sequence[str]], window: int, cut: Window
-) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[str]]]:
-    """Render, measure the whole, and give up the least valuable until it fits; at last of the newest message."""
+    plan: Plan, taken: dict[SlotName, list[Line]], room: int, window: int, cut: Window
+) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]]:
+    """Render and measure the whole: what is left goes to what was said earlier, what is too much comes from it first.
+
+    Then the least valuable of the other slots is given up until it fits; at last of the newest message.
+    """
     available = plan.request.available
-    kept = {name: list(ids) for name, ids in taken.items()}
-    made = sent(plan, kept, cut)
-    for _ in range(ROUNDS):
+    kept = {name: list(lines) for name, lines in taken.items()}
+    best: tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]] | None = None
+    for turn in range(ROUNDS):
+        kept["messages"] = spread(plan.lines["messages"], room, plan.request.count)
+        made = sent(plan, kept, cut)
         over = made.used - available
         if over <= 0:
-            return plan, made, kept
-        if any(kept.values()):
-            _give_up(plan, kept, over)
+            if best is None or made.used >= best[1].used:
+                best = plan, made, {name: list(lines) for name, lines in kept.items()}
+            if turn >= TOP_UPS or -over <= SLACK * available or _all_said(plan, kept):
+                return best
+            room += -over
+        elif best is not None:
+            return best
+        elif kept["messages"]:
+            room -= over
+        elif any(kept.values()):
+            _give_up(kept, over)
         elif window > 0:
             window = max(0, window - over)
             cut = plan.cut(window)
         else:
             break
-        made = sent(plan, kept, cut)
-    kept = {name: [] for name in kept}
+    return _barest(plan)
+
+
+def _all_said(plan: Plan, kept: Mapping[SlotName, Sequence[Line]]) -> bool:
+    """Whether nothing that was said earlier is left out or short."""
+    return len(kept["messages"]) == len(plan.lines["messages"]) and all(
+        line.brief is not None or line in plan.lines["messages"] for line in kept["messages"]
+    )
+
+
+def _barest(plan: Plan) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]]:
+    """Instructions, corrections and the newest message alone, shortened where it must be."""
+    available = plan.request.available
+    kept: dict[SlotName, list[Line]] = {name: [] for name in (*HEAD[1:], *TAIL)}
     made = sent(plan, kept, plan.cut(0))
     newest = newest_person(plan.pieces, plan.request.shape)
     if made.used > available and newest is not None:
@@ -138,10 +197,9 @@ def _fitted(
     return plan, made, kept
 
 
-def _give_up(plan: Plan, kept: dict[SlotName, list[str]], over: int) -> None:
+def _give_up(kept: dict[SlotName, list[Line]], over: int) -> None:
     """Drop the last-ranked lines, of the least valuable slot first, until they are worth what is too much."""
-    costs = {line.id: line.cost for lines in plan.lines.values() for line in lines}
-    order: tuple[SlotName, ...] = ("messages", "memories", "summaries", "profile")
+    order: tuple[SlotName, ...] = ("memories", "summaries", "profile")
     for name in order:
         while kept.get(name) and over > 0:
-            over -= costs[kept[name].pop()]
+            over -= kept[name].pop().cost

@@ -36,8 +36,8 @@ SPARE = 32
 MAX_CORRECTIONS = 50
 MAX_PROFILE = 200
 LEAST_PROFILE = 10
-LINE = 60
-"""Tokens of a short line with its date, its source and its id."""
+LINE = 20
+"""Tokens of a short line with its date and its source."""
 MAX_SUMMARIES = 20
 MAX_ROLLUPS: Mapping[Tier, int] = MappingProxyType({"mid": 14, "long": 30})
 """Roll-ups that are read: days of the last weeks (mid tier), weeks and months of half a year (long)."""
@@ -137,16 +137,24 @@ def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
 
 
 def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
-    """Current long-term facts, and pinned notes: the pinned and important ones first, then the newest.
+    """Every current fact, and pinned notes, best first: as many as so many tokens could show.
 
-    Of each no more than half of so many tokens could show.
+    Pinned first, then the long-term ones, then what the user told, then by importance and age. What the user told
+    stands there also when its life in the mid tier is over: it still holds.
     """
-    limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // (2 * LINE)))
-    facts = tx.newest_memories("fact", tier="long", agent=agent, limit=limit)
+    limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // LINE))
+    facts = [fact for tier in _TIERS for fact in tx.newest_memories("fact", tier=tier, agent=agent, limit=limit)]
+    over = tx.newest_memories("fact", state="expired", tier="mid", agent=agent, limit=limit)
+    facts += [fact for fact in over if fact.shown and fact.origin == "user"]
     notes = tx.newest_memories("note", tier="long", agent=agent, limit=limit)
     held = [*facts, *(note for note in notes if note.pinned)]
     weight = {"high": 0, "mid": 1, "low": 2}
-    return sorted(held, key=lambda memory: (not memory.pinned, weight[memory.importance], -memory.number))
+
+    def place(memory: Memory) -> tuple[bool, bool, bool, int, int]:
+        told = memory.origin == "user"
+        return not memory.pinned, memory.tier != "long", not told, weight[memory.importance], -memory.number
+
+    return sorted(held, key=place)[:limit]
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
@@ -184,13 +192,15 @@ class Seen:
     """What a slot read, best first, and the signals that were missing.
 
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
-    message current or not, or hides it, gives the index another, but for time, of which `at` is the store's.
+    message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
+    counts messages that were not even looked at, at most.
     """
 
     items: tuple[Memory | Message, ...] = ()
     rev: int | None = None
     at: datetime | None = None
     degraded: tuple[str, ...] = ()
+    unread: int = 0
 
 
 def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:
@@ -209,9 +219,13 @@ def current(items: Iterable[Memory | Message], now: datetime) -> dict[str, Memor
     """
     found = {item.id: item for item in items}
     memories = [item for item in found.values() if isinstance(item, Memory)]
-    active = [m for m in memories if m.state == "active" and (m.pinned or m.expires_at is None or m.expires_at > now)]
+    active = [m for m in memories if m.shown and (m.pinned or m.state == "expired" or not _over(m, now))]
     kept = {memory.id for memory in _one_a_key(active)}
     return {one: item for one, item in found.items() if isinstance(item, Message) or one in kept}
+
+
+def _over(memory: Memory, now: datetime) -> bool:
+    return memory.expires_at is not None and memory.expires_at <= now
 
 
 def _one_a_key(memories: Sequence[Memory]) -> list[Memory]:

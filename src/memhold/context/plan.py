@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from memhold.context.answer import LeftOut
 from memhold.context.cuts import cut, kept_ids
+from memhold.context.excerpt import Asked
 from memhold.context.gather import WindowRead
 from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line
 from memhold.context.strategies import SlotName, Strategy, chosen
@@ -51,7 +52,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the slots gave: the caller's messages, the journal's, and memory, each list best first."""
+    """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
+
+    `asked` is what memory was asked for. `unread` counts what was said and is not even among `messages`.
+    """
 
     given: Sequence[Body] = ()
     window: WindowRead = field(default_factory=WindowRead)
@@ -60,6 +64,8 @@ class Inputs:
     summaries: Sequence[Memory] = ()
     memories: Sequence[Memory] = ()
     messages: Sequence[Message] = ()
+    asked: Asked = field(default_factory=Asked)
+    unread: int = 0
     degraded: tuple[str, ...] = ()
 
 
@@ -101,12 +107,14 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     pieces, lost = _bounded(pieces, request.available // 4, cost)
     turns = sum(is_person(piece.body, request.shape) for piece in pieces)
     strategy = chosen(request.strategy, turns=turns, threshold=request.threshold)
+    if every > _window_share(strategy, request) and strategy.name != request.strategy:
+        strategy = chosen(request.strategy, turns=request.threshold, threshold=request.threshold)
     newest = newest_person(pieces, request.shape)
     spoken = [at for at, piece in enumerate(pieces) if not is_system(piece.body)]
     behind = sum(at >= newest for at in spoken) if newest is not None else 0
     tail = request.tail if request.tail is not None else strategy.tail
     keep = len(spoken) if strategy.tail is None or tail is None else tail + behind
-    share = int(request.available * strategy.shares["window"] / sum(strategy.shares.values()))
+    share = _window_share(strategy, request)
     in_window: frozenset[str | None] = frozenset()
     if gathered.messages:
         wanted = None if strategy.tail is None else keep
@@ -123,7 +131,9 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         fresh = [memory for memory in memories if memory.id not in shown]
         shown |= {memory.id for memory in fresh}
         lines[name] = [memory_line(memory, tokens=tokens, count=request.count) for memory in fresh]  # type: ignore[index]
-    lines["messages"] = [message_line(one, count=request.count) for one in gathered.messages if one.id not in in_window]
+    lines["messages"] = [
+        message_line(one, gathered.asked, count=request.count) for one in gathered.messages if one.id not in in_window
+    ]
     return Plan(
         request=request,
         strategy=strategy,
@@ -136,6 +146,10 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         lost=lost,
         bare=every - sum(cost(piece.body) for piece in pieces),
     )
+
+
+def _window_share(strategy: Strategy, request: Request) -> int:
+    return int(request.available * strategy.shares["window"] / sum(strategy.shares.values()))
 
 
 def _bounded(pieces: Sequence[Piece], limit: int, cost: Costs) -> tuple[list[Piece], tuple[LeftOut, ...]]:

@@ -1,13 +1,14 @@
-"""Memory in the prompt: numbered lines with dates and sources, in fences."""
+"""Memory in the prompt: lines with dates and sources, in fences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from memhold.context.excerpt import Asked, excerpt
 from memhold.context.shorten import shorten_text
 from memhold.context.strategies import SlotName
-from memhold.messages.fences import fence, unquoted
+from memhold.messages.fences import Fence, fence, unquoted
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.records import Memory, Message, Origin
 
@@ -15,6 +16,8 @@ __all__ = ["Line", "memory_line", "message_line", "rendered"]
 
 LINE_TOKENS = 400
 """Longest line, in tokens: one memory does not push out all others; the rest of it is a `get` away."""
+BRIEF_TOKENS = 48
+"""An earlier message's brief form, in tokens: about two sentences."""
 CORRECTION_TOKENS = 100
 """Longest line of a correction, in tokens: they are never dropped, so they are kept short."""
 
@@ -29,28 +32,33 @@ _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
     "profile": "Known of the user:",
     "summaries": "Earlier conversation, in summary:",
-    "memories": "Remembered, and perhaps related to the newest message:",
-    "messages": "Said earlier, and perhaps related to the newest message (times are UTC):",
+    "memories": "Remembered, perhaps related:",
+    "messages": "Said earlier (days are of UTC):",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One memory or message as a line of a fence: its id, its place in the stable order, its text and its cost."""
+    """One memory or message as an entry of a fence: its id, its place in the stable order, its text and its cost.
+
+    Entries of one `day` stand below it, once. `brief` is the same message in fewer sentences, `own` tells that it is of
+    the role whose words are asked for.
+    """
 
     id: str
     number: int
     text: str
     cost: int
+    day: str = ""
+    brief: Line | None = None
+    own: bool = True
 
 
 def _line(item: str, number: int, said: str, text: str, tokens: int, count: Count) -> Line:
-    handle = item if item.startswith("msg_") else None
-    short = shorten_text(text.strip(), tokens, handle=handle, count=count)
+    short = shorten_text(text.strip(), tokens, handle=item if item.startswith("msg_") else None, count=count)
     # Lines of a memory are set in, so that none of them can stand for an entry of its own.
-    whole = "\n    ".join(f"({said}) {short}".splitlines())
-    # An id of hexadecimal digits costs about three quarters of its characters; the whole is measured in the end.
-    return Line(id=item, number=number, text=whole, cost=count(whole) + len(item) * 3 // 4)
+    whole = "\n    ".join(f"{said}{short}".splitlines())
+    return Line(id=item, number=number, text=whole, cost=count(whole))
 
 
 def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens) -> Line:
@@ -60,22 +68,27 @@ def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = est
         source += ", from a tool's output"
     elif memory.trust == "assistant":
         source += ", said by the assistant"
-    return _line(memory.id, memory.number, f"{memory.event_time:%Y-%m-%d}, {source}", memory.text, tokens, count)
+    return _line(memory.id, memory.number, f"- ({memory.event_time:%Y-%m-%d}, {source}) ", memory.text, tokens, count)
 
 
-def message_line(message: Message, *, count: Count = estimate_tokens) -> Line:
-    """An earlier message with its time, its speaker and its session, without what it quotes itself.
+def message_line(message: Message, asked: Asked | None = None, *, count: Count = estimate_tokens) -> Line:
+    """An earlier message with its day and its speaker, without what it quotes itself; `asked` makes it brief too.
 
     The day of the week stands there because people say "on Friday", and mean the one after they said it.
     """
-    where = f" in session {message.session}" if message.session else ""
-    at = message.event_time
-    said = f"{_DAYS[at.weekday()]} {at:%Y-%m-%d %H:%M}, {message.role}{where}"
-    return _line(message.id, message.number, said, unquoted(message), LINE_TOKENS, count)
+    at, text, said = message.event_time, unquoted(message).strip(), f"- {message.role}: "
+    day = f"{_DAYS[at.weekday()]} {at:%Y-%m-%d}:"
+    own = asked is None or asked.role in {None, message.role}
+    whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
+    if asked is None or whole.cost <= BRIEF_TOKENS:
+        return whole
+    short = excerpt(text, BRIEF_TOKENS, asked, item=message.id, count=count)
+    brief = replace(_line(message.id, message.number, said, short, 2 * BRIEF_TOKENS, count), day=day, own=own)
+    return replace(whole, brief=brief) if brief.cost < whole.cost else whole
 
 
-def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes) -> str:
-    """The lines of some slots in one fence, in the order of their numbers; empty where there are none.
+def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes) -> Fence | None:
+    """The lines of some slots in one fence, in the order of their numbers; None where there are none.
 
     Equal lines give equal text, so that what did not change keeps a provider's prompt cache.
     """
@@ -85,7 +98,11 @@ def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes)
         if not held:
             continue
         lines.append(_HEADINGS[name])
+        day = ""
         for line in sorted(held, key=lambda one: one.number):
+            if line.day != day:
+                lines.append(line.day)
+                day = line.day
             ids.append(line.id)
-            lines.append(f"{len(ids)}. {line.text}")
-    return fence("memory", ids, lines, secret=secret).text if lines else ""
+            lines.append(line.text)
+    return fence(ids, lines, secret=secret) if lines else None

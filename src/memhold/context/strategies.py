@@ -29,7 +29,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """A strategy that follows one until the window has so many turns, and another from then on."""
+    """A strategy that follows one until the window has so many turns or outgrows its share, and then another."""
 
     name: str
     before: str

@@ -10,7 +10,7 @@ from typing import Literal
 from memhold.facts.revisions import memory_digest, revise
 from memhold.index.pending_vectors import due_compaction
 from memhold.journal.visibility import checked_id, checked_session, has_labels, sees
-from memhold.messages.fences import erased
+from memhold.messages.fences import UNKNOWN, erased
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
@@ -142,7 +142,7 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
         memories=tuple(memories.values()),
         due_again=tuple(sorted(due_again)),
         sessions=_emptied(tx, target),
-        quoting=tuple(m for m in tx.quoting([*messages, *memories]) if m.id not in messages) if hard else (),
+        quoting=tuple(m for m in tx.quoting([*messages, *memories, UNKNOWN]) if m.id not in messages) if hard else (),
         revived=tuple(one for one in rows.merged_into(memories.values()) if one.id not in memories),
     )
 

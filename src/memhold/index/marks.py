@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 from memhold.text.analysis import analyse
 
-__all__ = ["ASKING", "SPEAKER", "_QUESTION_MARKS", "asks", "said_by"]
+__all__ = ["ASKING", "NAMED", "SPEAKER", "_QUESTION_MARKS", "asks", "said_by"]
 
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
 
+
+NAMED = "\x02named"
+"""The term of a message whose speaker has a name."""
 
 ASKING = "\x02asks"
 """The term of a message with a question mark; it stands there twice where the message ends with it."""
@@ -25,7 +28,9 @@ _MOST_NOTES = 8
 
 def said_by(name: object) -> Mapping[str, int]:
     """The terms that say who said a message, for the words index; none where no name was given."""
-    return dict.fromkeys((SPEAKER + term for term in analyse(name).counts), 1) if isinstance(name, str) else {}
+    if not isinstance(name, str) or not name:
+        return {}
+    return dict.fromkeys((NAMED, *(SPEAKER + term for term in analyse(name).counts)), 1)
 
 
 def asks(text: str) -> Mapping[str, int]:

@@ -12,6 +12,7 @@ from memhold.journal.redaction import redacted_draft
 from memhold.journal.windows import When, due_at, skipped, weight
 from memhold.messages.fences import find_quotes, without
 from memhold.messages.ingest import Draft
+from memhold.messages.shown import resolved
 from memhold.ports.stores import Ids, Redactor
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms, analyse
@@ -96,7 +97,7 @@ def append(
             agent=agent,
             embed=draft.embed,
             metadata=draft.metadata,
-            quotes=prepared.quotes[offset],
+            quotes=resolved(tx, draft.text, prepared.quotes[offset]),
         )
         messages.append(message)
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))

@@ -47,10 +47,16 @@ class Ranking:
     hit: Mask
     words: WordScores | None = None
     repeats: Repeats | None = None
-    later: Mapping[int, int] = field(default_factory=dict)
+    near: Rows | None = None
+    """What no signal found, the nearest first, as far as the first page has room for it."""
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
     confidence: float | None = None
     question: Question | None = None
+
+    @property
+    def filling(self) -> list[int]:
+        """The rows that fill the first page up."""
+        return [] if self.near is None else self.near.tolist()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,7 +79,7 @@ def answered(
         ranking = _unshown(ranking, place)
     end = query.offset + query.limit
     order = ranking.order[query.offset : end].tolist()
-    page = list(_loaded(tx, ranking, order, held))
+    page = list(_loaded(tx, ranking, [*order, *ranking.filling], held))
     found = _candidates(tx, ranking, page)
     hits = [
         with_neighbours(tx, as_hit(one, item), item, query.neighbours)
@@ -97,9 +103,9 @@ def answered(
 
 def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
     """The first page of a ranking without what something replaced: the items alone, for whoever shows no reasons."""
-    page = _loaded(tx, ranking, ranking.order[:limit].tolist(), None)
+    page = _loaded(tx, ranking, [*ranking.order[:limit].tolist(), *ranking.filling], None)
     replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
-    current = (item for row, item in page if item.number not in replaced and row not in ranking.later)
+    current = (item for row, item in page if item.number not in replaced)
     return [item for item in current if isinstance(item, Message) or item.superseded_by is None]
 
 
@@ -124,8 +130,7 @@ def _loaded(
 def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message | Memory]]) -> list[Candidate]:
     index, found = ranking.index, []
     same = {row: _same(ranking, row) for row, _ in page}
-    later = {row: ranking.later[row] for row, _ in page if row in ranking.later}
-    wanted = sorted({one for rows in same.values() for one in rows} | set(later.values()))
+    wanted = sorted({one for rows in same.values() for one in rows})
     numbers = dict(zip(wanted, index.numbers[wanted].tolist(), strict=True))
     named = {item.number: item.id for item in tx.find_numbers(list(numbers.values()))}
     ids = {row: named[number] for row, number in numbers.items() if number in named}
@@ -138,7 +143,7 @@ def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message 
                 score=float(ranking.score[row]),
                 why=reasons,
                 repeated=tuple(ids[one] for one in same[row] if one in ids),
-                superseded_by=(past.by if past is not None else None) or ids.get(later.get(row, -1)),
+                superseded_by=None if past is None else past.by,
                 outdated=() if past is None else past.values,
             )
         )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memhold.index.nearest import NearCache, NearVectors
+from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
-from memhold.index.vector_cache import VectorCache, VectorOf
+from memhold.index.vector_cache import VectorCache
 from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import CorruptVectors, Generation
 from memhold.recall.answering import Gaps
@@ -45,34 +45,34 @@ def nearness(
     near: NearCache,
     meaning: Meaning,
     also: Callable[[], Rows],
-) -> tuple[tuple[Floats, Mask] | None, VectorOf | None, Gaps]:
-    """Cosines by row, and whether each row has a vector; the vectors themselves; what is missing.
+) -> tuple[tuple[Floats, Mask] | None, Gaps]:
+    """Cosines by row, and whether each row has a vector; what is missing.
 
     Where cosines are estimated, those of the rows of `also` are exact all the same.
     """
     if meaning.off:
-        return None, None, Gaps(off=("meaning",))
+        return None, Gaps(off=("meaning",))
     generations = tx.generations()
     current = next((one for one in generations if one.state == "current"), None)
     building = next((one.fingerprint for one in generations if one.state == "building"), None)
     if meaning.failed is not None:
-        return None, None, Gaps(degraded=("meaning",), why=meaning.failed)
+        return None, Gaps(degraded=("meaning",), why=meaning.failed)
     if current is not None and current.fingerprint != meaning.fingerprint:
-        return None, None, Gaps(degraded=("meaning",), why="another embedding", building=building)
+        return None, Gaps(degraded=("meaning",), why="another embedding", building=building)
     if current is None:
         lag = int(index.active.sum())
-        return None, None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
+        return None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
     try:
         if meaning.vector is None:
-            return None, vectors.vectors(tx, current), Gaps(building=building)
-        asked, found = _cosines(tx, index, vectors, near, current, meaning.vector, also)
+            return None, Gaps(building=building)
+        found = _cosines(tx, index, vectors, near, current, meaning.vector, also)
     except CorruptVectors as error:
-        return None, None, Gaps(degraded=("meaning",), why=str(error))
+        return None, Gaps(degraded=("meaning",), why=str(error))
     cosines, held, seen = found
     missing = index.active & ~seen
     gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing), building=building)
     held &= index.living
-    return (cosines, held), asked, gaps
+    return (cosines, held), gaps
 
 
 def _cosines(
@@ -83,13 +83,12 @@ def _cosines(
     current: Generation,
     query: Floats,
     also: Callable[[], Rows],
-) -> tuple[VectorOf, tuple[Floats, Mask, Mask]]:
+) -> tuple[Floats, Mask, Mask]:
     """As `DecodedVectors.cosines`: by the store's index of nearest neighbours where it has one for the scope."""
     found = near.cosines(tx, current, query, index.numbers, also)
     if found is not None:
-        return NearVectors(tx, current), found
-    decoded = vectors.vectors(tx, current)
-    return decoded, decoded.cosines(query, index.numbers, also=also)
+        return found
+    return vectors.vectors(tx, current).cosines(query, index.numbers, also=also)
 
 
 def _behind(tx: ReadTx, index: DecodedIndex, missing: Mask) -> tuple[str, ...]:

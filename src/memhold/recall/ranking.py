@@ -1,21 +1,19 @@
-"""From the signals' scores to an order: what the filters let through, current before past, newest statement first."""
+"""From the signals' scores to an order: what the filters let through, current before past, the nearest to fill up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import Outdated
 from memhold.index.documents import KIND_OF
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import leading, repeats_of
-from memhold.index.vector_cache import VectorOf
 from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import confidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
-from memhold.recall.newer import DEPTH, newer_first
 from memhold.recall.signals import Question
 
 if TYPE_CHECKING:
@@ -25,7 +23,10 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Floats = NDArray[np.float32]
 
-__all__ = ["View", "newest_first", "ordered"]
+__all__ = ["View", "newest_first", "ordered", "with_nearest"]
+
+_AT_ONCE = 256
+"""Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,6 @@ class View:
     speaker: Signal | None = None
     aside: Mask | None = None
     cosines: tuple[Floats, Mask] | None = None
-    vectors: VectorOf | None = None
     signals: Sequence[Signal] = ()
     fused: Fused | None = None
 
@@ -47,7 +47,6 @@ class View:
 def ordered(
     view: View,
     fused: Fused,
-    aside: Mask,
     allowed: Mask,
     found: Mask,
     past: Mapping[int, Outdated],
@@ -56,7 +55,7 @@ def ordered(
     """The order of what was found and may be shown.
 
     `allowed` is what the filters let through, `found` what the signals found, `past` ranks behind what replaced it,
-    `most`     is how far the order must reach (None: to its end).
+    `most` is how far the order must reach (None: to its end).
     """
     index, cosines = view.index, view.cosines
     hit = found & allowed
@@ -64,8 +63,7 @@ def ordered(
     # By all that was found, whatever the filters: they change no score.
     _demote(index, score, found & index.living, past)
     repeats = repeats_of(index)
-    order = leading(score, hit, repeats, None if most is None else max(most, DEPTH))
-    order, later = newer_first(order, score, index, view.scores, view.vectors, aside)
+    order = leading(score, hit, repeats, most)
     best = [int(row) for row in order[:5]]
     sure = confidence(
         coverage=max((view.scores.coverage(row) for row in best), default=0.0),
@@ -83,11 +81,33 @@ def ordered(
         total=repeats.count(hit),
         hit=hit,
         repeats=repeats,
-        later=later,
         outdated=past,
         confidence=sure if best else 0.0,
         question=view.question,
     )
+
+
+def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) -> Ranking:
+    """The ranking with its first page filled up to a limit with what no signal found, the nearest first.
+
+    `passing` keeps of some rows those that the filters let through. What was found stands before it whatever its
+    score, and the pages behind the first end with it.
+    """
+    import numpy as np
+
+    assert ranking.repeats is not None  # noqa: S101 - only `newest_first` makes one without, and it holds everything
+    rest = leading(ranking.score, ranking.allowed & ~ranking.hit, ranking.repeats)
+    shown = set(ranking.repeats.group[ranking.order].tolist()) - {-1}
+    near: list[int] = []
+    for start in range(0, len(rest), _AT_ONCE):
+        if len(near) >= limit - len(ranking.order):
+            break
+        some = rest[start : start + _AT_ONCE]
+        mask = np.zeros(len(ranking.index), dtype=np.bool_)
+        mask[some] = True
+        kept = passing(mask)
+        near += [row for row in some[kept[some]].tolist() if int(ranking.repeats.group[row]) not in shown]
+    return replace(ranking, near=np.array(near[: max(0, limit - len(ranking.order))], dtype=np.int64))
 
 
 def _short(view: View, score: Floats, hit: Mask) -> float:

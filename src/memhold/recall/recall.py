@@ -22,12 +22,13 @@ from memhold.recall.fusion import SIGNALS, Signal, fuse
 from memhold.recall.hits import MAX_NEIGHBOURS
 from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.pages import Place, place_of, read_snapshot
-from memhold.recall.ranking import View, newest_first, ordered
+from memhold.recall.ranking import View, newest_first, ordered, with_nearest
 from memhold.recall.signals import (
     key_signal,
     meaning_signals,
     recency_signal,
     reply_signal,
+    role_signal,
     speaker_signal,
     time_signal,
     understood,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall", "related"]
+__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall", "related", "said_in"]
 
 T = TypeVar("T")
 
@@ -187,6 +188,12 @@ def related(
     return found, view.gaps.degraded
 
 
+def said_in(tx: ReadTx, caches: Caches) -> int:
+    """How many messages the scope has that may be shown."""
+    index = caches.indexes.index(tx)
+    return int((index.active & (index.columns["kind"] == KIND_OF["message"])).sum())
+
+
 def _view(
     tx: ReadTx, query: Query, place: Place, caches: Caches, meaning: Meaning | None, in_time: Callable[[], bool]
 ) -> View:
@@ -201,7 +208,7 @@ def _view(
     meaning = meaning or Meaning(off=True)
     if not meaning.off and not in_time():
         meaning = Meaning(failed=LATE)
-    cosines, vectors, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
+    cosines, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
     view = View(index=index, question=question, gaps=gaps, scores=scores)
     if not question.words:
         return view
@@ -214,13 +221,18 @@ def _view(
         key_signal(question, facts, index),
         rest.ask("time", lambda: time_signal(question, index), there=named),
     )
-    signals = [words, *near, *given, reply_signal(index), recency_signal(question, index, micros(place.now))]
+    signals = [
+        words,
+        *near,
+        *given,
+        role_signal(question, index),
+        reply_signal(index),
+        recency_signal(question, index, micros(place.now)),
+    ]
     asked = [
         signal for signal in signals if signal is not None and (query.signals is None or signal.name in query.signals)
     ] or [words]
-    return replace(
-        view, speaker=speaker, aside=aside, cosines=cosines, vectors=vectors, signals=asked, fused=fuse(asked)
-    )
+    return replace(view, speaker=speaker, cosines=cosines, signals=asked, fused=fuse(asked))
 
 
 def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
@@ -229,13 +241,16 @@ def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping
     allowed = allowed_rows(tx, index, query, held)
     if not query.include_superseded:
         allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
-    if view.fused is None or view.aside is None:
+    if view.fused is None:
         return newest_first(index, passing_rows(tx, index, query, held, allowed), past)
     # Only words, meaning and time find; signals that are asked alone find what they score.
     found = view.fused.found if query.signals is None else view.fused.found | (view.fused.score > 0)
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
     most = None if query.cursor is not None else query.offset + query.limit
-    return ordered(view, view.fused, view.aside, allowed, found, past, most)
+    ranking = ordered(view, view.fused, allowed, found, past, most)
+    if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
+        return ranking
+    return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))
 
 
 def _past(tx: ReadTx, query: Query, caches: Caches) -> Mapping[int, Outdated]:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memhold.index.marks import _QUESTION_MARKS, ASKING, SPEAKER
+from memhold.facts.asked import asked_concepts, concepts_of
+from memhold.index.documents import KIND_OF, ROLE_OF
+from memhold.index.marks import _QUESTION_MARKS, ASKING, NAMED, SPEAKER
 from memhold.index.turns import SCORING, turns_of
 from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.text.analysis import QueryWord, analyse, analyse_query
+from memhold.text.person import Person, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
 
@@ -38,6 +41,7 @@ __all__ = [
     "meaning_signals",
     "recency_signal",
     "reply_signal",
+    "role_signal",
     "speaker_signal",
     "time_signal",
     "understood",
@@ -63,7 +67,7 @@ _ENDS = re.compile(r"(?<![.!?。！？\u061f\n])[.!?。！？\u061f\n]+(?=\s|$|[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, read: its words, the times it names, and whether it goes on with a conversation.
+    """A question, read: its words, the times it names, whose words it is about, whether it goes on with a conversation.
 
     `goes_on`: it has more than one sentence. Whoever only asks names what is meant; whoever tells something and then
     asks goes on with what was talked about lately.
@@ -74,6 +78,7 @@ class Question:
     times: tuple[TimeRange, ...]
     anchors: tuple[Anchor, ...]
     goes_on: bool
+    person: Person = field(default_factory=Person)
 
     @property
     def only_time(self) -> bool:
@@ -99,7 +104,14 @@ def understood(text: str, now: datetime) -> Question:
             one for one in found if one.start < now and any(start <= one.span[0] < end for start, end in asked or spans)
         ]
         events = []
-    return Question(text=text, words=analyse_query(text), times=tuple(found), anchors=tuple(events), goes_on=goes_on)
+    return Question(
+        text=text,
+        words=analyse_query(text),
+        times=tuple(found),
+        anchors=tuple(events),
+        goes_on=goes_on,
+        person=person_of(text),
+    )
 
 
 def words_signal(question: Question, index: DecodedIndex, aside: Mask | None = None) -> tuple[Signal, WordScores]:
@@ -143,12 +155,49 @@ def speaker_signal(question: Question, index: DecodedIndex) -> tuple[Signal | No
     return Signal(name="speaker", score=score, found=_nothing(index)), aside
 
 
-def reply_signal(index: DecodedIndex) -> Signal:
-    """What states before what asks, and what follows a question before what nobody asked for; whatever the question.
+def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
+    """What the user said, and what was learnt of it; where a question asks for the assistant's words, those.
 
-    An answer is seldom in the words of its question. Who asks back in the same breath has answered all the same.
+    A person asks their assistant mostly for what they told it, also where the grammar does not say so. None where
+    people with names talk with each other: who of them spoke is the speaker signal's.
     """
     import numpy as np
+
+    if _two_people(index):
+        return None
+    kind, role = index.columns["kind"], index.columns["role"]
+    if question.person.second:
+        score = role == ROLE_OF["assistant"]
+    else:
+        score = (role == ROLE_OF["user"]) | (kind != KIND_OF["message"])
+    return Signal(name="role", score=score.astype(np.float32), found=_nothing(index))
+
+
+def _two_people(index: DecodedIndex) -> bool:
+    """Whether those who are stored as the assistant have names: then two people talk."""
+    import numpy as np
+
+    held: bool | None = index.memo.get("two people")
+    if held is None:
+        named = np.zeros(len(index), dtype=np.bool_)
+        named[index.find(np.array([term_key(NAMED)], dtype=np.uint64)).row] = True
+        others = index.columns["role"] == ROLE_OF["assistant"]
+        held = index.memo["two people"] = bool(2 * (named & others).sum() > others.sum()) or bool(
+            named.any() and not others.any()
+        )
+    return held
+
+
+def reply_signal(index: DecodedIndex) -> Signal | None:
+    """What states before what asks, and what follows a question before what nobody asked for; whatever the question.
+
+    An answer is seldom in the words of its question. Who asks back in the same breath has answered all the same. None
+    but where people with names talk: an assistant answers every question, and its answers are not what one looks for.
+    """
+    import numpy as np
+
+    if not _two_people(index):
+        return None
 
     score: Floats | None = index.memo.get("reply")
     if score is None:
@@ -166,16 +215,22 @@ def reply_signal(index: DecodedIndex) -> Signal:
 
 
 def key_signal(question: Question, facts: Sequence[tuple[int, Memory]], index: DecodedIndex) -> Signal | None:
-    """Facts by how much of their subject and attribute the question names; `facts` are (row, fact)."""
+    """Facts by how much of their subject and attribute the question names, in its words or in what it asks for.
+
+    `facts` are (row, fact).
+    """
     import numpy as np
 
     score = np.zeros(len(index), dtype=np.float32)
     asked = {term for word in question.words for term in word.terms}
+    wanted = asked_concepts(question.text) if facts else frozenset[str]()
     for row, fact in facts:
         subject = "" if fact.subject in {None, "user"} else fact.subject
         named = analyse(f"{subject} {fact.attribute}").counts
         if named:
             score[row] = sum(term in asked for term in named) / len(named)
+        if wanted and (concepts := concepts_of(fact)):
+            score[row] = max(score[row], len(wanted & concepts) / len(concepts))
     return Signal(name="key", score=score, found=_nothing(index)) if score.any() else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Protocol
 
-__all__ = ["Harness", "Verbs", "facts", "fields", "texts", "user"]
+__all__ = ["Harness", "Verbs", "facts", "fields", "found", "texts", "user"]
 
 Verbs = Any
 """A scope with the public verbs, awaitable: `AsyncScope`, or anything that answers like it (a client over HTTP)."""
@@ -42,6 +42,11 @@ def user(text: str, **fields: Any) -> dict[str, Any]:
 def texts(answer: Any) -> list[str]:
     """The texts of a recall's hits, in order."""
     return [hit.text for hit in answer.hits]
+
+
+def found(answer: Any) -> list[str]:
+    """The texts of those hits that a signal found, without what only fills the first page."""
+    return [hit.text for hit in answer.hits][: answer.total]
 
 
 def fields(answer: Any, name: str) -> list[Any]:

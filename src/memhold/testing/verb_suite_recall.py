@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memhold.testing.verb_suite_base import Harness, Verbs, fields, texts, user
+from memhold.testing.verb_suite_base import Harness, Verbs, fields, found, texts, user
 from memhold.values.answers import Query
 from memhold.values.errors import InvalidInput, NotFound, TooLarge, WrongKind
 
@@ -110,7 +110,10 @@ class RecallCases:
         alice = harness.scope(user="alice")
         await alice.remember("Likes tea")
         answer = await alice.recall("zeppelin")
-        assert (answer.hits, answer.total, answer.degraded) == ((), 0, ())
+        assert (texts(answer), answer.total, answer.degraded) == (["Likes tea"], 0, ()), "the nearest, and no find"
+        assert (answer.next_offset, answer.cursor) == (None, None)
+        assert (answer.confidence or 0) < 0.5
+        assert (await harness.scope(user="bob").recall("zeppelin")).hits == (), "an empty scope"
 
     async def test_scores_fall_and_are_explained(self, harness: Harness) -> None:
         alice = harness.scope(user="alice")
@@ -120,8 +123,9 @@ class RecallCases:
         assert texts(answer)[0] == "green tea"
         scores = fields(answer, "score")
         assert scores == sorted(scores, reverse=True)
-        assert [hit.why[0].rank for hit in answer.hits] == list(range(1, len(answer.hits) + 1))
-        assert "coffee" not in texts(answer)
+        ranks = [hit.why[0].rank for hit in answer.hits[: answer.total]]
+        assert ranks == list(range(1, answer.total + 1))
+        assert "coffee" not in found(answer)
 
     async def test_two_character_words_of_cjk_are_found(self, harness: Harness) -> None:
         alice = harness.scope(user="alice")

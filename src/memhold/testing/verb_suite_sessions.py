@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memhold.testing.verb_suite_base import Harness, fields, texts, user
+from memhold.testing.verb_suite_base import Harness, fields, found, texts, user
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
 
 __all__ = ["SHAPES", "SessionCases"]
@@ -93,9 +93,9 @@ class SessionCases:
     async def test_a_note_told_before_any_message_is_of_its_session(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")
         await alice.remember("Likes tea")
-        assert texts(await alice.recall("tea", session="s1")) == ["Likes tea"]
+        assert found(await alice.recall("tea", session="s1")) == ["Likes tea"]
         await alice.add(user("hello"))
-        assert texts(await alice.recall("tea", session="s1")) == ["Likes tea"]
+        assert found(await alice.recall("tea", session="s1")) == ["Likes tea"]
         assert [memory.text for memory in (await alice.list(session="s1")).items] == ["Likes tea"]
 
     async def test_messages_page_by_seq(self, harness: Harness) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memhold.testing.verb_suite_base import Harness, Verbs, facts, texts, user
+from memhold.testing.verb_suite_base import Harness, Verbs, facts, found, texts, user
 
 __all__ = ["TimelineCases"]
 
@@ -94,11 +94,11 @@ class TimelineCases:
         await harness.advance(DAY)
         await alice.add(user("city of old", event_time=T0))
         [message] = await alice.messages()
-        assert texts(await alice.recall("city", as_of=T0)) == ["city of old"]
-        assert texts(await alice.recall("city", as_of=T0 - DAY)) == []
-        assert texts(await alice.recall("city", known_at=before)) == []
-        assert texts(await alice.recall("city", as_of=T0, known_at=before)) == []
-        assert texts(await alice.recall("city", known_at=message.recorded_at)) == ["city of old"]
+        assert found(await alice.recall("city", as_of=T0)) == ["city of old"]
+        assert found(await alice.recall("city", as_of=T0 - DAY)) == []
+        assert found(await alice.recall("city", known_at=before)) == []
+        assert found(await alice.recall("city", as_of=T0, known_at=before)) == []
+        assert found(await alice.recall("city", known_at=message.recorded_at)) == ["city of old"]
 
     @pytest.mark.parametrize("ahead", [timedelta(hours=2), 3 * DAY, 75 * 365 * DAY, -2 * DAY, -30 * 365 * DAY])
     async def test_a_clock_that_jumps_never_reorders(self, harness: Harness, ahead: timedelta) -> None:

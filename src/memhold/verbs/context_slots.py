@@ -10,13 +10,14 @@ from time import monotonic
 from typing import Any, get_args
 
 from memhold.context import gather
+from memhold.context.excerpt import asked_of
 from memhold.context.plan import RESERVED, Inputs, Request
 from memhold.context.strategies import check_strategy
 from memhold.context.window_messages import is_person, words_of
 from memhold.messages.fences import unquoted
 from memhold.messages.window import entries_of
 from memhold.ports.transaction import ReadTx
-from memhold.recall.recall import Meaning, checked, related
+from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.token_estimate import Counted
 from memhold.values.answers import Query
 from memhold.values.errors import InvalidInput
@@ -30,7 +31,8 @@ MAX_QUERY = 2_000
 """Characters of the newest message that are asked for, half from each end: what is asked may stand at either."""
 MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
 MEMORY_HITS = 30
-MESSAGE_HITS = 15
+LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
+"""Earlier messages that are looked at: as many as would fill the budget if each took sixteen tokens."""
 
 
 class ContextSlots:
@@ -73,7 +75,8 @@ class ContextSlots:
             return text, await self._tx.meaning(text)
 
         question = asyncio.ensure_future(asking())
-        ranked = asyncio.ensure_future(self._ranked(question))  # one ranking for both kinds of hits
+        # One ranking for both kinds of hits.
+        ranked = asyncio.ensure_future(self._ranked(question, _most(request.available)))
         try:
             found, degraded = await self._side_by_side(
                 {
@@ -93,26 +96,13 @@ class ContextSlots:
         signals = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
         current, unsure = await self._confirmed(found)
 
-        def held(name: str) -> list[Memory]:
-            items = (current.get(item.id) for item in found.get(name, gather.Seen()).items)
-            return [item for item in items if isinstance(item, Memory)]
-
-        said = (current.get(item.id) for item in found.get("messages", gather.Seen()).items)
-        return Inputs(
-            given=given,
-            window=read,
-            corrections=held("corrections"),
-            profile=held("profile"),
-            summaries=gather.history(held("summaries")),
-            memories=held("memories"),
-            messages=[one for one in said if isinstance(one, Message) and unquoted(one).strip()],
-            degraded=tuple(dict.fromkeys([*degraded, *unsure, *signals])),
-        )
+        missing = tuple(dict.fromkeys([*degraded, *unsure, *signals]))
+        return _inputs(given, read, found, current, missing, _said(question))
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:
         return await self._tx.read(lambda tx: gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(work(tx))))
 
-    async def _ranked(self, question: Awaitable[tuple[str, Meaning]]) -> gather.Seen:
+    async def _ranked(self, question: Awaitable[tuple[str, Meaning]], most: int) -> gather.Seen:
         """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
         asked, meaning = await question
         if not asked.strip():
@@ -120,13 +110,15 @@ class ContextSlots:
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
         queries = (
             checked(Query(text=asked, kinds=MEMORIES, limit=MEMORY_HITS)),
-            checked(Query(text=asked, kinds=("message",), roles=("user", "assistant"), limit=MESSAGE_HITS)),
+            checked(Query(text=asked, kinds=("message",), roles=("user", "assistant"), limit=most)),
         )
 
         def work(tx: ReadTx) -> gather.Seen:
             until = monotonic() + timeout
             found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
-            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(chain(*found)), degraded=missing)
+            unread = max(0, said_in(tx, caches) - most) if len(found[1]) == most else 0
+            items = tuple(chain(*found))
+            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, degraded=missing, unread=unread)
 
         return await self._tx.look(work)
 
@@ -163,6 +155,41 @@ class ContextSlots:
             name for name, task in tasks.items() if task in waiting or task.cancelled() or task.exception() is not None
         ]
         return {name: task.result() for name, task in tasks.items() if name not in failed}, failed
+
+
+def _said(question: asyncio.Future[tuple[str, Meaning]]) -> str:
+    return question.result()[0] if question.done() and not question.cancelled() else ""
+
+
+def _inputs(
+    given: Sequence[Mapping[str, Any]],
+    window: gather.WindowRead,
+    found: Mapping[str, gather.Seen],
+    current: Mapping[str, Memory | Message],
+    degraded: tuple[str, ...],
+    question: str,
+) -> Inputs:
+    """What the slots found and still holds."""
+
+    def held(name: str) -> list[Memory]:
+        items = (current.get(item.id) for item in found.get(name, gather.Seen()).items)
+        return [item for item in items if isinstance(item, Memory)]
+
+    earlier = found.get("messages", gather.Seen())
+    said = (current.get(item.id) for item in earlier.items)
+    messages = [one for one in said if isinstance(one, Message) and unquoted(one).strip()]
+    return Inputs(
+        given=given,
+        window=window,
+        corrections=held("corrections"),
+        profile=held("profile"),
+        summaries=gather.history(held("summaries")),
+        memories=held("memories"),
+        messages=messages,
+        unread=earlier.unread,
+        asked=asked_of(question, messages),
+        degraded=degraded,
+    )
 
 
 async def _of(ranked: asyncio.Future[gather.Seen], kind: type) -> gather.Seen:
@@ -214,6 +241,10 @@ def request_of(*, budget: int, reserve: int | None, strategy: str, shape: Shape,
         tail=tail,
         by_default=reserve is None,
     )
+
+
+def _most(available: int) -> int:
+    return max(LEAST_HITS, min(MOST_HITS, available // SHORTEST))
 
 
 def listed(messages: Any) -> Sequence[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
 from memhold.context.answer import Context
-from memhold.context.build import build
+from memhold.context.build import built
 from memhold.facts.evidence import asked_for
 from memhold.facts.matching import warm
 from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
@@ -33,6 +33,7 @@ from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
 from memhold.messages.ingest import parse_messages
+from memhold.messages.shown import keep_shown
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.recall.recall import checked, recall
@@ -331,7 +332,10 @@ class LocalScope:
         if last:
             self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
         secret = self._runtime.store.facts.secret
-        return await asyncio.to_thread(build, gathered, request, secret=secret)
+        context, fences = await asyncio.to_thread(built, gathered, request, secret=secret)
+        if fences:
+            self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, fences))
+        return context
 
     async def get(self, item_id: str) -> Message | Memory:
         return await self._tx.read(lambda tx: get(tx, item_id))
@@ -419,9 +423,11 @@ class LocalScope:
     async def sessions(self) -> tuple[str, ...]:
         return tuple(session.name for session in await self._tx.read(lambda tx: tx.sessions()))
 
-    async def fence(self, kind: str, ids: Sequence[str], lines: Sequence[str]) -> str:
+    async def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
         self._runtime.guard()
-        return fence(kind, ids, lines, secret=self._runtime.store.facts.secret).text
+        made = fence(ids, lines, secret=self._runtime.store.facts.secret)
+        self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, [made]))
+        return made.text
 
     async def status(self) -> Status:
         facts = self._runtime.store.facts

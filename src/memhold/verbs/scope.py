@@ -451,7 +451,7 @@ class AsyncScope(Protocol):
             name="get_context", title="Get the context", idempotent=True,
             use="The conversation so far and what memory knows about the new message, within a budget of tokens. Use it"
             " at the start of a conversation, or to continue one.",
-            by_hand="takes the user's new message as text, and answers as text or as JSON",
+            by_hand="takes the user's new message as text, and answers as text",
         ),
         command=Command(
             name="context", section=MEMORY, line="Show the messages to send, within a budget.",
@@ -744,21 +744,17 @@ class AsyncScope(Protocol):
         "read",
         http=Http(
             method="POST", path="/fence", tag="recall",
-            examples={"one_memory": {"kind": "recall", "ids": ["mem_0198c2f0"], "lines": ["Likes tea."]}},
+            examples={"one_memory": {"ids": ["mem_0198c2f0"], "lines": ["Likes tea."]}},
         ),
     )  # fmt: skip
-    async def fence(self, kind: str, ids: Sequence[str], lines: Sequence[str]) -> str:
+    async def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
         """What was recalled, as text for a prompt, in a fence that this store knows again.
 
         Text inside it is never learnt as something new when it comes back in a message, and forgetting reaches it.
 
         Args:
-            kind: What it is, in one word, such as "recall" or "profile".
             ids: The memories and messages that the lines tell.
             lines: The text, line by line.
-
-        Raises:
-            InvalidInput: the kind is no word.
         """
         ...
 

@@ -37,9 +37,8 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """Recalled lines for a fence: what they are, in one word, and the ids that they show."""
+    """Recalled lines for a fence, and the ids that they show."""
 
-    kind: str
     ids: tuple[str, ...]
     lines: tuple[str, ...]
 
@@ -57,7 +56,7 @@ async def told(scope: AsyncScope, answer: Answer) -> str:
     if answer.recalled is None:
         return wire_text(answer.said)
     lines = [wire_text(line) for line in answer.recalled.lines]
-    shown = await scope.fence(answer.recalled.kind, answer.recalled.ids, lines)
+    shown = await scope.fence(answer.recalled.ids, lines)
     return "\n".join(part for part in (wire_text(answer.said), shown) if part)
 
 
@@ -84,17 +83,16 @@ def answer_of(verb: str, given: Mapping[str, Any], answer: Any) -> Answer:
         case tuple() if answer and all(isinstance(one, Change) for one in answer):
             return _history(str(given.get("item_id", "")), answer)
         case _:
-            return _anything(verb, answer)
+            return _anything(answer)
 
 
-def _anything(verb: str, answer: Any) -> Answer:
+def _anything(answer: Any) -> Answer:
     items = answer if isinstance(answer, tuple | list) else (answer,)
     lines = tuple(json.dumps(to_jsonable(one), ensure_ascii=False) for one in items)
     if not lines:
         return Answer(said="There is nothing.")
     ids = tuple(dict.fromkeys(found for line in lines for found in _ID.findall(line)))
-    kind = re.sub("[^a-z]", "", verb)[:20]
-    return Answer(recalled=Recalled(kind=kind, ids=ids, lines=lines))
+    return Answer(recalled=Recalled(ids=ids, lines=lines))
 
 
 def counted(number: int, noun: str) -> str:
@@ -197,7 +195,7 @@ def _recall(found: Recall, *, asked: bool) -> Answer:
     if found.cursor is not None:
         notes.append(f"{found.total:,} matched; for more ask the same with cursor {found.cursor}")
     lines = tuple(entry(hit.id, _about(hit), hit.text) for hit in found.hits)
-    recalled = Recalled(kind="recall", ids=tuple(hit.id for hit in found.hits), lines=lines)
+    recalled = Recalled(ids=tuple(hit.id for hit in found.hits), lines=lines)
     return Answer(said="\n".join(notes), recalled=recalled)
 
 
@@ -220,7 +218,7 @@ def _history(item: str, changes: Sequence[Change]) -> Answer:
     kept = changes[-SHOWN_CHANGES:]
     older = len(changes) - len(kept)
     ids = dict.fromkeys([item, *(effect.memory_id for change in kept for effect in change.effects)])
-    recalled = Recalled(kind="history", ids=tuple(ids), lines=tuple(_change(change) for change in kept))
+    recalled = Recalled(ids=tuple(ids), lines=tuple(_change(change) for change in kept))
     return Answer(said=f"{counted(older, 'older change')} left out." if older else "", recalled=recalled)
 
 

@@ -93,7 +93,7 @@ async def _profile(scope: AsyncScope) -> Answer:
     ids, lines = tuple(memory.id for memory in ordered), tuple(memory_entry(memory) for memory in ordered)
     older = len(found) - len(kept)
     left = f"{older} older ones are left out; recall finds them." if older else ""
-    return Answer(said=left, recalled=Recalled(kind="profile", ids=ids, lines=lines))
+    return Answer(said=left, recalled=Recalled(ids=ids, lines=lines))
 
 
 async def _history(scope: AsyncScope) -> Answer:
@@ -106,7 +106,7 @@ async def _history(scope: AsyncScope) -> Answer:
         entry(hit.id, [hit.kind, f"{hit.event_time:%Y-%m-%d %H:%M}"], hit.text, most=SUMMARY_CHARS)
         for hit in found.hits
     ]
-    return Answer(recalled=Recalled(kind="history", ids=tuple(hit.id for hit in found.hits), lines=tuple(lines)))
+    return Answer(recalled=Recalled(ids=tuple(hit.id for hit in found.hits), lines=tuple(lines)))
 
 
 async def _item(scope: AsyncScope, item: str) -> Answer:
@@ -119,4 +119,4 @@ async def _item(scope: AsyncScope, item: str) -> Answer:
         about, text = [found.role, f"{found.event_time:%Y-%m-%d %H:%M}"], unquoted(found)
     else:
         about, text = [found.kind, found.state, f"{found.event_time:%Y-%m-%d}"], found.text
-    return Answer(recalled=Recalled(kind="item", ids=(found.id,), lines=(entry(found.id, about, text, most=None),)))
+    return Answer(recalled=Recalled(ids=(found.id,), lines=(entry(found.id, about, text, most=None),)))

@@ -574,20 +574,16 @@ class SyncScope:
         """
         return self._loop.run(self._core.settle_suspicion(suspicion_id, verdict, idempotency_key=idempotency_key))
 
-    def fence(self, kind: str, ids: Sequence[str], lines: Sequence[str]) -> str:
+    def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
         """What was recalled, as text for a prompt, in a fence that this store knows again.
 
         Text inside it is never learnt as something new when it comes back in a message, and forgetting reaches it.
 
         Args:
-            kind: What it is, in one word, such as "recall" or "profile".
             ids: The memories and messages that the lines tell.
             lines: The text, line by line.
-
-        Raises:
-            InvalidInput: the kind is no word.
         """
-        return self._loop.run(self._core.fence(kind, ids, lines))
+        return self._loop.run(self._core.fence(ids, lines))
 
     def status(self) -> Status:
         """What the scope's user has here, and what is still to be done for it."""

@@ -1,0 +1,85 @@
+"""The sentences of a long message that most likely answer: what is shown of it where there is no room for the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memhold.text.analysis import QueryWord, analyse, analyse_query
+from memhold.text.person import person_of
+from memhold.text.sentences import Span, sentences
+from memhold.text.token_estimate import Count
+from memhold.values.records import Message
+
+__all__ = ["GAP", "Asked", "asked_of", "excerpt"]
+
+GAP = " … "
+"""Stands where sentences are left out."""
+WEAK = 0.2
+"""What a function word counts beside another word, as in recall."""
+NEAREST = 1.5
+"""What it counts that a sentence is the message's nearest in meaning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a context's memory was asked for: its words, the role whose words it is about, None where people talk.
+
+    `nearest` is the span of the nearest sentence, by message.
+    """
+
+    words: Sequence[QueryWord] = ()
+    role: str | None = "user"
+    nearest: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+def excerpt(text: str, limit: int, asked: Asked, *, item: str, count: Count) -> str:
+    """The text in about `limit` tokens: the sentences that have most of what is asked, in their order.
+
+    A text that fits comes back as it is. The best sentence is there whatever it costs, shorter ones beside it as far as
+    there is room, those nearest to the best first where nothing else tells.
+    """
+    if count(text) <= limit:
+        return text
+    spans = sentences(text)
+    worth = [_worth(one, text, asked, asked.nearest.get(item)) for one in spans]
+    best = max(range(len(spans)), key=lambda at: (worth[at], -at), default=None)
+    if best is None:
+        return text
+    kept, left = {best}, limit - count(spans[best].of(text))
+    for at in sorted(range(len(spans)), key=lambda at: (-worth[at], abs(at - best), at)):
+        cost = count(spans[at].of(text))
+        if at not in kept and cost <= left:
+            kept.add(at)
+            left -= cost
+    return _joined(text, spans, sorted(kept))
+
+
+def _worth(span: Span, text: str, asked: Asked, nearest: tuple[int, int] | None) -> float:
+    terms = analyse(span.of(text)).counts
+    words = sum(WEAK if word.weak else 1.0 for word in asked.words if any(term in terms for term in word.terms))
+    near = nearest is not None and span.start < nearest[1] and nearest[0] < span.end
+    return words + NEAREST * near
+
+
+def _joined(text: str, spans: Sequence[Span], kept: Sequence[int]) -> str:
+    parts: list[str] = []
+    last = -1
+    for at in kept:
+        gap = at != last + 1
+        if parts and not gap:
+            parts.append(text[spans[last].end : spans[at].start])
+        elif gap:
+            parts.append(GAP if parts else GAP.lstrip())
+        parts.append(spans[at].of(text))
+        last = at
+    if last < len(spans) - 1:
+        parts.append(GAP.rstrip())
+    return "".join(parts)
+
+
+def asked_of(text: str, found: Sequence[Message]) -> Asked:
+    """A question, read for the messages that it found."""
+    people = any(message.role == "assistant" and message.body.get("name") for message in found)
+    role = None if people else "assistant" if person_of(text).second else "user"
+    return Asked(words=analyse_query(text), role=role)

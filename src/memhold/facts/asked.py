@@ -1,0 +1,81 @@
+"""Which concepts of a profile a question asks for: by the words of the key lexicons, and by the way people ask.
+
+"Where do I live?" names no key, and "어디 살아?" shares no word with `address`; both ask for the same concept.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from memhold.facts.keys import LANGUAGES
+from memhold.facts.keys.key_reading import read
+from memhold.facts.keys.lexicon import lexicon
+from memhold.facts.matching import key_of
+from memhold.text.analysis import language_of
+from memhold.values.records import Memory
+
+__all__ = ["asked_concepts", "concepts_of"]
+
+_BLANK = re.compile(r"[^\w'-]+")
+_UNSPACED = ("ko", "ja", "zh")
+_LANGUAGES = {
+    "english": "en",
+    "french": "fr",
+    "german": "de",
+    "spanish": "es",
+    "portuguese": "pt",
+    "italian": "it",
+}
+_NAMES = frozenset({"attribute", "entity", "person"})
+_SAID = _NAMES | {"qualifier"}
+SHORT, SHORT_UNSPACED = 3, 2
+"""Shortest listed words, in characters, that are looked for in a question: shorter ones are parts of others."""
+
+
+@lru_cache(maxsize=256)
+def asked_concepts(question: str) -> frozenset[str]:
+    """The concepts that a question asks for; none where neither its words nor its form tell."""
+    plain = f" {_BLANK.sub(' ', question.casefold().replace(chr(0x2019), chr(39))).strip()} "
+    found: set[str] = set()
+    for ids, phrases in _phrases():
+        if any(phrase in plain for phrase in phrases):
+            found |= ids
+    spoken = _LANGUAGES.get(language_of(question), "en")
+    for name in (*_UNSPACED, spoken) if not question.isascii() else (spoken,):
+        found.update(concept for phrase, concept in _words(name) if phrase in plain)
+    return frozenset(found)
+
+
+@cache
+def _words(name: str) -> tuple[tuple[str, str], ...]:
+    """The listed words of what people have and know, as they stand in a question, with their concepts."""
+    made: dict[str, str] = {}
+    for form, sense in lexicon(name).phrases.items():
+        text = " ".join(form)
+        if sense.kind in _NAMES and len(text) >= (SHORT_UNSPACED if name in _UNSPACED else SHORT):
+            made.setdefault(text if name in _UNSPACED else f" {text} ", sense.id)
+    return tuple(made.items())
+
+
+@cache
+def _phrases() -> tuple[tuple[frozenset[str], tuple[str, ...]], ...]:
+    text = (files("memhold.facts.keys") / "data" / "questions.toml").read_text(encoding="utf-8")
+    made = []
+    for one in tomllib.loads(text)["asks"]:
+        spaced = [f" {phrase}" for name in LANGUAGES if name not in _UNSPACED for phrase in one.get(name, ())]
+        unspaced = [phrase for name in _UNSPACED for phrase in one.get(name, ())]
+        made.append((frozenset(one["ids"]), (*spaced, *unspaced)))
+    return tuple(made)
+
+
+def concepts_of(fact: Memory) -> frozenset[str]:
+    """The concepts that a fact's attribute names, in the languages that it may be read in."""
+    return _concepts(fact.attribute or "", tuple(key_of(fact).languages))
+
+
+@lru_cache(maxsize=16384)
+def _concepts(attribute: str, languages: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(token.id for name in languages for token in read(attribute, name).tokens if token.kind in _SAID)

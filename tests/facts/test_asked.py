@@ -1,0 +1,46 @@
+"""Facts are found by what they are: a question that names no key asks for the concept all the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from memhold.faces.python.open import AsyncMemhold
+from memhold.facts.asked import asked_concepts
+
+
+@pytest.mark.parametrize(
+    ("question", "concept"),
+    [
+        ("Where do I live?", "residence"),
+        ("where do i live", "address"),
+        ("What do I do for a living?", "job"),
+        ("Wo wohne ich?", "residence"),
+        ("Où est-ce que j'habite ?", "residence"),
+        ("Où est-ce que j’habite ?", "residence"),  # noqa: RUF001 - as phones write it
+        ("¿Dónde vivo?", "residence"),
+        ("나 어디 살아?", "residence"),
+        ("私はどこに住んでいますか", "residence"),
+        ("我住在哪里？", "residence"),  # noqa: RUF001 - the mark that Chinese writes
+        ("What is my sister called?", "sister"),
+    ],
+)
+def test_a_question_asks_for_a_concept_in_the_words_of_its_language(question: str, concept: str) -> None:
+    assert concept in asked_concepts(question)
+
+
+@pytest.mark.parametrize("question", ["", "?", "What is the weather like?", "the", "Please write a poem about rust."])
+def test_what_asks_for_nothing_of_a_profile_has_no_concept_of_a_home_or_a_job(question: str) -> None:
+    assert not asked_concepts(question) & {"residence", "job", "thé", "spouse", "allergy"}
+
+
+@pytest.mark.asyncio
+async def test_the_fact_that_is_asked_for_stands_first_though_it_shares_no_word() -> None:
+    async with AsyncMemhold.open("memory://", worker=False, embedding="none") as opened:
+        scope = opened.scope(user="alice")
+        for attribute, value in (("address", "Busan Haeundae"), ("job", "potter"), ("cat", "Miso"), ("tea", "oolong")):
+            await scope.remember(attribute=attribute, value=value)
+        assert (await scope.recall("Where do I live?")).hits[0].value == "Busan Haeundae"
+        assert (await scope.recall("What do I do for a living?")).hits[0].value == "potter"
+        assert (await scope.recall("어디 살아?")).hits[0].value == "Busan Haeundae"
+        text = (await scope.context([{"role": "user", "content": "Where do I live?"}])).as_text()
+        assert all(value in text for value in ("Busan Haeundae", "potter", "Miso", "oolong")), "every current fact"
