@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types tests proof bench lock clean
+.PHONY: demo test lint types tests reality newest proof bench lock clean
 
 demo: $(STAMP)  ## the main job, in one minute, on the embedded store
 	$(BIN)/memhold demo
@@ -19,7 +19,13 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal --junitxml=build/tests.xml
+
+reality: $(STAMP)  ## what nobody here wrote, as the locks pin it: Pythons, type checkers, clients, models
+	$(BIN)/pytest reality --junitxml=build/reality.xml
+
+newest: $(STAMP)  ## the same with the newest release of everything
+	MEMHOLD_REALITY_NEWEST=1 $(BIN)/pytest reality
 
 proof: $(STAMP)  ## the full fault counts; resumable; writes docs/proof.md
 	$(BIN)/python -m benchmarks.proof
@@ -36,11 +42,14 @@ $(STAMP): requirements.lock requirements-encrypted.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(VENV)/encrypted -r requirements-encrypted.lock
 	touch $@
 
-lock:  ## renew requirements.lock from pyproject.toml
+lock:  ## renew the locks from pyproject.toml and reality/; needs uv and npm
 	uv pip compile pyproject.toml --extra postgres --extra server --extra telemetry --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements.lock
 	echo apsw-sqlite3mc | uv pip compile - --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o requirements-encrypted.lock
+	uv pip compile pyproject.toml reality/requirements.in --all-extras --constraint requirements.lock --universal --python-version 3.11 \
+	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header -o reality/requirements.lock
+	cd reality/node && npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .reality .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memhold.cli.frame import failed_line
+from memhold.cli.output import failed_line
 
 if TYPE_CHECKING:
     from benchmarks.measure import Row
@@ -32,6 +32,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "benchmarks",
     invoke_without_command=True,
     epilog="Example: python -m benchmarks locomo --data locomo10.json --embedding none",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120, "terminal_width": 120},
 )
 @click.option("--quick", is_flag=True, help="Small enough for a look.")
 @click.pass_context
@@ -63,7 +64,12 @@ def locomo(data: Path, embedding: str, half: Half | None, *, as_json: bool) -> N
 
 
 @benchmarks.command("realmem")
-@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="The folder of the data set's JSON files.",
+)
 @_EMBEDDING
 @_HALF
 @_JSON

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from benchmarks.measure import Row, doing
 from memhold.consolidate.contract import Draft
@@ -21,6 +21,9 @@ from memhold.providers.wrappers import Backoff
 from memhold.testing import FakeClock
 from memhold.testing.chaos import ChaosServer
 from memhold.wiring.system import SystemClock
+
+if TYPE_CHECKING:
+    from memhold.verbs.local_store import LocalStore
 
 __all__ = ["run"]
 
@@ -132,7 +135,8 @@ async def _setup(setup: str, rate: float, windows: int, seed: int) -> tuple[int,
                 scope = memhold.scope(user=f"u{window}", session="s")
                 await scope.add(conversation(window, random))
                 await scope.end_session()
-            worker = memhold._runtime.worker  # noqa: SLF001 - one round at a time is what is measured
+            store = cast("LocalStore", memhold._store)  # noqa: SLF001 - one round at a time is what is measured
+            worker = store._runtime.worker  # noqa: SLF001 - as above
             while (await worker.round()).done:
                 pass
             for window in range(windows):

@@ -120,10 +120,10 @@ async def per_second(port: int, asked: Asked, count: int) -> tuple[float, list[f
 def run(*, quick: bool = False) -> list[Row]:
     """Requests a second and start-up, in turns."""
     count, rounds = (400, 2) if quick else (4000, 5)
-    recall = Asked(name="bare endpoint", method="POST", path="/v1/recall", body={"text": "tea"})
+    recall = Asked(name="bare endpoint", method="POST", path="/v1/recall", body={"query": "tea"})
     ours = (
         Asked(name="scope", method="GET", path="/v1/scope"),
-        Asked(name="recall by words", method="POST", path="/v1/recall", body={"text": "tea", "kinds": ["message"]}),
+        Asked(name="recall by words", method="POST", path="/v1/recall", body={"query": "tea", "kinds": ["message"]}),
         Asked(
             name="add one message, durable",
             method="POST",

@@ -38,10 +38,10 @@ async def signals_quality(
     for path in worlds:
         found[path.stem] = await _worlds(path, embedding)
     if locomo is not None:
-        quality = await locomo_quality(locomo, embedding=embedding, rankings={"fused": None} | RANKINGS)
+        quality = await locomo_quality(locomo, embedding=embedding, rankings={"fused": None, **RANKINGS})
         found["locomo"] = _means(quality.outcomes)
     if realmem is not None:
-        quality = await realmem_quality(realmem, embedding=embedding, rankings={"fused": None} | RANKINGS)
+        quality = await realmem_quality(realmem, embedding=embedding, rankings={"fused": None, **RANKINGS})
         found["realmem"] = _means(quality.outcomes)
     return found
 

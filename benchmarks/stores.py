@@ -207,7 +207,7 @@ async def by_all_signals(places: Sequence[str], rounds: int, in_scope: int) -> l
 def requests(places: Sequence[str], count: int) -> list[Row]:
     """Requests a second of a server on either store, with some connections at once."""
     asked = (
-        Asked(name="recall by words", method="POST", path="/v1/recall", body={"text": "tea", "kinds": ["message"]}),
+        Asked(name="recall by words", method="POST", path="/v1/recall", body={"query": "tea", "kinds": ["message"]}),
         Asked(
             name="add one message, durable",
             method="POST",

@@ -15,12 +15,11 @@ from typing import Any
 
 import click
 
-from memhold.cli.frame import default_db
-from memhold.cli.main import COMMANDS, cli
-from memhold.verbs.admin import Admin
-from memhold.verbs.memory import OpenStore
+from memhold.cli.main import cli, sections
+from memhold.cli.options import default_db
+from memhold.verbs.declaration import Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.token_verbs import TokenVerbs
+from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 from tests.documents import ROOT
 
 __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands", "with_signatures", "with_tools"]
@@ -28,10 +27,12 @@ __all__ = ["COMMAND_LINE", "MCP", "VERBS", "signature", "verbs", "with_commands"
 VERBS = ROOT / "docs" / "reference" / "verbs.md"
 COMMAND_LINE = ROOT / "docs" / "reference" / "command-line.md"
 MCP = ROOT / "docs" / "reference" / "mcp.md"
-FACES = {AsyncScope: "", OpenStore: "", Admin: "", TokenVerbs: "tokens."}
-"""The faces, and what stands before a verb's name in its heading."""
+FACES = {AsyncScope: "", AsyncStore: "", AsyncAdmin: "", AsyncTokens: "tokens."}
+"""The Protocols that declare verbs, and what stands before a verb's name in its heading."""
 LINE = 110
-_VERB = re.compile(r"^### ([\w.]+)\n\n```python\n.*?^```$", re.MULTILINE | re.DOTALL)
+_VERB = re.compile(
+    r"^### ([\w.]+)\n\n```python\n.*?^```$(?:\n\n<!-- declared -->.*?<!-- end -->)?", re.MULTILINE | re.DOTALL
+)
 _GENERATED = re.compile(r"(<!-- (commands|options|tools|resources|prompts) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -45,6 +46,29 @@ def verbs() -> Mapping[str, Callable[..., Any]]:
                 assert name not in found, f"two faces have a verb {name}: the reference has one heading for it"
                 found[name] = verb
     return found
+
+
+def declarations() -> Mapping[str, Verb]:
+    """Every declared verb by the name that it has in the reference."""
+    return {f"{before}{name}": one for face, before in FACES.items() for name, one in verbs_of(face).items()}
+
+
+def _said(verb: Verb) -> str:
+    """What is declared of a verb: where it is reached, its arguments, its errors."""
+    places = [f"needs the right to {verb.needs}"]
+    places += [f"`{verb.http.method} /v1{verb.http.path}`"] if verb.http is not None else []
+    places += [f"tool `{verb.tool.name}`"] if verb.tool is not None else []
+    places += [f"`memhold {verb.command.name}`"] if verb.command is not None else []
+    lines = [
+        f"{verb.doc}\n",
+        f"{places[0].capitalize()}; {'; '.join(places[1:])}.\n" if places[1:] else f"{places[0].capitalize()}.\n",
+    ]
+    if verb.parameters:
+        lines += ["| argument | |", "|---|---|"]
+        lines += [f"| `{name}` | {_cell(one.doc)} |" for name, one in verb.parameters.items()]
+        lines += [""]
+    lines += [f"- `{name.replace(', ', '`, `')}`: {_cell(text)}" for name, text in verb.errors.items()]
+    return "\n".join(lines).rstrip()
 
 
 def signature(name: str, verb: Callable[..., Any]) -> str:
@@ -75,7 +99,9 @@ def with_signatures(text: str) -> str:
     def renewed(match: re.Match[str]) -> str:
         name = match[1]
         assert name in known, f"docs/reference/verbs.md: there is no verb {name}"
-        return f"### {name}\n\n```python\n{signature(name, known[name])}\n```"
+        declared = declarations().get(name)
+        said = "" if declared is None else f"\n\n<!-- declared -->\n{_said(declared)}\n<!-- end -->"
+        return f"### {name}\n\n```python\n{signature(name, known[name])}\n```{said}"
 
     return _VERB.sub(renewed, text)
 
@@ -89,7 +115,7 @@ def with_commands(text: str) -> str:
 def _commands() -> Iterable[str]:
     context = click.Context(cli)
     common = {parameter.name for parameter in cli.params} | {"help"}
-    for section, names in COMMANDS.items():
+    for section, names in sections().items():
         yield f"## {section}\n"
         for name in names:
             found = cli.get_command(context, name)
@@ -106,7 +132,7 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
     if example:
         yield f"Example: `{example[1]}`\n"
     own = [p for p in found.params if p.name not in common]
-    if any(isinstance(p, click.Option) for p in own):
+    if any(p.get_help_record(context) for p in own):
         yield _options(own) + "\n"
     if name == "mcp" and isinstance(found, click.Group):
         for sub, command in found.commands.items():
@@ -115,9 +141,9 @@ def _command(name: str, found: click.Command, common: set[str | None]) -> Iterab
 
 def _options(parameters: Iterable[click.Parameter]) -> str:
     context = click.Context(cli)
-    rows = ["| option | |", "|---|---|"]
+    rows = ["| argument or option | |", "|---|---|"]
     for parameter in parameters:
-        record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+        record = parameter.get_help_record(context)
         if record is not None:
             rows.append(f"| `{_cell(record[0])}` | {_cell(record[1])} |")
     return "\n".join(rows)
@@ -143,25 +169,20 @@ def with_tools(text: str) -> str:
 
 
 def _tools() -> Iterable[str]:
-    from memhold.faces.mcp.arguments import input_schema
-    from memhold.faces.mcp.tools import TOOLS
+    from memhold.faces.mcp.tools import TOOLS, input_schema
 
-    for spec in TOOLS.values():
-        hints = [f"needs the right to {spec.right}"]
-        hints += ["idempotent"] if spec.idempotent else []
-        hints += ["destructive"] if spec.destructive else []
-        yield f"## {spec.name}\n\n{spec.description}\n\n{'; '.join(hints).capitalize()}.\n"
-        schema = input_schema(spec.takes)
+    for name, spec in TOOLS.items():
+        hints = [f"needs the right to {spec.verb.needs}"]
+        hints += ["idempotent"] if spec.tool.idempotent else []
+        hints += ["destructive"] if spec.tool.destructive else []
+        yield f"## {name}\n\n{spec.tool.use}\n\n{'; '.join(hints).capitalize()}.\n"
+        schema = input_schema(spec)
         if schema["properties"]:
             yield "| argument | | |\n|---|---|---|"
-            for name, one in schema["properties"].items():
-                needed = "needed" if name in schema.get("required", ()) else ""
-                about = f"{one['description']} {_bounds(one, needed)}".strip()
-                yield f"| `{name}` | {_cell(_type(one))} | {_cell(about)} |"
+            for argument, one in schema["properties"].items():
+                about = f"{one['description']} {_bounds(one, needed=argument in schema.get('required', ()))}".strip()
+                yield f"| `{argument}` | {_cell(_type(one))} | {_cell(about)} |"
             yield ""
-        given = spec.gives["properties"]
-        listed = [f"`{name}`" + ("" if name in spec.gives["required"] else "?") for name in given]
-        yield f"Answers {', '.join(listed)}.\n"
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -172,17 +193,14 @@ def _type(schema: Mapping[str, Any]) -> str:
     return "time" if schema.get("format") == "date-time" else str(schema["type"])
 
 
-def _bounds(schema: Mapping[str, Any], needed: str) -> str:
-    bounds = {
-        "minimum": "at least {:,}",
-        "maximum": "at most {:,}",
-        "maxLength": "at most {:,} characters",
-        "maxItems": "at most {:,} entries",
-    }
-    said = [needed] if needed else []
-    said += [text.format(schema[name]) for name, text in bounds.items() if name in schema and "format" not in schema]
-    said += [f"default {schema['default']}"] if "default" in schema else []
+def _bounds(schema: Mapping[str, Any], *, needed: bool) -> str:
+    said = ["needed"] if needed else []
+    said += [f"default {_written(schema['default'])}"] if "default" in schema else []
     return f"({'; '.join(said)})" if said else ""
+
+
+def _written(default: object) -> str:
+    return str(default).lower() if isinstance(default, bool) else str(default)
 
 
 def _cell(text: str) -> str:

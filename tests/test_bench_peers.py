@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from benchmarks import side_by_side
 from benchmarks.__main__ import main
 from benchmarks.side_by_side import HEADER, Line, side_by_side_quality

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import psycopg
+
 from benchmarks import large
 from benchmarks.stores import run
-
 from tests.postgres_server import Databases
 
 

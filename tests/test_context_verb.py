@@ -15,7 +15,7 @@ from memhold.messages.fences import find_quotes
 from memhold.storage.inmemory.store import InMemoryStore
 from memhold.testing import ChaosServer, FakeClock
 from memhold.testing.scripted import HashEmbedding
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.local_store import LocalStore
 from memhold.wiring import assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import TimeOrderedIds
@@ -116,7 +116,7 @@ async def wrapped():
     clock = FakeClock()
     store = Wrapped()
     runtime = assemble(store, clock=clock, settings=Settings(worker=False, embedding="none"))
-    async with OpenStore(runtime) as opened:
+    async with LocalStore(runtime) as opened:
         yield opened, store, clock
 
 

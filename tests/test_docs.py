@@ -139,6 +139,32 @@ def test_make_targets_that_are_named_are_there() -> None:
     assert named <= targets
 
 
+def places(cell: str) -> set[str]:
+    """What looks like a path in a cell's code: it has a slash or a file's ending, and is no command."""
+    return {
+        one for one in codes(cell) if re.fullmatch(r"[\w./*-]+", one) and ("/" in one or re.search(r"\.\w{2,5}$", one))
+    }
+
+
+def stands(place: str) -> bool:
+    """Whether a path of CONTRIBUTING's table is there: of the checkout or of the package; NNNN_name stands for one."""
+    pattern = re.sub(r"NNNN([-_])name", r"[0-9][0-9][0-9][0-9]\1*", place).rstrip("/")
+    return any(next(root.glob(pattern), None) is not None for root in (ROOT, ROOT / "src" / "memhold"))
+
+
+def test_where_a_change_lands_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Where a change lands")[2].partition("\n## ")[0]
+    named = {place for line in text.splitlines() if line.startswith("| ") for place in places(line)}
+    assert len(named) > 40
+    assert sorted(place for place in named if not stands(place)) == []
+    assert not stands("pipeline/")
+    assert not stands("verbs/nothing.py")
+    assert places("| `pipeline/` | `make lock`, `testing/verb_suite_*.py` |") == {
+        "pipeline/",
+        "testing/verb_suite_*.py",
+    }
+
+
 # ------------------------------------------------------------------------------------------------ links
 
 

@@ -1,74 +1,109 @@
-"""The two faces are one: the same verbs with the same signatures, and the sync one passes on all that it is given."""
+"""The faces follow the declarations: the sync face is current, every class has every verb, arguments pass unchanged."""
 
 from __future__ import annotations
 
-import ast
 import asyncio
-import importlib
 import inspect
-import sys
-from collections.abc import Callable
-from typing import Any, get_type_hints
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memhold import AsyncMemhold, Memhold
-from memhold.faces.python.sync import SyncAdmin, SyncScope, SyncStore
-from memhold.faces.python.sync_admin import SyncTokens
-from memhold.verbs.admin import Admin
-from memhold.verbs.memory import OpenStore
+from memhold.faces.python.sync import SyncAdmin, SyncScope, SyncStore, SyncTokens
+from memhold.faces.remote.remote_store import RemoteAdmin, RemoteStore
+from memhold.faces.remote.scope import RemoteScope
+from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.local_admin import LocalAdmin
+from memhold.verbs.local_scope import LocalScope
+from memhold.verbs.local_store import LocalStore
+from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.token_verbs import TokenVerbs
+from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 
-FACES = [(AsyncScope, SyncScope), (OpenStore, SyncStore), (Admin, SyncAdmin), (TokenVerbs, SyncTokens)]
-# Where the sync face returns its own kind of a thing.
-TWINS = {AsyncScope: SyncScope, Admin: SyncAdmin}
-
-
-def verbs(face: type) -> dict[str, Callable[..., Any]]:
-    found = inspect.getmembers(face, inspect.isfunction)
-    return {name: verb for name, verb in found if not name.startswith("_")}
-
-
-def properties(face: type) -> set[str]:
-    return {name for name, _ in inspect.getmembers(face, lambda member: isinstance(member, property))}
-
-
-def namespace(verb: Callable[..., Any]) -> dict[str, Any]:
-    """What the annotations of a verb can name: its module, and what that imports for type checkers alone."""
-    module = sys.modules[verb.__module__]
-    found = dict(vars(module))
-    for node in ast.walk(ast.parse(inspect.getsource(module))):
-        if isinstance(node, ast.ImportFrom):
-            home = importlib.import_module(node.module or "")
-            found |= {
-                each.asname or each.name: getattr(home, each.name) for each in node.names if hasattr(home, each.name)
-            }
-    return found
+ROOT = Path(__file__).parents[1]
+DOERS: tuple[tuple[type, type], ...] = (
+    (AsyncScope, LocalScope),
+    (AsyncScope, RemoteScope),
+    (AsyncScope, SyncScope),
+    (AsyncStore, LocalStore),
+    (AsyncStore, RemoteStore),
+    (AsyncStore, AsyncMemhold),
+    (AsyncStore, SyncStore),
+    (AsyncAdmin, LocalAdmin),
+    (AsyncAdmin, RemoteAdmin),
+    (AsyncAdmin, SyncAdmin),
+    (AsyncTokens, LocalTokens),
+    (AsyncTokens, SyncTokens),
+)
+PAIRS = [(verb, doer) for protocol, doer in DOERS for verb in verbs_of(protocol).values()]
+VERBS = [verb for protocol in (AsyncScope, AsyncStore, AsyncAdmin, AsyncTokens) for verb in verbs_of(protocol).values()]
 
 
-def signature(verb: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
-    parameters = inspect.signature(verb).parameters.values()
-    hints = get_type_hints(verb, namespace(verb))
-    hints["return"] = TWINS.get(hints["return"], hints["return"])
-    return [(p.name, p.kind, p.default) for p in parameters], hints
+def name_of(value: Any) -> str:
+    return str(getattr(value, "name", getattr(value, "__name__", value)))
 
 
-@pytest.mark.parametrize(("core", "face"), FACES, ids=lambda face: face.__name__)
-def test_the_verbs_are_the_same(core: type, face: type) -> None:
-    assert verbs(core).keys() == verbs(face).keys()
-    assert properties(core) == properties(face)
+def test_the_sync_face_is_current() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "generate_sync.py"))
+    text = made["TARGET"].read_text(encoding="utf-8")
+    assert made["generated"]() == text, "run python scripts/generate_sync.py"
 
 
-PAIRS = [(core, face, name) for core, face in FACES for name in verbs(core)]
+@pytest.mark.parametrize(("verb", "doer"), PAIRS, ids=name_of)
+def test_a_verb_has_one_signature_everywhere(verb: Verb, doer: type) -> None:
+    declared = inspect.signature(verb.source).parameters
+    done = inspect.signature(getattr(doer, verb.name)).parameters
+    assert [(p.name, p.kind, p.default) for p in declared.values()] == [
+        (p.name, p.kind, p.default) for p in done.values()
+    ]
 
 
-@pytest.mark.parametrize(("core", "face", "name"), PAIRS, ids=lambda value: getattr(value, "__name__", value))
-def test_a_verb_has_one_signature(core: type, face: type, name: str) -> None:
-    assert signature(verbs(core)[name]) == signature(verbs(face)[name])
+@pytest.mark.parametrize("verb", VERBS, ids=name_of)
+def test_a_verb_says_everything_about_itself(verb: Verb) -> None:
+    assert verb.summary.endswith((".", '""', '".')), verb.summary
+    undocumented = [name for name, one in verb.parameters.items() if not one.doc]
+    assert undocumented == [], "document them under Args"
+    assert set(verb.types) >= {*verb.parameters, "return"}
 
 
-class RecordingPortal:
+@pytest.mark.parametrize("verb", verbs_of(AsyncScope).values(), ids=name_of)
+def test_a_declaration_names_only_what_the_verb_takes(verb: Verb) -> None:
+    known = {*verb.parameters, "session"}
+    if verb.tool is not None:
+        assert set(verb.tool.shows) <= known
+    if verb.command is not None:
+        assert {*verb.command.words, *verb.command.options} <= known
+    if verb.http is not None:
+        assert all(name in verb.parameters for name in _placeholders(verb.http.path))
+
+
+def _placeholders(path: str) -> list[str]:
+    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
+
+
+def test_a_docstring_that_names_what_is_not_there_is_refused() -> None:
+    from memhold.verbs.declaration import verb
+
+    class Wrong:
+        @verb("read")
+        async def look(self, far: int) -> None:
+            """Look.
+
+            Args:
+                far: How far.
+                near: Not there.
+            """
+
+    with pytest.raises(ValueError, match="near"):
+        verbs_of(Wrong)
+
+
+class RecordingLoop:
+    forked = False
+
     def run(self, call: Any) -> Any:
         return asyncio.run(call)
 
@@ -78,35 +113,32 @@ class RecordingPortal:
 class RecordingCore:
     """Stands where the async face stands and tells what it was called with."""
 
-    def __init__(self, core: type) -> None:
-        self._core = core
-
     def __getattr__(self, name: str) -> Any:
-        verb = verbs(self._core)[name]
+        async def called(*args: Any, **named: Any) -> tuple[str, tuple[Any, ...], Mapping[str, Any]]:
+            return name, args, named
 
-        async def recorded(*args: Any, **kwargs: Any) -> dict[str, Any]:
-            return dict(inspect.signature(verb).bind(None, *args, **kwargs).arguments)
-
-        return recorded
+        return called
 
 
-PASSED_ON = [pair for pair in PAIRS if inspect.iscoroutinefunction(verbs(pair[0])[pair[2]]) and pair[2] != "close"]
+SYNC = [
+    (face, verb)
+    for protocol, face in ((AsyncScope, SyncScope), (AsyncStore, SyncStore), (AsyncAdmin, SyncAdmin), (AsyncTokens, SyncTokens))
+    for verb in verbs_of(protocol).values()
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("core", "face", "name"), PASSED_ON, ids=lambda value: getattr(value, "__name__", value))
-def test_the_sync_face_passes_on_every_argument(core: type, face: type, name: str) -> None:
-    parameters = [p for p in inspect.signature(verbs(core)[name]).parameters.values() if p.name != "self"]
-    given = {p.name: object() for p in parameters}
-    positional = [given[p.name] for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    named = {p.name: given[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY}
-    arrived = getattr(face(RecordingCore(core), RecordingPortal()), name)(*positional, **named)
-    assert {key: value for key, value in arrived.items() if key != "self"} == given
+@pytest.mark.parametrize(("face", "verb"), SYNC, ids=name_of)
+def test_the_sync_face_passes_on_all_that_it_is_given(face: Any, verb: Verb) -> None:
+    made = face(RecordingCore(), RecordingLoop())
+    places = {name: object() for name in verb.parameters}
+    positional = [places[name] for name, one in verb.parameters.items() if not one.keyword_only]
+    named = {name: places[name] for name, one in verb.parameters.items() if one.keyword_only}
+    called, args, keywords = getattr(made, verb.name)(*positional, **named)
+    assert (called, list(args), dict(keywords)) == (verb.name, positional, named)
 
 
-def test_the_two_open_alike() -> None:
-    named = set(verbs(AsyncMemhold)) - set(verbs(OpenStore))
-    assert named >= {"restore"}
-    assert named == set(verbs(Memhold)) - set(verbs(SyncStore))
-    for name in {"open", *named}:
-        ours, theirs = (inspect.signature(getattr(face, name)) for face in (AsyncMemhold, Memhold))
-        assert list(ours.parameters.values()) == list(theirs.parameters.values())
+def test_the_two_stores_have_the_same_docstrings() -> None:
+    for verb in verbs_of(AsyncScope).values():
+        assert inspect.getdoc(getattr(SyncScope, verb.name)) == inspect.getdoc(verb.source)
+    assert inspect.getdoc(Memhold.open)
+    assert inspect.getdoc(AsyncMemhold.open)

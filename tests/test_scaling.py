@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from benchmarks.scaling import Measured, Prices, Size, needs, p95, table
 
+from benchmarks.scaling import Measured, Prices, Size, needs, p95, table
 from tests.documents import ROOT
 
 MEASURED = Measured(bytes_each=2062.0, adds=330.0, recall_seconds=0.0335)

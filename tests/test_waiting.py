@@ -39,7 +39,7 @@ def opened(location: str, **settings: Any) -> AsyncMemhold:
 
 
 def working(mem: AsyncMemhold, steps: Mapping[str, Step], **more: Any) -> Worker:
-    runtime = mem._runtime
+    runtime = mem._store._runtime
     arguments = {"clock": runtime.clock, "owner": "w", "random": Random(1), "poll_seconds": NEVER, **more}
     return Worker(runtime.store, steps, **arguments)
 
@@ -58,7 +58,7 @@ async def claim(store: Store, *kinds: str) -> list[Lease]:
 async def test_what_is_put_while_it_is_leased_is_not_put_off_with_it(location: str) -> None:
     """A step that looks again later has not seen what came meanwhile; one that failed would fail on that too."""
     async with opened(location, clock=FakeClock()) as mem:
-        store, clock = mem._runtime.store, mem._runtime.clock
+        store, clock = mem._store._runtime.store, mem._store._runtime.clock
         for attempt, wanted in ((False, 0), (True, 300)):
             ref = f"attempt {attempt}"
             await put(store, "index", ref)
@@ -74,7 +74,7 @@ async def test_what_is_put_while_it_is_leased_is_not_put_off_with_it(location: s
 async def test_what_is_not_leased_any_more_wakes(location: str) -> None:
     """Others took it for leased when they looked: only a wake tells them before the lease would have ended."""
     async with opened(location) as mem:
-        store, clock = mem._runtime.store, mem._runtime.clock
+        store, clock = mem._store._runtime.store, mem._store._runtime.clock
         loop, woken = asyncio.get_running_loop(), asyncio.Event()
         await put(store, "index", "x")
         [lease] = await claim(store, "index")
@@ -92,7 +92,7 @@ async def test_what_is_not_leased_any_more_wakes(location: str) -> None:
 async def test_a_settle_that_is_cancelled_leaves_no_lease(location: str) -> None:
     """It claims a batch and does it one by one: what it did not come to is not held by nobody."""
     async with opened(location) as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
         begun = asyncio.Event()
 
         async def hangs(_: Lease) -> None:
@@ -112,7 +112,7 @@ async def test_a_settle_that_is_cancelled_leaves_no_lease(location: str) -> None
 async def test_a_batch_that_is_cut_off_before_it_begins_leaves_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that is cancelled before its first line gives nothing back itself."""
     async with opened("memory://") as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
 
         async def never(_: Lease) -> None:
             raise AssertionError
@@ -137,7 +137,7 @@ async def test_a_batch_that_is_cut_off_before_it_begins_leaves_no_lease(monkeypa
 
 async def test_a_step_that_is_cancelled_while_it_is_noted_as_done_is_done(tmp_path: Path) -> None:
     async with opened(str(tmp_path / "m.db")) as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
         writing, gate = asyncio.Event(), threading.Event()
         loop = asyncio.get_running_loop()
 
@@ -167,7 +167,7 @@ async def test_a_run_on_request_that_is_cancelled_while_it_claims_leaves_no_leas
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with opened("memory://") as mem:
-        store, clock = mem._runtime.store, mem._runtime.clock
+        store, clock = mem._store._runtime.store, mem._store._runtime.clock
         real, taken, answered = store.upkeep.claim, asyncio.Event(), asyncio.Event()
 
         async def slow(**arguments: Any) -> list[Lease]:
@@ -206,7 +206,7 @@ async def test_a_sweep_that_fails_ends_no_lane() -> None:
         async def fails() -> None:
             raise ValueError
 
-        await put(mem._runtime.store, "consolidate", "x")
+        await put(mem._store._runtime.store, "consolidate", "x")
         worker = working(mem, {"consolidate": does}, slow=("consolidate",), sweep=fails)
         worker.start()
         try:
@@ -218,7 +218,7 @@ async def test_a_sweep_that_fails_ends_no_lane() -> None:
 async def test_a_look_that_fails_is_repeated_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has used up the wake: nobody else would tell before the poll."""
     async with opened("memory://") as mem:
-        store, done = mem._runtime.store, asyncio.Event()
+        store, done = mem._store._runtime.store, asyncio.Event()
         real, failed = store.upkeep.claim, asyncio.Event()
 
         async def once_busy(**arguments: Any) -> list[Lease]:
@@ -267,16 +267,16 @@ async def test_work_due_later_than_wakes_tell_of_is_not_left_to_a_long_poll(tmp_
     async with opened(str(tmp_path / "m.db"), clock=FakeClock()) as mem:
         worker = working(mem, {})
         assert await worker._until_due(("consolidate",)) == LONGEST_WAIT
-        await put(mem._runtime.store, "consolidate", "x", seconds=600)
+        await put(mem._store._runtime.store, "consolidate", "x", seconds=600)
         assert await worker._until_due(("consolidate",)) == LONGEST_WAIT
-        await put(mem._runtime.store, "consolidate", "x", seconds=7)
+        await put(mem._store._runtime.store, "consolidate", "x", seconds=7)
         assert await worker._until_due(("consolidate",)) == 7
 
 
 @pytest.mark.parametrize("windows", [1, SLOTS, SLOTS + 1, 3 * SLOTS])
 async def test_models_that_take_the_same_time_keep_no_window_waiting(location: str, windows: int) -> None:
     async with opened(location) as mem:
-        store, done = mem._runtime.store, asyncio.Semaphore(0)
+        store, done = mem._store._runtime.store, asyncio.Semaphore(0)
         begun: list[str] = []
         turn = asyncio.Event()
 
@@ -322,9 +322,9 @@ async def test_what_another_process_writes_to_a_file_wakes_a_worker(tmp_path: Pa
         try:
             async with asyncio.timeout(20):
                 for number in range(2 * SLOTS):
-                    await put(there._runtime.store, "consolidate", f"{number}")
+                    await put(there._store._runtime.store, "consolidate", f"{number}")
                     if writes:
-                        await here._runtime.store.write(ALICE, lambda tx: tx.clear_due("index", "x"))
+                        await here._store._runtime.store.write(ALICE, lambda tx: tx.clear_due("index", "x"))
                     await ended.acquire()
         finally:
             await worker.stop()
@@ -340,10 +340,10 @@ async def test_a_write_that_fails_takes_no_wake_with_it(tmp_path: Path, monkeypa
         raise apsw.FullError("no room")
 
     async with opened(path) as here, opened(path) as there:
-        store = here._runtime.store
+        store = here._store._runtime.store
         await put(store, "index", "mine")
         store.on_due(lambda: loop.call_soon_threadsafe(woken.set))
-        await put(there._runtime.store, "consolidate", "theirs")
+        await put(there._store._runtime.store, "consolidate", "theirs")
         with monkeypatch.context() as patched:
             patched.setattr(writer_module.Writer, "_commit", fails)
             with pytest.raises(StoreFull):
@@ -358,7 +358,7 @@ async def test_a_write_that_fails_takes_no_wake_with_it(tmp_path: Path, monkeypa
 async def test_a_write_that_takes_the_whole_group_with_it_keeps_no_caller_waiting(tmp_path: Path) -> None:
     """SQLite gives up a transaction when the disk is full: also the write at hand hears of it."""
     async with opened(str(tmp_path / "m.db")) as mem:
-        store, gate = mem._runtime.store, threading.Event()
+        store, gate = mem._store._runtime.store, threading.Event()
 
         def fatal(tx: Any) -> None:
             tx.connection.execute("ROLLBACK")
@@ -378,7 +378,7 @@ async def test_a_write_that_takes_the_whole_group_with_it_keeps_no_caller_waitin
 async def test_a_writer_whose_connection_is_beyond_use_answers_and_recovers(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     async with opened(str(path)) as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
 
         def breaks(tx: Any) -> None:
             path.rename(tmp_path / "away")
@@ -420,7 +420,7 @@ async def test_a_forget_takes_no_scrub_from_another_that_waits(tmp_path: Path, m
     """One has scrubbed, another forgets and meets a reader: what the first does then is no end of the second's."""
     path = str(tmp_path / "m.db")
     async with opened(path) as mem:
-        alice, upkeep = mem.scope(user="alice"), mem._runtime.store.upkeep
+        alice, upkeep = mem.scope(user="alice"), mem._store._runtime.store.upkeep
         one, two = [(await alice.remember(text)).memory.id for text in ("the first", "the second")]
         reader, real = apsw.Connection(path), upkeep.scrub
 
@@ -448,7 +448,7 @@ async def test_a_generation_is_switched_to_where_the_last_two_scopes_end_togethe
         return BuiltinEmbedding()
 
     async with opened(location) as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
         for user in ("alice", "bob"):
             await mem.scope(user=user).remember(f"{user} likes tea")
         await store.write(ALICE, lambda tx: begin(tx, fingerprint="former", dimension=3))
@@ -466,7 +466,7 @@ async def _elapsed(call: Coroutine[Any, Any, Any], mem: AsyncMemhold) -> Any:
     """The result of a call, while time passes."""
     task = asyncio.create_task(call)
     while not task.done():
-        await mem._runtime.clock.elapse(0.1)
+        await mem._store._runtime.clock.elapse(0.1)
         await asyncio.sleep(0)
     return await task
 
@@ -482,7 +482,7 @@ async def test_a_process_that_was_stopped_while_it_mirrors_keeps_nothing_else_wa
             assert not await _elapsed(mem.settle(), mem)
             assert (await _elapsed(alice.forget(told.memory.id), mem)).waiting_for == "mirror"
         lock.close()
-        mem._runtime.clock.advance(600)
+        mem._store._runtime.clock.advance(600)
         assert await mem.settle()
         assert "4711" not in "".join(page.read_text("utf-8") for page in place.rglob("*.md"))
 
@@ -506,7 +506,7 @@ async def test_models_that_cannot_be_closed_keep_no_store_open(tmp_path: Path) -
     async def fails() -> None:
         raise OSError("the connection is gone")
 
-    object.__setattr__(mem._runtime, "close_models", fails)
+    object.__setattr__(mem._store._runtime, "close_models", fails)
     with pytest.raises(OSError, match="gone"):
         await mem.close()
-    assert mem._runtime.store._closed
+    assert mem._store._runtime.store._closed

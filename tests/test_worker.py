@@ -19,7 +19,7 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.Mon
     async with AsyncMemhold.open("memory://", worker=False) as mem:
         alice = mem.scope(user="alice", session="s")
         await alice.add({"role": "user", "content": "I moved to Lisbon."})
-        upkeep = mem._runtime.store.upkeep
+        upkeep = mem._store._runtime.store.upkeep
         claim, claimed, answered = upkeep.claim, asyncio.Event(), asyncio.Event()
 
         async def slow(**arguments: Any) -> Any:
@@ -29,7 +29,7 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.Mon
             return leases
 
         monkeypatch.setattr(upkeep, "claim", slow)
-        worker: Worker = mem._runtime.worker
+        worker: Worker = mem._store._runtime.worker
         worker.start()
         await claimed.wait()
         assert (await alice.status()).leased == 1
@@ -44,7 +44,7 @@ async def test_a_claim_that_is_cancelled_leaves_no_lease(monkeypatch: pytest.Mon
 async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
     """A program that ends without closing cancels the worker's tasks; one that lived on would keep it for ever."""
     async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
-        worker: Worker = mem._runtime.worker
+        worker: Worker = mem._store._runtime.worker
         worker.start()
         woken = worker._woken[tuple(worker._quick)]
         for _ in range(100_000):  # until it is idle
@@ -63,7 +63,7 @@ async def test_a_cancellation_that_comes_with_a_wake_is_not_lost() -> None:
 async def test_steps_that_end_at_the_same_moment_leave_their_slots_to_the_next() -> None:
     """Models that take the same time free every slot at once, with a single wake; the rest must not wait for a poll."""
     async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
         begun, gate = asyncio.Semaphore(0), asyncio.Event()
 
         async def asks(_: Any) -> None:
@@ -73,7 +73,7 @@ async def test_steps_that_end_at_the_same_moment_leave_their_slots_to_the_next()
         worker = Worker(
             store,
             {"consolidate": asks},
-            clock=mem._runtime.clock,
+            clock=mem._store._runtime.clock,
             owner="w",
             random=Random(1),
             poll_seconds=3600.0,
@@ -96,7 +96,7 @@ async def test_steps_that_end_at_the_same_moment_leave_their_slots_to_the_next()
 async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:
     """What calls an embedding runs in a lane of its own: the quick work beside it is done."""
     async with AsyncMemhold.open("memory://", worker=False, embedding="none") as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
         hangs, done = asyncio.Event(), asyncio.Event()
 
         async def hang(_: Any) -> None:
@@ -109,7 +109,7 @@ async def test_an_embedding_that_hangs_keeps_no_other_work_waiting() -> None:
         worker = Worker(
             store,
             {"index": hang, "expire": quick},
-            clock=mem._runtime.clock,
+            clock=mem._store._runtime.clock,
             owner="w",
             random=Random(1),
             apart=("index",),
@@ -131,7 +131,7 @@ async def test_a_slow_embedding_loses_no_lease_and_nothing_is_done_twice(kind: s
     """Ten users are due and each takes 50 s: whoever looks for work meanwhile shares it and repeats none."""
     clock = FakeClock()
     async with AsyncMemhold.open("memory://", worker=False, embedding="none", clock=clock) as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
         names = [f"u{number}" for number in range(10)]
         for name in names:
             await store.write(mem.scope(user=name).scope, lambda tx: tx.put_due(kind, "vectors", tx.now))
@@ -160,7 +160,7 @@ async def test_one_batch_that_takes_longer_than_the_lease_keeps_it() -> None:
     """The lease is renewed while the embedding is still at its first batch."""
     clock = FakeClock()
     async with AsyncMemhold.open("memory://", worker=False, embedding="none", clock=clock) as mem:
-        store = mem._runtime.store
+        store = mem._store._runtime.store
         await store.write(mem.scope(user="alice").scope, lambda tx: tx.put_due("index", "vectors", tx.now))
         taken: list[int] = []
 

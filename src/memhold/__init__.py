@@ -12,6 +12,17 @@ Nothing heavy is imported until it is used (PEP 562).
 
 from importlib import import_module
 
+TYPE_CHECKING = False  # type checkers take it for true; importing `typing` for it would slow every start
+if TYPE_CHECKING:
+    from memhold import errors
+    from memhold._version import __version__
+    from memhold.context.answer import Context
+    from memhold.faces.python.open import AsyncMemhold, Memhold
+    from memhold.messages.tool_pairs import cut_window, repair_window
+    from memhold.messages.window import Window
+    from memhold.values.answers import Erasure, Hit, Page, Query, Recall, Receipt, Remembered, Status
+    from memhold.values.records import Change, Memory, Message, Scope
+
 _EXPORTS = {
     "memhold._version": ("__version__",),
     "memhold.faces.python.open": ("AsyncMemhold", "Memhold"),

@@ -8,8 +8,8 @@ import pytest
 
 from memhold.compact.check import Accounted, Source, account
 from memhold.compact.contract import Dropped
-from memhold.compact.details import details, holds
-from memhold.compact.negation import negates
+from memhold.text.details import details, holds
+from memhold.text.negation import negates
 from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merge
 
 # ruff: noqa: RUF001 - texts of several scripts

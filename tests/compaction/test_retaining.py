@@ -64,7 +64,7 @@ async def test_what_is_used_or_pinned_behind_the_look_stays(opened: Opened, cloc
     from memhold.wiring.system import TimeOrderedIds
 
     mem = await opened(mid_tier_days=9000)
-    alice, store = mem.scope(user="alice"), mem._runtime.store
+    alice, store = mem.scope(user="alice"), mem._store._runtime.store
     fact = (await alice.remember(attribute="favorite tea", value="oolong")).memory.id
     note = (await alice.remember("an old note")).memory.id
     clock.advance(40 * DAY)

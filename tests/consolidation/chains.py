@@ -31,7 +31,9 @@ class HttpChain(Chain):
 
 
 def http_chain(server: ChaosServer, *names: str, protocol: str = "openai-chat", **options) -> HttpChain:
-    entries = [Entry(name=name, protocol=protocol, model=name, base_url=server.url) for name in names]
+    entries = [
+        Entry(name=name, protocol=protocol, model=name, base_url=server.url, structured="tool") for name in names
+    ]
     clock = SystemClock()
     return HttpChain([chat_model(entry, keys=lambda _: None, clock=clock) for entry in entries], **options)
 

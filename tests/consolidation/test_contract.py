@@ -1,4 +1,4 @@
-"""The reading of a reply is strict: one slip is mended, everything else is rejected, and honest memories pass."""
+"""A reply is read in any envelope; what cannot be read of it is left out alone, and no entry is no answer."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memhold.consolidate.contract import SAVE_MEMORY, Draft, Frame, read_reply
 from memhold.ports.models import ChatReply, Rejected, ToolCall
@@ -78,43 +80,25 @@ BAD = {
     "no arguments": called({}),
     "null": called(dict.fromkeys(GOOD)),
     "a list": called([GOOD]),
+    "a list as text": said(json.dumps([GOOD])),
+    "cut off": said(json.dumps(GOOD)[:-12]),
+    "cut off in the arguments": called(json.dumps({**GOOD, "notes": [{**NOTE, "topics": ["a"]}]})[:-3]),
     "no JSON": called('{"history_entry": '),
-    "a fence with prose around it": said(f"Here it is:\n```json\n{json.dumps(GOOD)}\n```"),
     "two different calls": ChatReply(
         model="m", text="", tool_calls=(*called(GOOD).tool_calls, *called(fact(value="B")).tool_calls)
     ),
     "the token limit": called(GOOD, finish="length"),
     "a blank entry": called({**GOOD, "history_entry": "  "}),
     "an entry without end": called({**GOOD, "history_entry": "x" * 7000}),
-    "facts as text": called({**GOOD, "facts": "none"}),
-    "facts of text": called({**GOOD, "facts": ["likes tea"]}),
-    "a blank value": called(fact(value="\0 ")),
-    "a null value": called(fact(value=None)),
-    "a huge value": called(fact(value="x" * 3000)),
-    "half a surrogate pair": called(fact(value="\ud83d")),
-    "no source": called(fact(sources=[])),
-    "a source that is not there": called(fact(sources=["m4"])),
-    "a source that is true": called(fact(sources=[True])),
-    "an unknown operation": called(fact(operation="replace")),
-    "an unknown importance": called(fact(importance="urgent")),
-    "an unknown target": called(fact(target="f3")),
-    "a time that is none": called(fact(holds_from="last spring")),
-    "labels as text": called({**GOOD, "topics": "travel"}),
-    "too many labels": called({**GOOD, "entities": [f"e{n}" for n in range(21)]}),
-    "nothing, and something": called({**GOOD, "nothing_to_remember": "only greetings"}),
     "an error as the entry": called({**GOOD, "history_entry": "[2026-01-02 10:00] Error: could not get response"}),
     "HTML as the entry": called({**GOOD, "history_entry": "<!DOCTYPE html><html><body>524</body></html>"}),
-    "an error as a value": called(fact(value="Error: 429 Too Many Requests")),
     "reasoning without an end": called({**GOOD, "history_entry": "<think>The user said"}),
-    "reasoning without a beginning": called(fact(value="</think> A")),
     "nothing but reasoning": called({**GOOD, "history_entry": "<thinking>They like it</thinking> "}),
     "an error as nothing": called({"nothing_to_remember": "Error: the model is overloaded"}),
-    "a recalled note": called(note(text="Alice told in March that she prefers the window seat.")),
 }
 REFUSALS = {
     "English": said("I'm sorry, but I can't help with that request."),
     "as an AI": called({**GOOD, "history_entry": "As an AI language model, I have no access to this."}),
-    "in a note": called(note(text="I cannot assist with this conversation.")),
     "Korean": called({**GOOD, "history_entry": "죄송합니다. 해당 요청은 도와드릴 수 없습니다."}),
     "French": called({**GOOD, "history_entry": "Je suis désolé, mais je ne peux pas vous aider."}),
 }
@@ -159,12 +143,162 @@ def test_a_draft_says_what_was_said() -> None:
     assert draft.notes[0].sources == (2, 3)
 
 
-def test_the_schema_demands_what_the_reading_demands() -> None:
+_KEYS = ("history_entry", "facts", "notes", "text", "value", "subject", "attribute", "sources", "arguments", "topics")
+ENVELOPES = {
+    "bare JSON": json.dumps(GOOD),
+    "bare JSON with white space": f"\n  {json.dumps(GOOD, indent=2)}\n",
+    "tools tags": f"<tools>\n{json.dumps(GOOD)}\n</tools>",
+    "tool_call tags": f"<tool_call>{json.dumps({'name': 'save_memory', 'arguments': GOOD})}</tool_call>",
+    "a fenced call": f"```json\n{json.dumps({'name': 'save_memory', 'arguments': GOOD})}\n```",
+    "a fence without a language": f"```\n{json.dumps(GOOD)}\n```",
+    "prose beside a fence": f"Here is the call:\n\n```json\n{json.dumps(GOOD)}\n```\nI hope {{this}} helps [a lot]!",
+    "arguments as a text": json.dumps({"name": "save_memory", "arguments": json.dumps(GOOD)}),
+    "parameters": json.dumps({"name": "save_memory", "parameters": GOOD}),
+    "a list of calls": json.dumps([{"name": "save_memory", "arguments": GOOD}]),
+    "OpenAI's message": json.dumps(
+        {"tool_calls": [{"type": "function", "function": {"name": "save_memory", "arguments": json.dumps(GOOD)}}]}
+    ),
+    "the tool's name as a key": json.dumps({"save_memory": GOOD}),
+    "an example before it": f'As in {{"history_entry": "…"}}:\n{json.dumps(GOOD)}',
+}
+
+
+@pytest.mark.parametrize("name", ENVELOPES)
+def test_every_envelope_is_taken_off(name: str) -> None:
+    draft = read_reply(said(ENVELOPES[name]), FRAME)
+    assert isinstance(draft, Draft), draft
+    assert (draft.entry, [one.value for one in draft.facts], len(draft.notes)) == (GOOD["history_entry"], ["A"], 1)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [{"name": "save_memory", "arguments": GOOD}],
+        {"name": "save_memory", "arguments": GOOD},
+        {"arguments": json.dumps(GOOD)},
+    ],
+)
+def test_a_call_whose_arguments_are_an_envelope_is_read(given: Any) -> None:
+    assert isinstance(read_reply(called(given), FRAME), Draft)
+
+
+def test_a_written_call_of_another_tool_is_none() -> None:
+    text = json.dumps({"name": "delete_all", "arguments": GOOD})
+    assert isinstance(read_reply(said(text), FRAME), Rejected)
+
+
+MENDED: dict[str, tuple[dict[str, Any], str, Any]] = {
+    "medium": (fact(importance="medium"), "importance", "mid"),
+    "an importance in capitals": (fact(importance="HIGH"), "importance", "high"),
+    "no importance": (fact(importance=None), "importance", "mid"),
+    "an id with the role": (fact(sources=["m1 user"]), "sources", (1,)),
+    "an id in brackets with the role": (fact(sources=["[m2 user]"]), "sources", (2,)),
+    "a whole line as an id": (fact(sources=["[m2 user] (2026-01-03 10:00) I like tea"]), "sources", (2,)),
+    "a text for a list": (fact(sources="m1, m3"), "sources", (1, 3)),
+    "one bad source among good ones": (fact(sources=["m9", "m1", True, None, "m1"]), "sources", (1,)),
+    "no source at all": (fact(sources=[]), "sources", ()),
+    "a number as a value": (fact(value=42), "value", "42"),
+    "a value in a list": (fact(value=["A"]), "value", "A"),
+    "no operation": (fact(operation=None), "operation", "set"),
+    "a target that was not shown": (fact(target="f3"), "target", None),
+    "a target in brackets": (fact(target="[f2]"), "target", 2),
+    "a time that is none": (fact(holds_from="last spring"), "holds_from", None),
+    "labels as a text": (fact(topics="travel, food"), "topics", ("travel", "food")),
+    "a bad label among good ones": (fact(topics=["travel", None, "x" * 200]), "topics", ("travel",)),
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_what_says_the_same_is_mended(name: str) -> None:
+    given, attribute, wanted = MENDED[name]
+    draft = read_reply(called(given), FRAME)
+    assert isinstance(draft, Draft), draft
+    assert getattr(draft.facts[0], attribute) == wanted
+    assert draft.left_out == ()
+
+
+UNREADABLE = {
+    "a fact of text": {"facts": [FACT, "likes tea"]},
+    "a blank value": {"facts": [FACT, {**FACT, "value": "\0 "}]},
+    "a value of no width": {"facts": [FACT, {**FACT, "value": "\u200b\u200d\ufeff"}]},
+    "a value of replacement characters": {"facts": [FACT, {**FACT, "value": "\ufffd\ufffd"}]},
+    "a null value": {"facts": [FACT, {**FACT, "value": None}]},
+    "a huge value": {"facts": [FACT, {**FACT, "value": "x" * 3000}]},
+    "half a surrogate pair": {"facts": [FACT, {**FACT, "value": "b\ud83d"}]},
+    "an unknown operation": {"facts": [FACT, {**FACT, "operation": "replace"}]},
+    "an error as a value": {"facts": [FACT, {**FACT, "value": "Error: 429 Too Many Requests"}]},
+    "reasoning without a beginning": {"facts": [FACT, {**FACT, "value": "</think> A"}]},
+    "a recalled note": {"notes": [NOTE, {**NOTE, "text": "Alice told in March that she prefers the window seat."}]},
+    "a refusal as a note": {"notes": [NOTE, {**NOTE, "text": "I cannot assist with this conversation."}]},
+    "too many facts": {"facts": [{**FACT, "value": f"{n}"} for n in range(101)]},
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_an_item_that_cannot_be_read_is_left_out_alone_and_told(name: str) -> None:
+    draft = read_reply(called({**GOOD, **UNREADABLE[name]}), FRAME)
+    assert isinstance(draft, Draft), draft
+    assert draft.facts[:1]
+    assert draft.notes[:1]
+    [left] = draft.left_out
+    assert left.reason
+    assert not any(word in left.reason for word in ("Alice", "429", "window seat"))
+
+
+@pytest.mark.parametrize("lists", [{}, {"facts": None, "notes": ""}, {"facts": "none"}, {"facts": {}, "notes": []}])
+def test_missing_lists_are_empty_ones(lists: dict[str, Any]) -> None:
+    draft = read_reply(called({"history_entry": GOOD["history_entry"], **lists}), FRAME)
+    assert isinstance(draft, Draft), draft
+    assert draft.notes == ()
+
+
+def test_an_entry_in_a_list_is_its_sentences_and_a_repetition_is_said_once() -> None:
+    draft = read_reply(called({**GOOD, "history_entry": ["One.", "Two."], "facts": [FACT] * 5}), FRAME)
+    assert isinstance(draft, Draft)
+    assert (draft.entry, len(draft.facts)) == ("One. Two.", 1)
+
+
+def test_what_is_worth_keeping_counts_more_than_a_word_that_nothing_is() -> None:
+    draft = read_reply(called({**GOOD, "nothing_to_remember": "only greetings"}), FRAME)
+    assert isinstance(draft, Draft)
+    assert draft.nothing is None
+
+
+DEEP = 100_000
+NASTY: dict[str, Any] = {
+    "lists": "[" * DEEP + "]" * DEEP,
+    "objects": '{"history_entry":' * DEEP + "1" + "}" * DEEP,
+    "open braces": "{" * DEEP,
+    "a number too long": '{"history_entry": ' + "9" * 6000 + "}",
+    "not a number": '{"history_entry": NaN, "facts": [Infinity], "notes": [{"text": 1e999}]}',
+}
+
+
+@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize("wrap", [called, said])
+def test_nasty_nesting_and_numbers_are_no_answer_and_never_escape(name: str, wrap: Any) -> None:
+    assert isinstance(read_reply(wrap(NASTY[name]), FRAME), Rejected)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(_KEYS) | st.text(max_size=4), inner),
+    max_leaves=20,
+)
+
+
+@given(given=_JSON, wrap=st.sampled_from(["text", "call"]))
+def test_whatever_a_model_answers_is_a_draft_or_a_shape(given: Any, wrap: str) -> None:
+    reply = said(f"Well:\n{json.dumps(given)}") if wrap == "text" else called(given)
+    verdict = read_reply(reply, FRAME)
+    assert isinstance(verdict, Draft | Rejected)
+    if isinstance(verdict, Draft):
+        assert all(set(one.sources) <= FRAME.places for one in (*verdict.facts, *verdict.notes))
+
+
+def test_the_schema_is_what_is_read() -> None:
     schema = SAVE_MEMORY.parameters
-    for name in schema["required"]:
-        broken = {key: value for key, value in GOOD.items() if key != name}
-        assert isinstance(read_reply(called(broken), FRAME), Rejected), name
-    for kind, item in (("facts", FACT), ("notes", NOTE)):
-        for name in schema["properties"][kind]["items"]["required"]:
-            broken = {key: value for key, value in item.items() if key != name}
-            assert isinstance(read_reply(called({**GOOD, kind: [broken]}), FRAME), Rejected), name
+    draft = read_reply(called(GOOD), FRAME)
+    assert isinstance(draft, Draft)
+    for kind, item in (("facts", draft.facts[0]), ("notes", draft.notes[0])):
+        assert set(schema["properties"][kind]["items"]["required"]) <= set(type(item).__dataclass_fields__)

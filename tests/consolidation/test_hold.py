@@ -17,7 +17,7 @@ ALICE = Scope(user="alice")
 async def test_only_the_newest_lease_stands_in_a_read_and_in_a_write(location: str) -> None:
     clock = FakeClock()
     async with AsyncMemhold.open(location, worker=False, embedding="none", clock=clock) as memhold:
-        store = memhold._runtime.store
+        store = memhold._store._runtime.store
 
         async def claim(kind: str = "consolidate") -> Lease:
             [lease] = await store.upkeep.claim(owner="w", kinds=(kind,), limit=1, seconds=60)

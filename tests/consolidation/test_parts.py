@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from random import Random
 
@@ -10,11 +11,18 @@ import pytest
 from memhold.consolidate.parts import MAX_HALVINGS, Asking
 from memhold.consolidate.snapshot import Snapshot
 from memhold.journal.windows import When, units
-from memhold.ports.models import Accepted, TaskFailed
-from memhold.testing.scripted import sensible_reply
+from memhold.ports.models import Accepted, ChatReply, TaskFailed, ToolCall
 from tests.consolidation.test_window import message, session, talk
 
 POISON = "Zzyzx"
+
+
+def quoting(request) -> ChatReply:
+    """A reply that says what the first line says."""
+    said = re.search(r"^\[m\d+ \w+\][^)]*\) (.{3,40})", request.turns[0].text, re.MULTILINE)
+    arguments = {"history_entry": said[1]} if said else {"nothing_to_remember": "no words"}
+    call = ToolCall(id="c", name=request.tool.name, arguments=arguments)
+    return ChatReply(model="m", text="", tool_calls=(call,), finish="tool")
 
 
 class Fussy:
@@ -31,7 +39,7 @@ class Fussy:
             return TaskFailed(advice="retry", attempts=())
         if POISON in request.turns[0].text:
             return TaskFailed(advice=self.advice, attempts=())
-        reply = sensible_reply(request)
+        reply = quoting(request)
         return Accepted(value=accept(reply), reply=reply, attempts=())
 
 

@@ -82,7 +82,7 @@ async def a_forget_during_the_call(stage: Stage) -> None:
 
 async def two_workers_on_one_session(stage: Stage) -> None:
     work = await stage.holding()
-    location = stage.mem._runtime.store.facts.location
+    location = stage.mem._store._runtime.store.facts.location
     chain = http_chain(stage.server, "first", "second", seconds=20.0)
     async with AsyncMemhold.open(location, worker=False, consolidation=chain) as other:
         # The lease is held: the other worker waits for it, and finds nothing left to do.
@@ -145,7 +145,7 @@ async def facts_that_are_not_named_stay(stage: Stage) -> None:
 
 
 async def recalled_text_is_not_learnt_again(stage: Stage) -> None:
-    secret = stage.mem._runtime.store.facts.secret
+    secret = stage.mem._store._runtime.store.facts.secret
     quoted = fence("memory", ["mem_1"], ["My favorite food is sushi."], secret=secret).text
     await stage.say({"role": "user", "content": f"{quoted}\nThanks."})
     await stage.alice.consolidate()
@@ -227,7 +227,7 @@ async def test_while_a_call_is_held_open_nobody_waits_for_it(lasting: str) -> No
             # Each of these ends before the call does: nobody lets it go in between.
             added += (await alice.add(ACME)).ids
             assert (await alice.recall("Oslo")).hits
-            await alice.remember("Likes tea", expires_at=mem._runtime.clock.now() + timedelta(days=1))
+            await alice.remember("Likes tea", expires_at=mem._store._runtime.clock.now() + timedelta(days=1))
             assert (await alice.context([ACME], budget=2000)).messages
             await alice.end_session()
             await alice.forget((await alice.add(TEA)).ids[0], wait=0)

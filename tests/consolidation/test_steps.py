@@ -253,7 +253,7 @@ async def test_two_workers_and_a_lost_lease_leave_one_effect(opened: Opened, clo
     alice = mem.scope(user="alice", session="s1")
     added = list((await alice.add(turn("I live in Oslo."))).ids)
     await alice.end_session()
-    runtime = mem._runtime
+    runtime = mem._store._runtime
     step, upkeep = runtime.worker._steps["consolidate"], runtime.store.upkeep
     [old] = await upkeep.claim(owner="one", kinds=("consolidate",), limit=1, seconds=60)
     first = asyncio.create_task(step(old))
@@ -287,7 +287,10 @@ async def test_a_lease_is_kept_while_a_call_lasts(opened: Opened, clock: FakeClo
         async with asyncio.timeout(20):
             while clock.sleepers < asleep:  # noqa: ASYNC110 - the store's thread renews the lease
                 await asyncio.sleep(0)
-        assert await mem._runtime.store.upkeep.claim(owner="other", kinds=("consolidate",), limit=1, seconds=1) == []
+        assert (
+            await mem._store._runtime.store.upkeep.claim(owner="other", kinds=("consolidate",), limit=1, seconds=1)
+            == []
+        )
     model.let.set()
     assert await work
     assert model.asked == 1
@@ -405,7 +408,7 @@ async def test_raw_windows_are_done_at_a_bounded_rate_in_the_background(clock: F
             await mem.settle()
         model._otherwise = None
         clock.advance(1000)
-        worker, before = mem._runtime.worker, len(model.asked)
+        worker, before = mem._store._runtime.worker, len(model.asked)
         for done in range(1, 4):
             for _ in range(3):
                 await worker.round()
@@ -654,7 +657,7 @@ async def test_what_an_assistant_repeats_of_memory_is_no_evidence(opened: Opened
     await alice.consolidate()
     [home] = [m for m in await everything(alice) if m.kind == "fact"]
     clock.advance(60)
-    secret = mem._runtime.store.facts.secret
+    secret = mem._store._runtime.store.facts.secret
     quoted = fence("memory", ["mem_1"], ["favorite food: sushi"], secret=secret).text
     answer = "You live in Oslo and like sushi; you drive a Volvo."
     await alice.add([user(f"{quoted}\nWhat do you know?"), {"role": "assistant", "content": answer}])
@@ -706,7 +709,7 @@ async def test_recalled_text_is_not_learnt_again(opened: Opened) -> None:
     model = ScriptedChat(name="m")
     mem = await opened(model)
     alice = mem.scope(user="alice", session="s1")
-    secret = mem._runtime.store.facts.secret
+    secret = mem._store._runtime.store.facts.secret
     quoted = fence("memory", ["mem_1"], ["My favorite food is sushi."], secret=secret).text
     [message] = (await alice.add(user(f"{quoted}\nI live in Oslo."))).ids
     await alice.consolidate()
@@ -881,7 +884,7 @@ async def test_an_older_state_never_takes_the_place_of_a_newer_file(opened: Open
     mem = await opened(ScriptedChat(name="m"), mirror=str(folder))
     alice = mem.scope(user="alice")
     told = await alice.remember(attribute="home", value="Oslo")
-    runtime = mem._runtime
+    runtime = mem._store._runtime
     read, begun, go = runtime.store.read, asyncio.Event(), asyncio.Event()
 
     async def slow(scope, work):
@@ -936,7 +939,7 @@ async def test_what_calls_took_is_kept_by_model(opened: Opened) -> None:
     alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("I live in Oslo."))
     await alice.consolidate()
-    tallies = {one.model: one for one in await mem._runtime.store.usage.read()}
+    tallies = {one.model: one for one in await mem._store._runtime.store.usage.read()}
     assert {name: (one.purpose, one.calls, one.answered) for name, one in tallies.items()} == {
         "a": ("consolidation", 1, 0),
         "b": ("consolidation", 1, 1),
@@ -960,7 +963,7 @@ async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect
     await alice.add(
         [*turn("I live in Oslo."), user("List it."), {"role": "assistant", "content": None, "tool_calls": [call]}]
     )
-    when, store = mem._runtime.settings.when, mem._runtime.store
+    when, store = mem._store._runtime.settings.when, mem._store._runtime.store
     before = await alice._read(lambda tx: tx.session("s1"))
     for _ in range(2):
         assert await store.write(alice.scope, lambda tx: make_due(tx, tx.session("s1"), when)) == 3

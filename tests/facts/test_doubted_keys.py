@@ -136,7 +136,9 @@ async def test_in_the_grey_band_a_model_decides_once_and_for_ever(opening, clock
     assert (asked.purpose, asked.tool.name) == ("adjudication", "judge_keys")
     assert not any(value in str(asked) for value in ("teacher", "baker")), "keys, never values"
     [doubt] = await alice.suspicions(settled=True)
-    change = await memhold._runtime.store.read(alice.scope, lambda tx: tx.find_change(doubt.suspicion.settled_by))
+    change = await memhold._store._runtime.store.read(
+        alice.scope, lambda tx: tx.find_change(doubt.suspicion.settled_by)
+    )
     assert (change.by.origin, change.by.name, change.by.version) == ("model", "judge", "adjudicate/1")
     clock.advance(DAY)
     await alice.remember(attribute="wife's vocation", value="poet")
@@ -190,7 +192,7 @@ async def test_stored_vectors_of_keys_are_used_again_until_something_is_forgotte
         assert set(embedding.keys_asked[-1]) == texts, "one call for a new key, and only for it"
     assert len(embedding.keys_asked) == 3
     await alice.forget(first.id)
-    held = await memhold._runtime.store.read(alice.scope, lambda tx: tx.key_vectors("test:cosines"))
+    held = await memhold._store._runtime.store.read(alice.scope, lambda tx: tx.key_vectors("test:cosines"))
     assert held == {}
 
 
@@ -204,12 +206,12 @@ async def test_an_embedding_that_hangs_or_fails_holds_up_nobody(
     await alice.remember("a note", expires_at=clock.now() + clock_delta(60))
     embedding.hangs = True
     clock.advance(DAY)
-    step = memhold._runtime.worker
+    step = memhold._store._runtime.worker
     async with asyncio.timeout(20):
-        [lease] = await memhold._runtime.store.upkeep.claim(owner="t", kinds=["alike"], limit=1, seconds=60)
+        [lease] = await memhold._store._runtime.store.upkeep.claim(owner="t", kinds=["alike"], limit=1, seconds=60)
         with pytest.raises(TimeoutError):
             await step._steps["alike"](lease)
-        await memhold._runtime.store.upkeep.put_off(lease, at=clock.now(), error=None, attempt=False)
+        await memhold._store._runtime.store.upkeep.put_off(lease, at=clock.now(), error=None, attempt=False)
         assert (await alice.remember(attribute="city", value="Porto")).memory.state == "active"
     embedding.hangs, embedding.error = False, ModelError("down", model="m", cls="park", reason="down", rule="t")
     assert await memhold.settle() is False
@@ -230,7 +232,7 @@ async def test_a_model_that_comes_later_is_asked_about_what_was_left_open(openin
     memhold = await opening(embedding=Cosines(0.85))
     _alice, _, _ = await two_keys(memhold, clock)
     await memhold.settle()
-    if memhold._runtime.store.facts.backend != "sqlite":
+    if memhold._store._runtime.store.facts.backend != "sqlite":
         return
     await memhold.close()
     judge = ScriptedChat([verdict("same")])
@@ -245,7 +247,7 @@ async def test_uniting_never_ends_what_the_user_told_on_a_models_word(opening, c
     alice = memhold.scope(user="alice")
     await alice.remember(attribute="wife's job", value="teacher")
     clock.advance(DAY)
-    runtime = memhold._runtime
+    runtime = memhold._store._runtime
     writer = Writer(ids=runtime.ids, secret=runtime.store.facts.secret, author=Author(origin="model", name="m"))
 
     def learn(tx):

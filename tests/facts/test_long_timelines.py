@@ -55,7 +55,7 @@ async def _stated(history: list[tuple[Statement, Any, int]]) -> list[object]:
     """What a history of statements gives: what came of each, and every revision in the end."""
     clock, seen = FakeClock(), list[object]()
     async with await AsyncMemhold.open("memory://", worker=False, clock=clock, ids=SeededIds(5)) as memhold:
-        store, ids = memhold._runtime.store, memhold._runtime.ids
+        store, ids = memhold._store._runtime.store, memhold._store._runtime.ids
         for said, origin, days in history:
             clock.advance(days * DAY)
             if days:

@@ -20,7 +20,7 @@ WEEK = 7 * DAY
 
 async def learn(memhold: AsyncMemhold, scope, **fields) -> StatementResult:
     """State a fact as a consolidation does, with a model as its author."""
-    runtime = memhold._runtime
+    runtime = memhold._store._runtime
     writer = Writer(ids=runtime.ids, secret=runtime.store.facts.secret, author=Author(origin="model", name="m"))
 
     def work(tx) -> StatementResult:

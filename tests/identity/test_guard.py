@@ -16,6 +16,7 @@ from memhold import AsyncMemhold
 from memhold.errors import InvalidSetting
 from memhold.server.guard import Guard, GuardRules
 from memhold.server.guard_rules import (
+    BodyLimits,
     Rate,
     RateLimits,
     allowed_hosts,
@@ -275,14 +276,14 @@ async def test_web_sockets_are_refused_and_lifespan_passes() -> None:
 
 @pytest.mark.parametrize("chunks", [[b"x" * 11], [b"x" * 6, b"x" * 5], [b"x"] * 11])
 async def test_a_body_is_bounded_whole_or_in_chunks(chunks: list[bytes]) -> None:
-    app = guard(local=LOCAL, max_body_bytes=10)
+    app = guard(local=LOCAL, bodies=BodyLimits(others=10))
     answer = await ask(app, method="POST", chunks=chunks)
     assert (answer.status, answer.json["values"]["limit"]) == (413, 10)
     assert (await ask(app, method="POST", chunks=[b"x" * 10])).json["size"] == 10
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_read() -> None:
-    app = guard(local=LOCAL, max_body_bytes=10)
+    app = guard(local=LOCAL, bodies=BodyLimits(others=10))
     assert (await ask(app, method="POST", headers=[("content-length", "11")], hangs=True, chunks=[])).status == 413
     for lengths in (["ten"], ["-1"], ["1", "2"], [""]):
         headers = [("content-length", length) for length in lengths]
@@ -302,7 +303,7 @@ async def test_a_refusal_takes_the_place_of_what_the_application_makes_of_it() -
             pass
 
     for app in (lenient, silent):
-        answer = await ask(guard(app, local=LOCAL, max_body_bytes=10), method="POST", chunks=[b"x" * 11])
+        answer = await ask(guard(app, local=LOCAL, bodies=BodyLimits(others=10)), method="POST", chunks=[b"x" * 11])
         assert answer.status == 413
 
 

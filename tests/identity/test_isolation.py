@@ -99,7 +99,7 @@ async def test_rest_hardened_and_mcp_left_open(server: Whole, alice: Tenant, mal
 
 
 async def test_a_filter_is_never_accepted_and_ignored(server: Whole, alice: Tenant) -> None:
-    whole_answer = await server.call("POST", "/v1/recall", alice.token, {"text": "harbour", "limit": 50})
+    whole_answer = await server.call("POST", "/v1/recall", alice.token, {"query": "harbour", "limit": 50})
     assert whole_answer.json["total"] >= 2
     matches_nothing: list[dict[str, Any]] = [
         {"kinds": ["summary"]}, {"states": ["retracted"]}, {"tiers": ["mid"], "kinds": ["message"]},
@@ -108,10 +108,10 @@ async def test_a_filter_is_never_accepted_and_ignored(server: Whole, alice: Tena
         {"until": "1990-01-01T00:00:00Z"}, {"as_of": "1990-01-01T00:00:00Z"}, {"known_at": "1990-01-01T00:00:00Z"},
     ]  # fmt: skip
     for filters in matches_nothing:
-        answer = await server.call("POST", "/v1/recall", alice.token, {"text": "harbour", **filters})
+        answer = await server.call("POST", "/v1/recall", alice.token, {"query": "harbour", **filters})
         assert (answer.status, answer.json["hits"]) == (200, []), filters
     for name in ("namespace", "user", "user_id", "agent", "filter", "where", "tenant", "topic"):
-        answer = await server.call("POST", "/v1/recall", alice.token, {"text": "harbour", name: "x"})
+        answer = await server.call("POST", "/v1/recall", alice.token, {"query": "harbour", name: "x"})
         assert answer.status == 422, name
     compatible = [
         {"session_id": {"eq": "none"}}, {"topics": {"any": ["none"]}}, {"entities": {"all": ["none"]}},
@@ -145,13 +145,13 @@ async def test_dedup_and_background_work_stay_inside_a_tenant(server: Whole) -> 
     for one in tenants:
         await server.call("POST", "/v1/memories", one.token, fact)
     await server.call("POST", "/v1/memories", tenants[0].token, {**fact, "value": "sushi"})
-    before = [(await server.call("POST", "/v1/recall", one.token, {"text": "harbour"})).json for one in tenants[1:]]
+    before = [(await server.call("POST", "/v1/recall", one.token, {"query": "harbour"})).json for one in tenants[1:]]
     await fill(server, tenants[0])
     await server.call("POST", "/v1/admin/settle", tenants[0].token, {})
     await server.call("DELETE", f"/v1/memories/{ids[0]}", tenants[0].token)
     await server.call("POST", "/v1/admin/settle", tenants[0].token, {})
     for one, mine, earlier in zip(tenants[1:], ids[1:], before, strict=True):
-        answer = await server.call("POST", "/v1/recall", one.token, {"text": "harbour"})
+        answer = await server.call("POST", "/v1/recall", one.token, {"query": "harbour"})
         assert [(hit["id"], hit["state"]) for hit in answer.json["hits"]] == [(mine, "active")]
         words = [[why for why in hit["why"] if why["signal"] == "words"] for hit in answer.json["hits"]]
         assert words == [[why for why in hit["why"] if why["signal"] == "words"] for hit in earlier["hits"]]
@@ -189,7 +189,7 @@ async def snapshot(server: Whole, one: Tenant) -> Any:
 async def test_metadata_of_a_caller_never_replaces_the_scope(server: Whole, alice: Tenant, mallory: Tenant) -> None:
     claims = {"namespace": "acme", "user": "alice", "user_id": "alice", "scope": {"user": "alice"}, "m": alice.canary}
     for filters in (claims, {"user_id": "alice"}, {"m": alice.canary}, {"namespace": "acme"}):
-        answer = await server.call("POST", "/v1/recall", mallory.token, {"text": "harbour", "metadata": filters})
+        answer = await server.call("POST", "/v1/recall", mallory.token, {"query": "harbour", "metadata": filters})
         assert answer.json["hits"] == []
     await server.call("POST", "/v1/memories", mallory.token, {"text": "harbour of mallory", "metadata": claims})
     message = {
@@ -200,7 +200,9 @@ async def test_metadata_of_a_caller_never_replaces_the_scope(server: Whole, alic
         "metadata": claims,
     }
     await server.call("POST", "/v1/messages", mallory.token, {"messages": [message]})
-    answer = await server.call("POST", "/v1/recall", alice.token, {"text": "mallory", "metadata": {"user_id": "alice"}})
+    answer = await server.call(
+        "POST", "/v1/recall", alice.token, {"query": "mallory", "metadata": {"user_id": "alice"}}
+    )
     assert answer.json["hits"] == []
 
 
@@ -260,7 +262,7 @@ async def test_no_filter_is_put_into_sql(server: Whole, alice: Tenant, mallory: 
         assert (await server.call("GET", "/v1/long-term-memory/x", mallory.token, user=text)).status == 404
         for made in (text,):
             token = await server.memhold.admin.tokens.create(namespace=made, user=made)
-            answer = await server.call("POST", "/v1/recall", token.secret, {"text": "harbour"})
+            answer = await server.call("POST", "/v1/recall", token.secret, {"query": "harbour"})
             assert (answer.status, answer.json["hits"]) == (200, [])
             assert (await server.memhold.admin.tokens.list(namespace=made))[0].scope == token.token.scope
     assert await snapshot(server, alice) == before
@@ -315,11 +317,12 @@ async def test_a_forget_that_reports_success_has_deleted(tmp_path: Path) -> None
         await server.call("POST", "/v1/long-term-memory/", one.token, record)
         gone = await server.call("DELETE", f"/v1/memories/{rest.json['memory']['id']}", one.token)
         assert gone.status == 200
-        assert (await server.tool("forget", one.token, id=tool.json["memory"]["id"])).status == 200
+        forgot = await server.tool("forget", one.token, item_id=tool.json["memory"]["id"])
+        assert forgot.json["result"]["isError"] is False, forgot.body
         assert (await server.call("DELETE", "/v1/long-term-memory", one.token, memory_ids="r")).status == 200
         await server.memhold.settle()
         for text in spoken.values():
-            found = await server.call("POST", "/v1/recall", one.token, {"text": text, "include_superseded": True})
+            found = await server.call("POST", "/v1/recall", one.token, {"query": text, "include_superseded": True})
             assert found.json["hits"] == []
             assert dict((await server.memhold.scope(namespace="acme", user="zoe").residue(text)).found) == {}
     assert files_with(tmp_path, "orchid of") == []
@@ -351,9 +354,13 @@ async def test_ids_belong_to_their_scope(server: Whole, alice: Tenant, mallory: 
     # The same id of a caller's own is another memory in another scope.
     mine = {"memories": [{"id": f"{alice.canary}-record", "text": "mine"}]}
     assert (await server.call("POST", "/v1/long-term-memory/", mallory.token, mine)).status == 200
-    for tool in ("correct", "forget", "memory_history"):
-        told = await server.tool(tool, mallory.token, id=memory, **({"value": "taken"} if tool == "correct" else {}))
+    for tool, given in (
+        ("correct", {"memory_id": memory, "value": "taken"}), ("forget", {"item_id": memory}),
+        ("memory_history", {"item_id": memory}),
+    ):  # fmt: skip
+        told = await server.tool(tool, mallory.token, **given)
         assert told.json["result"]["isError"]
+        assert "Use recall to find the id" in told.body.decode(), told.body
     assert await snapshot(server, alice) == before
 
 
@@ -398,7 +405,7 @@ async def test_no_canary_is_ever_found_elsewhere(tmp_path: Path, caplog: pytest.
                 heard[one.name] += [f"{answer.headers} {answer.body.decode()}" for _, answer in answers]
             for tool, arguments in (
                 ("recall", {"query": "harbour"}), ("get_context", {"query": "harbour"}), ("memory_status", {}),
-                ("memory_history", {"id": one.ids["memory_id"]}),
+                ("memory_history", {"item_id": one.ids["memory_id"]}),
             ):  # fmt: skip
                 heard[one.name].append((await server.tool(tool, one.token, **arguments)).body.decode())
             for method in ("resources/list", "resources/templates/list", "prompts/list", "tools/list"):

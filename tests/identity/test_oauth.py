@@ -272,7 +272,59 @@ async def test_a_key_that_was_taken_away_counts_no_longer_than_it_is_fresh(issue
     assert await check(late) is not None
     issuer.keys = [jwk(EC, "ec")]
     time.now += FRESH_SECONDS + 1
-    assert await check(late) is None
+    # Nobody waits for the issuer while a key is known: the first use asks it behind the answer.
+    assert await check(late) is not None
+    async with asyncio.timeout(10):
+        while await check(late) is not None:  # noqa: ASYNC110 - a task of the key set, which tells nobody
+            await asyncio.sleep(0)
+    assert issuer.asked == 2
+
+
+async def test_nobody_waits_for_an_issuer_that_hangs(issuer: Issuer, time: Time) -> None:
+    """Keys ten minutes old and an issuer that answers nothing: fifty valid tokens count at once, and are no flood."""
+    hangs, asked = asyncio.Event(), 0
+
+    async def fetch(_: str) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            await hangs.wait()
+        return {"keys": issuer.keys}
+
+    keys = KeySet(issuer.url, fetch=fetch, clock=time)
+    assert await keys.find("rsa") is not None
+    for age in (FRESH_SECONDS + 1, PAUSE_SECONDS + 1, STALE_SECONDS / 2):
+        time.now += age
+        found = asyncio.gather(*(keys.find("rsa") for _ in range(50)))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert found.done(), "a known key must not wait"
+        assert None not in found.result()
+    assert asked == 2
+    # Who brings a key that is not known waits, and whoever gives up takes the request of the others not with it.
+    new = [asyncio.ensure_future(keys.find("next")) for _ in range(3)]
+    await asyncio.sleep(0)
+    new[0].cancel()
+    issuer.keys = [jwk(RSA, "next")]
+    hangs.set()
+    assert all(await asyncio.gather(*new[1:]))
+    assert asked == 2
+
+
+@pytest.mark.parametrize("kind", ["JWE", "id_token+jwt", "logout+jwt", "dpop+jwt", "application/secevent+jwt", 7, ""])
+async def test_a_token_of_another_type_is_no_access_token(issuer: Issuer, time: Time, kind: Any) -> None:
+    check = door(issuer, time)
+    other = jwt.encode(claims(issuer), RSA, algorithm="RS256", headers={"kid": "rsa", "typ": kind or "x"})
+    assert await check(other) is None
+    for good in ("at+jwt", "JWT", "application/at+jwt", "AT+JWT"):
+        headers = {"kid": "rsa", "typ": good}
+        assert await check(jwt.encode(claims(issuer), RSA, algorithm="RS256", headers=headers)) is not None
+
+
+@pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
+@pytest.mark.parametrize("moment", [float("nan"), float("inf"), -float("inf"), 10**400, 1e300, [], {}], ids=repr)
+async def test_a_time_that_is_none(issuer: Issuer, time: Time, name: str, moment: Any) -> None:
+    assert await door(issuer, time)(signed(issuer, **{name: moment})) is None
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,9 @@ async def whole(location: str, *, host: str = "127.0.0.1", shut: bool = True, **
         mcp = mcp_app(memhold)
         metrics = Metrics()
         front = PathRouter(rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics, streams=streams)
-        door = Door(host=host, behind_proxy=host != "127.0.0.1", rate=FAST)
+        door = Door(
+            host=host, behind_proxy=host != "127.0.0.1", rate=FAST, failures=FAST, bytes_rate=FAST, work_rate=FAST
+        )
         guard = await guarded(front, memhold, door, now=datetime.now(UTC))
         begun, over = asyncio.Event(), asyncio.Event()
 

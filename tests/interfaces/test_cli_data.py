@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memhold.cli import frame as cli_frame
+from memhold.cli import output as cli_output
 
 from .conftest import CommandLine
 
@@ -54,7 +54,7 @@ def test_an_export_comes_back_equal(run: CommandLine, tmp_path: Path) -> None:
     assert report["format"] == "memhold"
 
     def held(db: str) -> object:
-        memories = run("list", "--all", "--db", db, "--json").json["items"]
+        memories = run("list", "--state", "any", "--db", db, "--json").json["items"]
         for memory in memories:
             memory.pop("number")
         messages = run("messages", "--session", "mon-plans", "--db", db, "--json").json["messages"]
@@ -132,7 +132,7 @@ def test_long_work_says_how_far_it_is_where_there_is_no_terminal(
 ) -> None:
     file = tmp_path / "long.jsonl"
     file.write_text("".join(json.dumps({"role": "user", "content": f"line {n}"}) + "\n" for n in range(700)))
-    monkeypatch.setattr(cli_frame, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(cli_output, "LINE_SECONDS", 0.0)
     told = [line for line in run("import", str(file)).err.splitlines() if line.startswith("import: ")]
     assert told[-1] == "import: 100%"
     assert not run("import", str(file), "--json", "--db", str(tmp_path / "b.db")).err

@@ -122,10 +122,10 @@ def test_on_a_terminal_it_asks(run: CommandLine, answer: str, code: int) -> None
     assert run("get", item).code == (1 if code == 0 else 0)
 
 
-def test_forget_takes_a_session_as_a_filter(run: CommandLine) -> None:
+def test_a_conversation_is_forgotten_by_its_name(run: CommandLine) -> None:
     run("add", "keep this", "--session", "s1")
     run("add", "drop this", "--session", "s2")
-    assert len(run("forget", "--session", "s2", "--yes", "--json").json["messages"]) == 1
+    assert len(run("forget", "--in-session", "s2", "--yes", "--json").json["messages"]) == 1
     assert "keep this" in run("recall").out
     assert "drop" not in run("recall").out
 

@@ -110,13 +110,29 @@ def test_summaries_are_found_by_words_and_time_and_page(run: CommandLine) -> Non
     found = run("summaries", "chess")
     assert "chess" in found.out.splitlines()[0]
     assert found.out.splitlines()[0].split("\t")[1] == "summary"
-    assert [hit["session"] for hit in run("summaries", "--session", "s2", "--json").json["hits"]] == ["s2"]
+    assert [hit["session"] for hit in run("summaries", "--in-session", "s2", "--json").json["hits"]] == ["s2"]
     page = run("summaries", "--limit", "2")
     assert "2 of 3; more with --offset 2" in page.err
     assert len(run("summaries", "--limit", "2", "--offset", "2").out.splitlines()) == 1
     assert run("summaries", "--until", "2020-01-01T00:00:00Z").out == ""
     assert len(run("summaries", "--since", "2020-01-01T00:00:00Z").out.splitlines()) == 3
     assert run("summaries", "--since", "yesterday").code == 2
+
+
+@pytest.mark.usefixtures("server")
+def test_what_a_model_made_is_undone_for_good_or_made_again(run: CommandLine) -> None:
+    said(run)
+    run.monkeypatch.setenv("MEMHOLD_CONSOLIDATION", "one")
+    [summary] = run("consolidate", "--json").json["summaries"]
+    [change, *_] = run("history", summary, "--json").json["changes"]
+    assert run("undo", change["id"], "--redo").code == 0
+    assert run("summaries", "--json").json["hits"] == []
+    assert run("settle").code == 0
+    [again] = run("summaries", "--json").json["hits"]
+    [change, *_] = run("history", again["id"], "--json").json["changes"]
+    assert run("undo", change["id"]).code == 0
+    assert run("settle").code == 0
+    assert run("summaries", "--json").json["hits"] == []
 
 
 @pytest.mark.parametrize("command", [("settle",), ("worker", "--once")], ids=" ".join)
@@ -166,7 +182,7 @@ def test_a_worker_lets_what_runs_end_when_it_is_stopped(
 MANY_STOPS = """
 import faulthandler, queue, signal, threading
 from random import Random
-from memhold.cli.work import _STOPS, _first_of, _signal_pipe, _signals
+from memhold.cli.due_work import _STOPS, _first_of, _signal_pipe, _signals
 
 faulthandler.dump_traceback_later(60, exit=True)
 main, turns = threading.main_thread().ident, queue.SimpleQueue()

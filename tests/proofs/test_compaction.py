@@ -11,7 +11,6 @@ from random import Random
 import pytest
 
 from memhold.compact.check import Source, account
-from memhold.compact.details import details, holds
 from memhold.errors import MemholdError, ModelError
 from memhold.ports.models import ChatReply
 from memhold.providers.chain import Chain, Link
@@ -22,6 +21,7 @@ from memhold.storage.postgres.store import PostgresStore
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing import FakeClock
 from memhold.testing.scripted import HashEmbedding
+from memhold.text.details import details, holds
 from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble

@@ -16,8 +16,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from benchmarks.measure import percentile
 
+from benchmarks.measure import percentile
 from memhold import AsyncMemhold
 from memhold.testing import ChaosServer
 from tests.proofs.conftest import FULL, NOTES

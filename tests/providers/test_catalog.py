@@ -26,12 +26,19 @@ def test_the_shipped_chains():
     catalog = load_catalog()
     assert [entry.name for entry in catalog.chain("conversation")] == ["claude-sonnet-4-6", "claude-sonnet-4-5"]
     groq = ["llama-3.3-70b-versatile", "qwen3-32b", "llama-4-scout"]
-    assert [entry.name for entry in catalog.chain("consolidation")] == [*groq, "gpt-4.1-mini", "claude-haiku-4-5"]
+    assert [entry.name for entry in catalog.chain("consolidation")] == groq
     assert {entry.name for entry in catalog.models.values() if entry.hidden} == set(groq)
     assert not set(groq) & {entry.name for entry in catalog.visible()}
     assert set(catalog.chains) == set(CHAINS)
     assert catalog.chain("embeddings")[0].embeds
     assert [note for note in catalog.notes if note.level != "info"] == []
+
+
+def test_no_shipped_entry_falls_back_to_another_vendor():
+    catalog = load_catalog()
+    for entry in catalog.models.values():
+        keys = {link.api_key_env for link in catalog.chain(entry.name)}
+        assert keys == {entry.api_key_env}, f"{entry.name} would send a conversation to a vendor nobody named"
 
 
 @pytest.mark.parametrize(

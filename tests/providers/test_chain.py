@@ -228,9 +228,10 @@ async def test_a_reply_that_is_no_answer_goes_to_the_next_and_never_to_the_same(
     assert len(prose.calls) == 2  # once in each of the two chains
 
 
-async def test_a_fault_of_the_check_is_not_swallowed(clock):
-    with pytest.raises(ZeroDivisionError):
-        await run(clock, a_chain(clock, Scripted("a")).ask(a_request(), lambda _: 1 / 0))
+async def test_a_fault_of_the_check_is_told_and_is_no_answer(clock, caplog):
+    outcome = await run(clock, a_chain(clock, Scripted("a")).ask(a_request(), lambda _: 1 / 0))
+    assert outcome.attempts[0].reason == "its answer cannot be read (ZeroDivisionError)"
+    assert "ZeroDivisionError" in caplog.text
 
 
 async def test_a_resting_first_link_leaves_its_attempts_to_the_next(clock):

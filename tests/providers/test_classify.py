@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memhold.providers.failures.classify import classify, classify_rows, is_unload
-from memhold.providers.failures.rules import RULES
+from memhold.providers.failures.rules import RULES, read_rules
 
 ROWS = [json.loads(line) for line in Path(__file__).with_name("errors.jsonl").read_text(encoding="utf-8").splitlines()]
 POISONS = [row for row in ROWS if row["class"] == "poison" and row["body"]]
@@ -274,3 +274,58 @@ def test_a_body_of_one_thing_over_and_over_is_read_once(part):
 def test_scripts_and_styles_of_a_page_are_no_words_of_it():
     page = "<html><script>var code = 429; // invalid api key</script><h1>502 Bad Gateway</h1><style>x{}</style></html>"
     assert classify("chat", 502, {}, page).cls == "retry"
+
+
+# ------------------------------------------------------------------------------------------------ the table is data
+
+RULE = """
+spoken_for = [401]
+[[rule]]
+name = "busy"
+class = "retry"
+why = "it is busy"
+codes = "busy verybusy"
+words = ['too busy', ['so ', 'busy']]
+not_statuses = ["spoken_for", 404]
+slow = true
+"""
+
+
+def test_a_rule_is_read_as_it_is_written():
+    (rule,) = read_rules(RULE)
+    assert (rule.name, rule.cls, rule.why, rule.slow, rule.refused) == ("busy", "retry", "it is busy", True, False)
+    assert rule.codes == {"busy", "verybusy"}
+    assert rule.words.pattern == "too busy|so busy"
+    assert (rule.statuses, rule.not_statuses, rule.kind) == (None, {401, 404}, None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('class = "retry"', 'class = "retries"', "no such class"),
+        ("slow = true", 'kind = "video"', "no such class or kind"),
+        ("slow = true", "slow = 1", "'slow' is unknown or not a bool"),
+        ("slow = true", "slwo = true", "'slwo' is unknown"),
+        ('why = "it is busy"', "", "why must be given"),
+        ('codes = "busy verybusy"', 'codes = "VeryBusy"', "VeryBusy"),
+        ("'too busy'", "'too (busy'", "a pattern cannot be read"),
+        ("'too busy'", "7", "words are patterns"),
+        ("'too busy'", "''", "none of them empty"),
+        ("404]", '"later"]', "not statuses of HTTP"),
+        ("404]", "4040]", "not statuses of HTTP"),
+        ("spoken_for = [401]", "spokenfor = [401]", "spokenfor"),
+    ],
+)
+def test_a_rule_that_cannot_be_used_is_refused_by_name(before, after, said):
+    assert before in RULE
+    with pytest.raises(ValueError, match=r".") as refused:
+        read_rules(RULE.replace(before, after))
+    assert said in str(refused.value)
+    assert "busy" in str(refused.value) or "spoken" in str(refused.value)
+
+
+def test_a_rule_that_looks_for_nothing_or_stands_twice_is_refused():
+    with pytest.raises(ValueError, match="looks for nothing"):
+        read_rules('[[rule]]\nname = "a"\nclass = "retry"\nwhy = "b"')
+    with pytest.raises(ValueError, match="twice"):
+        read_rules(RULE + RULE.partition("[401]")[2])

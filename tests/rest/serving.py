@@ -20,7 +20,14 @@ from memhold.testing import FakeClock
 from memhold.values.access_tokens import RIGHTS
 from memhold.values.records import Scope
 
-FAST = {"rate_per_second": 1e6, "rate_burst": 1_000_000}
+FAST = {
+    "rate_per_second": 1e6,
+    "rate_burst": 1_000_000,
+    "failed_per_second": 1e6,
+    "work_per_second": 1e6,
+    "work_burst": 1_000_000,
+    "failed_burst": 1_000_000,
+}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from memhold.server.metrics import Metrics
 from memhold.server.routing import READY_SECONDS, PathRouter
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.disk import FaultyDisk
-from memhold.verbs.admin import Admin
+from memhold.verbs.local_admin import LocalAdmin
 from memhold.wiring import assemble
 from memhold.wiring.settings import Settings
 from memhold.wiring.system import SystemClock
@@ -21,7 +21,12 @@ async def test_a_full_disk_is_not_ready_and_a_server_on_it_is_alive(tmp_path: Pa
     store = SqliteStore(str(tmp_path / "secret-name.db"), clock=clock, vfs=disk.name)
     runtime = assemble(store, clock=clock, settings=Settings(worker=False))
     front = PathRouter(
-        rest=echo, mcp=echo, admin=lambda: Admin(runtime), metrics=Metrics(), streams=Streams(), clock=lambda: now[0]
+        rest=echo,
+        mcp=echo,
+        admin=lambda: LocalAdmin(runtime),
+        metrics=Metrics(),
+        streams=Streams(),
+        clock=lambda: now[0],
     )
     assert (await ask(front, "/readyz")).status == 200
     disk.room = 0

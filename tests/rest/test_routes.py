@@ -26,7 +26,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("get", "/v1/memories"): ("read", None),
     ("get", "/v1/memories/{memory_id}"): ("read", None),
     ("delete", "/v1/memories/{memory_id}"): ("write", None),
-    ("get", "/v1/memories/{memory_id}/history"): ("read", None),
+    ("get", "/v1/memories/{item_id}/history"): ("read", None),
     ("post", "/v1/memories/{memory_id}/correct"): ("write", {"value": "x"}),
     ("post", "/v1/memories/{memory_id}/pin"): ("write", None),
     ("post", "/v1/memories/{memory_id}/unpin"): ("write", None),
@@ -35,10 +35,12 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("post", "/v1/retain"): ("write", {"most": 1}),
     ("get", "/v1/suspicions"): ("read", None),
     ("post", "/v1/suspicions/{suspicion_id}/settle"): ("write", {"verdict": "same"}),
-    ("post", "/v1/recall"): ("read", {"text": "hello"}),
+    ("post", "/v1/recall"): ("read", {"query": "hello"}),
     ("get", "/v1/summaries"): ("read", None),
     ("post", "/v1/context"): ("read", {}),
     ("get", "/v1/status"): ("read", None),
+    ("get", "/v1/sessions"): ("read", None),
+    ("post", "/v1/fence"): ("read", {"ids": ["mem_1"], "lines": ["Likes tea"]}),
     ("get", "/v1/scope"): (None, None),
     ("get", "/v1/changes"): ("read", None),
     ("get", "/v1/changes/stream"): ("read", None),
@@ -96,6 +98,7 @@ async def test_ids_of_others_are_not_found_on_any_route(server: Live) -> None:
     ids = {
         "message_id": message,
         "memory_id": told.memory.id,
+        "item_id": told.memory.id,
         "change_id": told.receipt.change_ids[0],
         "suspicion_id": "sus_1",
     }
@@ -134,12 +137,12 @@ async def test_the_scope_is_the_tokens_and_nothing_else(server: Live) -> None:
         async with server.client(token, cookies=asked.pop("cookies", None)) as http:
             for path in ("/v1/memories", "/v1/changes", "/v1/export", "/v1/status", "/v1/summaries", "/v1/messages"):
                 assert "canary" not in (await http.get(path, **asked)).text
-            answer = await http.post("/v1/recall", json={"text": "canary"}, **asked)
+            answer = await http.post("/v1/recall", json={"query": "canary"}, **asked)
             # What looks like a scope in the query is refused; in a header it is nothing.
             assert answer.status_code == 422 if "params" in asked else answer.json()["total"] == 0
     async with server.client(token) as http:
         for name in ("user", "namespace", "agent"):
-            assert (await http.post("/v1/recall", json={"text": "canary", name: "alice"})).status_code == 422
+            assert (await http.post("/v1/recall", json={"query": "canary", name: "alice"})).status_code == 422
 
 
 async def test_a_client_may_only_ask_for_the_scope_of_its_token(server: Live) -> None:
@@ -232,7 +235,7 @@ async def test_bodies_are_bounded_and_must_be_json(server: Live) -> None:
         deep = "[" * 100_000 + "]" * 100_000
         bodies: list[tuple[bytes, dict[str, str], set[int]]] = [
             (b"{", {"content-type": JSON}, {422}), (b"\xff\xfe", {"content-type": JSON}, {422}), (b"", {"content-type": JSON}, {422}),
-            (b'{"messages": ' + deep.encode() + b"}", {"content-type": JSON}, {422}), (b'{"messages": [NaN]}', {"content-type": JSON}, {422}),
+            (b'{"messages": ' + deep.encode() + b"}", {"content-type": JSON}, {413}), (b'{"messages": [NaN]}', {"content-type": JSON}, {422}),
             (b'{"messages": ' + b"9" * 5000 + b"}", {"content-type": JSON}, {422}), (b"role=user", {"content-type": "text/plain"}, {422}),
             (b'{"messages": []}', {}, {422}), (b"null", {"content-type": JSON}, {422}), (b"[]", {"content-type": JSON}, {422}),
         ]  # fmt: skip

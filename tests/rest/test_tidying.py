@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from memhold.faces.rest import compact as rest_compact
+from memhold.faces.rest import items as rest_items
 from memhold.ports.models import ChatReply, ChatRequest
 from tests.compaction.worlds import Judge, merged
 from tests.rest.serving import live
@@ -42,7 +42,7 @@ async def test_a_run_is_shown_then_done_and_can_be_undone() -> None:
 
 
 async def test_a_run_that_takes_too_long_is_said_and_stays_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rest_compact, "LONGEST_WAIT", 0.5)
+    monkeypatch.setattr(rest_items, "LONGEST_WAIT", 0.5)
     async with live(compaction=Stuck()) as server:
         token = await server.token(user="alice")
         alice = (await server.opened(user="alice")).scope(user="alice")

@@ -46,7 +46,7 @@ for wrong in ("", "another key"):
     else:
         raise AssertionError("opened without the key")
 with Memhold.open(path, key="a 'quoted' key", worker=False) as mem:
-    assert "quoted" not in repr(mem._core._runtime)
+    assert "quoted" not in repr(mem._core._store._runtime)
     assert mem.scope(user="alice").recall("heron").total == 1
 try:
     Memhold.restore(copy, back)

@@ -73,7 +73,7 @@ async def test_two_that_take_turns_on_one_file_see_each_other(tmp_path: Path) ->
         assert sorted(message.number for message in messages) == list(range(24))
         found = await scopes[1].recall("banana", limit=50)
         assert sum("banana" in hit.text for hit in found.hits) == 12
-        changes = await one._runtime.store.read(ALICE, lambda tx: tx.changes())
+        changes = await one._store._runtime.store.read(ALICE, lambda tx: tx.changes())
         assert [change.seq for change in changes] == list(range(1, 13))
 
 
@@ -118,7 +118,7 @@ async def test_what_upkeep_writes_is_read_again(store: SqliteStore) -> None:
 async def test_what_is_known_is_bounded(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathered, "_MOST_KNOWN", 4)
     async with AsyncMemhold.open(store.facts.location, worker=False) as mem:
-        writer = mem._runtime.store._writer  # type: ignore[attr-defined]
+        writer = mem._store._runtime.store._writer  # type: ignore[attr-defined]
         for number in range(20):
             await mem.scope(user="alice", session=f"s{number}").add(said("hello"))
             assert len(writer._known.sessions) <= 6

@@ -567,7 +567,7 @@ async def test_a_store_with_an_index_moves_to_a_file_and_back(
     file, other = str(tmp_path / "a.db"), databases.take()
     databases.server.sql("CREATE EXTENSION vector", _name(other))
     monkeypatch.setenv("MEMHOLD_POSTGRES_HNSW_FROM", "128")
-    settings = {"clock": FakeClock(), "worker": False, "postgres_hnsw_from": 128}
+    settings = {"worker": False, "postgres_hnsw_from": 128}
     try:
         async with AsyncMemhold.open(database, **settings) as mem:
             scope = mem.scope(user="alice", session="s")

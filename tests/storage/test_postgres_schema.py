@@ -44,7 +44,7 @@ async def test_many_who_open_an_empty_database_make_one_store(database: str) -> 
     async def opened(number: int) -> bytes:
         async with AsyncMemhold.open(database, worker=False) as mem:
             await mem.scope(user="alice").remember(f"note {number}")
-            return mem._runtime.store.facts.secret
+            return mem._store._runtime.store.facts.secret
 
     secrets = await asyncio.gather(*(opened(number) for number in range(6)))
     assert len(set(secrets)) == 1

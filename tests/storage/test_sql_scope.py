@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from memhold.storage.sql.blocks import Statement, load, parse
+from memhold.storage.sql.blocks import Statement, load_dialect, parse
 
-STATEMENTS = load("memhold.storage.sqlite")
+STATEMENTS = load_dialect("memhold.storage.sqlite")
 EVERY = {
     f"{dialect}:{name}": sql
     for dialect in ("sqlite", "postgres")
-    for name, sql in load(f"memhold.storage.{dialect}").items()
+    for name, sql in load_dialect(f"memhold.storage.{dialect}").items()
 }
 ONE_NAMESPACE = {"read_change_seq", "put_change_seq", "lock_namespace", "add_namespace", "put_mark"}
 SCOPED = {

@@ -1,23 +1,24 @@
-"""Reading a model's reply strictly: the demanded call, plain texts, and nothing that an API says of itself. Pure.
+"""Reading a model's reply: the demanded call in any envelope, plain texts, nothing that an API says of itself. Pure.
 
-Two slips are mended because they lose nothing: the arguments as JSON in a fence of the text, and the arguments encoded
-twice. A fault's reason is a shape, never content.
+Envelopes are taken off because that loses nothing. A fault's reason is a shape, never content.
 """
 
 from __future__ import annotations
 
-import json
-import re
+import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from memhold.asking.boilerplate import is_error, is_refusal, without_thought
-from memhold.ports.models import ChatReply
+from memhold.asking.envelopes import decoded, objects_in, unwrapped
+from memhold.ports.models import ChatReply, Tool
 from memhold.text.compare import canonical_text
 
-__all__ = ["Fault", "arguments_of", "honest", "labels_of", "text_of"]
+__all__ = ["Fault", "arguments_of", "honest", "labels_of", "legible", "text_of"]
 
 MAX_LABEL = 100
+_UNSEEN: Final = frozenset("\ufffd\u115f\u1160\u3164\uffa0\u2800")
+"""The replacement character, and letters that Unicode gives no shape: Hangul fillers and the empty Braille cell."""
 
 
 class Fault(Exception):
@@ -28,45 +29,55 @@ class Fault(Exception):
         self.refused = refused
 
 
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(?P<json>\{.*\})\s*\n```\s*\Z", re.DOTALL)
-
-
-def arguments_of(reply: ChatReply, tool: str) -> Mapping[str, Any]:
-    """The arguments of the one demanded call.
+def arguments_of(reply: ChatReply, tool: Tool) -> Mapping[str, Any]:
+    """The arguments of the one demanded call, or of the call that a model wrote as text in its place.
 
     Raises:
-        Fault: the reply is no such call, or its arguments are no object.
+        Fault: the reply holds no such call, or its arguments are no object.
     """
     if reply.finish == "length":
         raise Fault("stopped at the token limit")
     if not reply.tool_calls:
-        fence = _FENCE.match(reply.text)
-        if fence is None:
-            if is_refusal(reply.text):
-                raise Fault("refused in words", refused=True)
-            raise Fault(f"did not call {tool}" if reply.text.strip() else "an empty reply")
-        return _object(fence["json"])
-    if any(call.name != tool for call in reply.tool_calls):
+        return _written(reply.text, tool)
+    if any(call.name != tool.name for call in reply.tool_calls):
         raise Fault("called another tool")
-    found = [_object(call.arguments) for call in reply.tool_calls]
-    if any(one != found[0] for one in found):
-        raise Fault(f"called {tool} more than once")
+    found = [_object(call.arguments, tool) for call in reply.tool_calls]
+    if any(one != found[0] for one in found[1:]):
+        raise Fault(f"called {tool.name} more than once")
     return found[0]
 
 
-def _object(arguments: Any) -> Mapping[str, Any]:
-    for _ in range(2):
-        if not isinstance(arguments, str):
-            break
-        try:
-            arguments = json.loads(arguments)
-        except ValueError:
-            raise Fault("arguments are no JSON") from None
-    if not isinstance(arguments, Mapping):
-        raise Fault(f"arguments are a {type(arguments).__name__}, not an object")
-    if not arguments:
+def _written(text: str, tool: Tool) -> Mapping[str, Any]:
+    """The call that stands in a text: the fullest, where a model wrote an example in front of it."""
+    found = [one for value in objects_in(text) if (one := _arguments(value, tool)) is not None]
+    if found:
+        return max(found, key=lambda one: sum(name in one for name in tool.parameters.get("properties", ())))
+    if is_refusal(text):
+        raise Fault("refused in words", refused=True)
+    raise Fault(f"did not call {tool.name}" if text.strip() else "an empty reply")
+
+
+def _arguments(value: Any, tool: Tool) -> Mapping[str, Any] | None:
+    schema = tool.parameters
+    return unwrapped(value, tool.name, schema.get("properties", ()), schema.get("required", ()))
+
+
+def _object(arguments: Any, tool: Tool) -> Mapping[str, Any]:
+    if isinstance(arguments, str):
+        found = (one for value in objects_in(arguments) if (one := _arguments(value, tool)) is not None)
+        return _given(next(found, decoded(arguments)), tool)
+    return _given(arguments, tool)
+
+
+def _given(arguments: Any, tool: Tool) -> Mapping[str, Any]:
+    if arguments is None:
+        raise Fault("arguments are no JSON")
+    if arguments in ({}, []):
         raise Fault("arguments are empty")
-    return arguments
+    found = _arguments(arguments, tool)
+    if found is None:
+        raise Fault(f"arguments are a {type(arguments).__name__} without what was asked for")
+    return found
 
 
 def text_of(value: Any, name: str, most: int) -> str:
@@ -80,8 +91,10 @@ def text_of(value: Any, name: str, most: int) -> str:
     text = without_thought(value.replace("\0", ""))
     if text is None:
         raise Fault(f"{name} holds reasoning without an end")
-    if not text or any(0xD800 <= ord(c) <= 0xDFFF for c in text):
-        raise Fault(f"{name} is blank" if not text else f"{name} is no valid text")
+    if not legible(text):
+        raise Fault(f"{name} is blank")
+    if any(0xD800 <= ord(c) <= 0xDFFF for c in text):
+        raise Fault(f"{name} is no valid text")
     if len(text) > most:
         raise Fault(f"{name} has {len(text)} characters, over {most}")
     honest(text)
@@ -103,6 +116,14 @@ def labels_of(value: Any, name: str, most: int) -> tuple[str, ...]:
         text = text_of(label, f"one of {name}", MAX_LABEL)
         found.setdefault(canonical_text(text).casefold(), canonical_text(text))
     return tuple(found.values())
+
+
+def legible(text: str) -> bool:
+    """Whether a text says anything: a letter, a digit or a sign that is seen, in any script.
+
+    Characters of no width, controls, combining marks alone and the replacement character say nothing.
+    """
+    return any(char not in _UNSEEN and unicodedata.category(char)[0] not in "ZCM" for char in text)
 
 
 def honest(text: str) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memhold.cli.frame import Frame, clean, command, opened, table
+from memhold.cli.options import CommonOptions, command, opened
+from memhold.cli.output import clean, table
 from memhold.values.access_tokens import RIGHTS, Right
 
 if TYPE_CHECKING:
@@ -58,16 +59,16 @@ def token_command() -> None:
 @click.option("--can", "rights", type=_Rights(), default="read,write", metavar="RIGHTS", help="read, write, admin.")
 @click.option("--expires", type=_Life(), metavar="TIME", help="12h, 90d, 8w. [default: never]")
 @click.option("--label", default="", show_default=False, metavar="TEXT", help="What it is for.")
-def token_create(frame: Frame, *, rights: tuple[Right, ...], expires: timedelta | None, label: str) -> None:
+def token_create(common: CommonOptions, *, rights: tuple[Right, ...], expires: timedelta | None, label: str) -> None:
     """Make a token for the scope of --namespace, --user and --agent.
 
     The token is printed once and kept nowhere: the store holds a keyed hash of it.
     """
-    with opened(frame, create=True) as (mem, _):
+    with opened(common, create=True) as (mem, _):
         made = mem.admin.tokens.create(
-            namespace=frame.namespace,
-            user=frame.user,
-            agent=frame.agent,
+            namespace=common.namespace,
+            user=common.user,
+            agent=common.agent,
             rights=rights,
             label=label,
             expires_in=expires,
@@ -77,7 +78,7 @@ def token_create(frame: Frame, *, rights: tuple[Right, ...], expires: timedelta 
         click.echo(made.secret)
         click.echo(f"{_line(made.token)}; it is shown this once", err=True)
 
-    frame.show(made, people)
+    common.show(made, people)
 
 
 def _line(token: AccessToken) -> str:
@@ -98,10 +99,10 @@ def _state(token: AccessToken) -> str:
 
 @command("list", example="memhold token list --namespace acme")
 @click.option("--all", "everybody", is_flag=True, help="The tokens of every namespace.")
-def token_list(frame: Frame, *, everybody: bool) -> None:
+def token_list(common: CommonOptions, *, everybody: bool) -> None:
     """List the tokens of the namespace, without their secrets."""
-    with opened(frame) as (mem, _):
-        found = mem.admin.tokens.list(namespace=None if everybody else frame.namespace)
+    with opened(common) as (mem, _):
+        found = mem.admin.tokens.list(namespace=None if everybody else common.namespace)
 
     def people() -> None:
         names = ("id", "scope", "rights", "last used", "state", "label")
@@ -118,19 +119,19 @@ def token_list(frame: Frame, *, everybody: bool) -> None:
         ]
         table(names, rows, wide=len(names) - 1)
         if not found:
-            where = "" if everybody else f" in the namespace {frame.namespace!r}; --all lists those of every namespace"
+            where = "" if everybody else f" in the namespace {common.namespace!r}; --all lists those of every namespace"
             click.echo(f"No tokens{where}.")
 
-    frame.show({"tokens": found}, people)
+    common.show({"tokens": found}, people)
 
 
 @command("revoke", example="memhold token revoke b2xk7qd3mzn4afwe", resume="Run it again: it changes nothing twice.")
 @click.argument("token")
-def token_revoke(frame: Frame, *, token: str) -> None:
+def token_revoke(common: CommonOptions, *, token: str) -> None:
     """Revoke a token by its id, at once and for every process."""
-    with opened(frame) as (mem, _):
+    with opened(common) as (mem, _):
         revoked = mem.admin.tokens.revoke(token)
-    frame.show(revoked, lambda: click.echo(f"revoked {_line(revoked)}"))
+    common.show(revoked, lambda: click.echo(f"revoked {_line(revoked)}"))
 
 
 for _each in (token_create, token_list, token_revoke):

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memhold.cli.frame import Frame, clean, command, opened
+from memhold.cli.declared_commands import by_hand
+from memhold.cli.options import CommonOptions, opened
+from memhold.cli.output import clean
 from memhold.values.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -16,33 +18,27 @@ if TYPE_CHECKING:
 
 __all__ = ["context_command"]
 
-_STRATEGIES = ["adaptive", "full_history", "memory_first"]
+_TAKES = ("budget", "reserve", "strategy", "shape", "query", "tail", "crossover_turn_threshold", "model")
 
 
-@command("context", example='memhold context "what did we decide" --user alice --session s1')
-@click.argument("message", default="")
+@by_hand("context", takes=_TAKES)
+@click.argument("message", default="", metavar="[MESSAGE]", help="The user's new message; nothing is stored.")
 @click.option("--system", default="", help="Instructions to put in front.")
 @click.option("--messages", "path", type=click.Path(exists=True, dir_okay=False), help="JSON list of messages instead.")
-@click.option("--budget", type=int, default=8000, show_default=True, help="Tokens in all.")
-@click.option("--reserve", type=int, default=None, help="Tokens kept back for the answer (default: an eighth).")
-@click.option("--strategy", type=click.Choice(_STRATEGIES), default="adaptive", show_default=True)
-@click.option("--shape", type=click.Choice(["openai", "anthropic"]), default="openai", show_default=True)
-@click.option("--query", default=None, help="What memory is asked for (default: the newest message).")
-@click.option("--model", default=None, help="The model that is asked: its tokenizer counts where it is installed.")
-def context_command(frame: Frame, message: str, system: str, path: str | None, **asked: Any) -> None:
+def context_command(
+    common: CommonOptions, given: dict[str, Any], *, message: str, system: str, path: str | None
+) -> None:
     """Show the messages to send, within a budget.
 
-    They hold the session's window and what memory knows of it.
-
-    MESSAGE is the user's new one; nothing is stored. Exit code 3 where a part could not be asked; the rest
+    They hold the session's window and what memory knows of it. Exit code 3 where a part could not be asked; the rest
     is printed.
     """
-    given: list[Any] = [{"role": "system", "content": system}] if system else []
-    given += _read(Path(path)) if path else []
-    given += [{"role": "user", "content": message}] if message else []
-    with opened(frame) as (_, scope):
-        found = scope.context(given, **asked)
-    frame.show(found, lambda: _say(found))
+    messages: list[Any] = [{"role": "system", "content": system}] if system else []
+    messages += _read(Path(path)) if path else []
+    messages += [{"role": "user", "content": message}] if message else []
+    with opened(common) as (_, scope):
+        found = scope.context(messages, **given)
+    common.show(found, lambda: _say(found))
     if found.degraded:
         raise click.exceptions.Exit(3)
 

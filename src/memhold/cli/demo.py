@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memhold.cli.frame import Frame, clean, command
+from memhold.cli.options import CommonOptions, command
+from memhold.cli.output import clean
 
 if TYPE_CHECKING:
     from memhold.faces.python.open import Memhold
@@ -65,13 +66,13 @@ class Stage:
 
 
 @command("demo", example="memhold demo", resume="Its folder is removed; start it again.")
-def demo_command(frame: Frame) -> None:
+def demo_command(common: CommonOptions) -> None:
     """See what it does, in a minute.
 
     On a bundled conversation, in a folder of its own that is removed; no model and no network are needed. Exit code 1
     where anything that is promised does not hold.
     """
-    stage = Stage(quiet=frame.as_json)
+    stage = Stage(quiet=common.as_json)
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="memhold-demo-"))
     try:
@@ -81,7 +82,7 @@ def demo_command(frame: Frame) -> None:
     seconds = round(time.monotonic() - began, 1)
     answer = {"ok": stage.passed, "seconds": seconds, "checks": stage.checks}
     done = sum(check["ok"] for check in stage.checks)
-    frame.show(answer, lambda: click.echo(f"\n{done} of {len(stage.checks)} promises held, in {seconds} s."))
+    common.show(answer, lambda: click.echo(f"\n{done} of {len(stage.checks)} promises held, in {seconds} s."))
     if not stage.passed:
         raise click.exceptions.Exit(1)
 

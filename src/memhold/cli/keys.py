@@ -1,4 +1,4 @@
-"""`memhold keys`: why two keys are or are not one concept; `memhold suspicions`: what a person should settle."""
+"""`memhold keys`: why two keys are or are not one concept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memhold.cli.frame import Frame, clean, command, opened
+from memhold.cli.options import CommonOptions, command
+from memhold.cli.output import clean
 from memhold.facts.keys import (
     Key,
     Pair,
@@ -21,13 +22,12 @@ from memhold.facts.keys import (
     pairs_from,
     threshold_of,
 )
-from memhold.values.answers import OpenSuspicion
 from memhold.values.errors import UnreadableImport
 
 if TYPE_CHECKING:
     from memhold.ports.models import EmbeddingModel
 
-__all__ = ["judged", "keys_command", "suspicion_line", "suspicions_command"]
+__all__ = ["judged", "keys_command"]
 
 BATCH = 64
 
@@ -86,7 +86,7 @@ def keys_command() -> None:
     "--threshold", type=click.FloatRange(0, 1), help="Judge with this one. [default: the one shipped for the embedding]"
 )
 def keys_compare(
-    frame: Frame, *, keys: tuple[str, ...], pairs: Path | None, embedding: str, threshold: float | None
+    common: CommonOptions, *, keys: tuple[str, ...], pairs: Path | None, embedding: str, threshold: float | None
 ) -> None:
     """Say whether two keys are one concept, and why.
 
@@ -103,7 +103,7 @@ def keys_compare(
         model = key_embedding(embedding)
     if pairs is not None:
         report = judged(_read_pairs(pairs), model, threshold)
-        frame.show(report, lambda: _show_report(report))
+        common.show(report, lambda: _show_report(report))
         return
     a, b = (canonical(None, key) for key in keys)
     similarity = None if model is None else _similarities([Pair(a=a, b=b, label="same")], model)(a, b)
@@ -121,7 +121,7 @@ def keys_compare(
         "liftable": verdict.liftable,
         "similarity": None if similarity is None else round(similarity, 4),
     }
-    frame.show(answer, lambda: click.echo(f"{verdict.same} · {verdict.rule} · {clean(verdict.reason, 300)}"))
+    common.show(answer, lambda: click.echo(f"{verdict.same} · {verdict.rule} · {clean(verdict.reason, 300)}"))
 
 
 keys_command.add_command(keys_compare)
@@ -146,51 +146,3 @@ def _show_report(report: Mapping[str, Any]) -> None:
         for row in report[name]:
             line = f"{row['a']} / {row['b']}: {row['rule']}: {row['reason']}"
             click.echo(f"{name.replace('_', ' ')}: {clean(line, 300)}")
-
-
-@click.group("suspicions", epilog="Example: memhold suspicions list --user alice")
-def suspicions_command() -> None:
-    """List and settle what only you can know."""
-
-
-@command("list", example="memhold suspicions list --user alice")
-@click.option("--settled", is_flag=True, help="Show settled ones too.")
-def suspicions_list(frame: Frame, *, settled: bool) -> None:
-    """List keys that may be one concept, and what speaks against your own word."""
-    with opened(frame) as (_, scope):
-        found = scope.suspicions(settled=settled)
-
-    def people() -> None:
-        for suspicion in found:
-            click.echo(suspicion_line(suspicion))
-        if not found:
-            click.echo("Nothing to settle.")
-
-    frame.show({"suspicions": found}, people)
-
-
-def suspicion_line(suspicion: OpenSuspicion) -> str:
-    """A suspicion on one line: its id, what the two memories say, and the verdict where there is one."""
-    one = suspicion.suspicion
-    between = "speaks against" if one.kind == "contradiction" else "may be the same as"
-    verdict = "" if one.settled is None else f" · settled: {one.settled}"
-    return f"{one.id} · {clean(suspicion.memory.text, 100)} · {between} · {clean(suspicion.other.text, 100)}{verdict}"
-
-
-def _settling(verdict: str, about: str) -> click.Command:
-    @command(verdict, example=f"memhold suspicions {verdict} sus_… --user alice")
-    @click.argument("suspicion")
-    def settle(frame: Frame, *, suspicion: str) -> None:
-        with opened(frame) as (_, scope):
-            receipt = scope.settle_suspicion(suspicion, verdict)  # type: ignore[arg-type]  # one of the two, below
-        frame.show(receipt, lambda: click.echo(f"settled as {verdict}; memhold undo {receipt.change_ids[0]} undoes it"))
-
-    settle.help = about
-    return settle
-
-
-suspicions_command.add_command(suspicions_list)
-suspicions_command.add_command(
-    _settling("same", "Make two keys one concept, or take a contradicting statement as your own word.")
-)
-suspicions_command.add_command(_settling("different", "Keep two keys apart for good, or leave what you told as it is."))

@@ -1,4 +1,6 @@
-"""The command line: `memhold`. Subcommands are loaded when they are used, so help and completion stay quick.
+"""The command line: `memhold`. The commands of verbs follow from their declarations, the others stand in `OTHERS`.
+
+What a command needs is loaded when it is used, so help and completion stay quick.
 
 Exit codes: 0 fine, 1 failed, 2 usage, 3 a degraded answer (which is printed), 130 stopped by Ctrl-C.
 """
@@ -15,68 +17,75 @@ from typing import Any
 import click
 
 from memhold._version import __version__
-from memhold.cli.frame import common_options, failed_line, frame_of, resume_hint
+from memhold.cli.options import common_options, options_of, resume_hint
+from memhold.cli.output import failed_line
+from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.scope import FACTS, MEMORY, MOVING, STORE, AsyncScope
 
-__all__ = ["COMMANDS", "cli", "main"]
+__all__ = ["BY_HAND", "OTHERS", "VERBS", "cli", "main", "sections"]
 
-COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "Memory": {
-        "add": ("write", "Append messages to a session's journal."),
-        "remember": ("write", "Remember a note or a fact."),
-        "recall": ("read", "Find messages and current memories."),
-        "correct": ("write", "Replace what was never true."),
-        "forget": ("forget", "Forget for good, or hide."),
-        "history": ("read", "Show every change that touched an item."),
-        "undo": ("write", "Undo a change, as a new change."),
-        "pin": ("write", "Keep a memory long-term."),
-        "unpin": ("write", "Take a pin away."),
-        "get": ("read", "Show one message or memory."),
-        "list": ("read", "List memories, oldest first."),
-        "messages": ("read", "Show a session's messages."),
-        "end-session": ("write", "Close a session; its window is kept, searchable."),
-        "context": ("context", "Show the messages to send, within a budget."),
-        "compact": ("work", "Merge notes that say the same, now."),
-        "retain": ("work", "List what is past your rules, or hide it."),
-        "consolidate": ("work", "Read what waits with a model, now."),
-        "summaries": ("work", "Show what happened, window by window, or by day, week or month."),
+BY_HAND: Mapping[str, str] = {
+    "add": "add",
+    "forget": "forget",
+    "context": "context",
+    "suspicions": "suspicions",
+    "status": "store_care",
+    "residue": "store_care",
+    "consolidate": "tidying",
+    "compact": "tidying",
+    "retain": "tidying",
+    "import": "import_export",
+    "export": "import_export",
+}
+"""Commands of verbs whose declaration calls them irregular, and the module that has each; all others follow from it."""
+
+OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    FACTS: {"keys": ("keys", "Explain when two keys are one concept.")},
+    MOVING: {
+        "backup": ("store_care", "Copy the store while others write."),
+        "migrate": ("store_care", "Copy a whole store to another place."),
+        "restore": ("store_care", "Put a backup in the store's place."),
     },
-    "Facts": {
-        "keys": ("keys", "Explain when two keys are one concept."),
-        "suspicions": ("keys", "List and settle what only you can know."),
-    },
-    "Moving data": {
-        "import": ("move", "Bring a file of conversations in."),
-        "export": ("move", "Write a scope to a file or to Markdown."),
-        "backup": ("keep", "Copy the store while others write."),
-        "migrate": ("keep", "Copy a whole store to another place."),
-        "restore": ("keep", "Put a backup in the store's place."),
-    },
-    "Looking after the store": {
-        "status": ("read", "Show what a scope holds and what is due."),
-        "usage": ("keep", "Show what each namespace holds."),
-        "doctor": ("keep", "Look for damage, and say what to do."),
-        "settle": ("work", "Do due work now."),
-        "worker": ("work", "Do due work until stopped."),
-        "reindex": ("keep", "Build derived indexes anew."),
+    STORE: {
+        "usage": ("store_care", "Show what each namespace holds."),
+        "doctor": ("store_care", "Look for damage, and say what to do."),
+        "settle": ("due_work", "Do due work now."),
+        "worker": ("due_work", "Do due work until stopped."),
+        "reindex": ("store_care", "Build derived indexes anew."),
         "token": ("access_tokens", "Make, list and revoke tokens for a server."),
-        "residue": ("forget", "Look for a text's bytes in the store's files."),
     },
     "Serving": {
         "serve": ("serve", "Serve the store over HTTP."),
         "mcp": ("mcp", "Serve memory to an agent over MCP, on standard input and output."),
     },
     "Models": {
-        "models": ("wired", "List the models of the catalog."),
-        "chaos": ("wired", "Serve models that fail like real ones."),
+        "models": ("models", "List the models of the catalog."),
+        "chaos": ("chaos", "Serve models that fail like real ones."),
     },
     "Getting started": {
         "demo": ("demo", "See what it does, in a minute."),
-        "completion": ("keep", "Print the shell's completion script."),
+        "completion": ("completion", "Print the shell's completion script."),
     },
 }
-"""Every subcommand by section: the module that has it, and its line in the help (a test compares the two)."""
+"""Commands that are no verb of a scope, by section: the module that has each, and its line in the help."""
 
-_PLACES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}
+VERBS: Mapping[str, Verb] = {
+    verb.command.name: verb for verb in verbs_of(AsyncScope).values() if verb.command is not None
+}
+"""The verbs that have a command, by its name."""
+
+_PLACES = {**BY_HAND} | {name: module for section in OTHERS.values() for name, (module, _) in section.items()}
+
+
+def sections() -> Mapping[str, Mapping[str, str]]:
+    """The line of every command, by section, in the order of the help."""
+    found: dict[str, dict[str, str]] = {section: {} for section in (MEMORY, *OTHERS)}
+    for name, verb in VERBS.items():
+        assert verb.command is not None  # noqa: S101 - those that have one
+        found.setdefault(verb.command.section, {})[name] = verb.command.line
+    for section, commands in OTHERS.items():
+        found.setdefault(section, {}).update({name: line for name, (_, line) in commands.items()})
+    return found
 
 
 @contextlib.contextmanager
@@ -101,19 +110,22 @@ class _Sections(click.Group):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click gives it
-        return list(_PLACES)
+        return [name for commands in sections().values() for name in commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        module = _PLACES.get(cmd_name)
-        if module is None:
+        if (module := _PLACES.get(cmd_name)) is not None:
+            found: click.Command = getattr(import_module(f"memhold.cli.{module}"), _attribute(cmd_name))
+            return found
+        if (verb := VERBS.get(cmd_name)) is None or verb.command is None:
             return None
-        found: click.Command = getattr(import_module(f"memhold.cli.{module}"), _attribute(cmd_name))
-        return found
+        from memhold.cli.declared_commands import command_of
+
+        return command_of(verb, verb.command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        for section, commands in COMMANDS.items():
+        for section, commands in sections().items():
             with formatter.section(section):
-                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
+                formatter.write_dl([*commands.items()])
 
 
 def _attribute(command: str) -> str:
@@ -134,7 +146,7 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
 
     What was acknowledged is never lost, never silently stale, never somebody else's.
     """
-    ctx.obj = frame_of(ctx, options)
+    ctx.obj = options_of(ctx, options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

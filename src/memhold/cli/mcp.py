@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from memhold.cli.frame import Frame, command, common_options, frame_of
+from memhold.cli.options import CommonOptions, command, common_options, options_of
 from memhold.faces.mcp.install import CLIENTS, install, launcher, place_of, snippet
 
 __all__ = ["mcp_command"]
@@ -26,18 +26,18 @@ def mcp_command(ctx: click.Context, /, *, read_only: bool, consolidation: str | 
     An MCP client starts this by itself: 'memhold mcp install' tells it to. Whose memory it is, is fixed by
     --namespace, --user and --agent; background work is done inside. Logs go to standard error.
     """
-    frame = frame_of(ctx, options)
-    ctx.obj = frame
+    common = options_of(ctx, options)
+    ctx.obj = common
     if ctx.invoked_subcommand is None:
-        _serve(frame, read_only=read_only, settings={} if consolidation is None else {"consolidation": consolidation})
+        _serve(common, read_only=read_only, settings={} if consolidation is None else {"consolidation": consolidation})
 
 
-def _serve(frame: Frame, *, read_only: bool, settings: dict[str, Any]) -> None:
+def _serve(common: CommonOptions, *, read_only: bool, settings: dict[str, Any]) -> None:
     from memhold.faces.mcp.light import load_sdk
     from memhold.values.principal import Principal
     from memhold.values.records import Scope
 
-    scope = Scope(namespace=frame.namespace, user=frame.user, agent=frame.agent, session=frame.session)
+    scope = Scope(namespace=common.namespace, user=common.user, agent=common.agent, session=common.session)
     rights = frozenset({"read"} if read_only else {"read", "write"})
     logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
     try:
@@ -46,24 +46,24 @@ def _serve(frame: Frame, *, read_only: bool, settings: dict[str, Any]) -> None:
         raise click.ClickException(str(error)) from None
     from memhold.faces.mcp.stdio import serve_stdio
 
-    asyncio.run(serve_stdio(frame.db, Principal(scope=scope, rights=rights), settings))  # type: ignore[arg-type]
+    asyncio.run(serve_stdio(common.db, Principal(scope=scope, rights=rights), settings))  # type: ignore[arg-type]
 
 
 @command("install", example="memhold mcp install claude-code --user alice", resume="Run it again: it writes once.")
 @click.argument("client", type=click.Choice(list(CLIENTS)))
 @click.option("--print", "printed", is_flag=True, help="Show what has to be in the client's file, and write nothing.")
-def mcp_install(frame: Frame, *, client: str, printed: bool) -> None:
+def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
     """Tell an MCP client to start Memhold.
 
     Writes one entry into the client's own list of servers, keeps everything else in it, and keeps a copy of the file.
     A password for PostgreSQL is not written there: keep it in ~/.pgpass or a service file.
     """
-    _no_secret(frame.db)
-    started = [*launcher(), "mcp", *_options(frame)]
+    _no_secret(common.db)
+    started = [*launcher(), "mcp", *_options(common)]
     place = place_of()
     if printed:
         text = snippet(client, started)
-        frame.show({"path": str(CLIENTS[client].path(place)), "snippet": text}, lambda: click.echo(text, nl=False))
+        common.show({"path": str(CLIENTS[client].path(place)), "snippet": text}, lambda: click.echo(text, nl=False))
         return
     done = install(client, started, place)
     title = CLIENTS[client].title
@@ -74,7 +74,7 @@ def mcp_install(frame: Frame, *, client: str, printed: bool) -> None:
         "changed": done.changed,
         "backup": None if done.backup is None else str(done.backup),
     }
-    frame.show(plain, lambda: click.echo(f"{said}\nrestart {title} to load it" if done.changed else said))
+    common.show(plain, lambda: click.echo(f"{said}\nrestart {title} to load it" if done.changed else said))
 
 
 def _no_secret(db: str) -> None:
@@ -88,12 +88,12 @@ def _no_secret(db: str) -> None:
         )
 
 
-def _options(frame: Frame) -> list[str]:
+def _options(common: CommonOptions) -> list[str]:
     """The options that fix whose memory it is; a client starts the server in a folder that nobody chose."""
-    found = ["--db", frame.db if "://" in frame.db else str(Path(frame.db).expanduser().absolute())]
-    found += ["--namespace", frame.namespace] if frame.namespace != "default" else []
+    found = ["--db", common.db if "://" in common.db else str(Path(common.db).expanduser().absolute())]
+    found += ["--namespace", common.namespace] if common.namespace != "default" else []
     for name in ("user", "agent", "session"):
-        value = getattr(frame, name)
+        value = getattr(common, name)
         found += [] if value is None else [f"--{name}", value]
     return found
 

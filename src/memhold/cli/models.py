@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Any, Protocol
 
 import click
 
-from memhold.cli.frame import Frame
+from memhold.cli.options import CommonOptions
 
-__all__ = ["ModelsCommands", "models_group"]
+__all__ = ["ModelsCommands", "models_command", "models_group"]
 
 Row = Mapping[str, Any]
 
@@ -54,6 +55,16 @@ class ModelsCommands(Protocol):
     def classify(self, lines: Iterable[str]) -> Iterable[Row]:
         """Rows of errors with their class."""
         ...
+
+
+def _of_catalog(context: click.Context) -> ModelsCommands:
+    """Over the catalog that wiring builds, with the usage of the store that is named."""
+    from memhold.wiring import models_view
+    from memhold.wiring.postgres import is_postgres
+
+    common = context.find_object(CommonOptions)
+    there = common is not None and (is_postgres(common.db) or Path(common.db).is_file())
+    return models_view(common.db if common is not None and there else None)
 
 
 def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.Group:
@@ -116,9 +127,9 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
 
 def _of_store(context: click.Context, _: click.Parameter, path: str | None) -> None:
     """A store named behind the command, as every command on a store takes it."""
-    frame = context.find_object(Frame)
-    if path is not None and frame is not None:
-        frame.db = path
+    common = context.find_object(CommonOptions)
+    if path is not None and common is not None:
+        common.db = path
 
 
 def _show(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
@@ -152,3 +163,6 @@ def _cell(value: object) -> str:
             return " ".join(map(str, value)) or "-"
         case _:
             return str(value)
+
+
+models_command = models_group(_of_catalog)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memhold.cli.frame import Frame, command
+from memhold.cli.options import CommonOptions, command
 from memhold.values.errors import InvalidInput
 
 __all__ = ["serve_command"]
@@ -38,7 +38,7 @@ __all__ = ["serve_command"]
 @click.option("--telemetry", is_flag=True, default=None, help="Send spans to OpenTelemetry.")
 @click.option("--consolidation", metavar="NAME", help="The chain or model that consolidates. [default: setting]")
 def serve_command(
-    frame: Frame,
+    common: CommonOptions,
     *,
     consolidation: str | None,
     allow_hosts: tuple[str, ...],
@@ -63,13 +63,13 @@ def serve_command(
     given |= {"allow_origins": ",".join(allow_origins)} if allow_origins else {}
     settings = load_serve_settings(given)
     set_up_logs(settings.log_format)
-    local = Scope(namespace=frame.namespace, user=frame.user, agent=frame.agent)
+    local = Scope(namespace=common.namespace, user=common.user, agent=common.agent)
     opened = {} if consolidation is None else {"consolidation": consolidation}
 
     def ready(url: str) -> None:
-        frame.show({"url": url}, lambda: click.echo(f"{url} (REST under /v1, MCP at /mcp); Ctrl-C stops", err=True))
+        common.show({"url": url}, lambda: click.echo(f"{url} (REST under /v1, MCP at /mcp); Ctrl-C stops", err=True))
 
-    asyncio.run(serve(frame.db, settings, opened=opened, local=local, ready=ready))
+    asyncio.run(serve(common.db, settings, opened=opened, local=local, ready=ready))
 
 
 def need_server() -> None:

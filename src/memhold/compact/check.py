@@ -15,9 +15,9 @@ from typing import Final
 from memhold.compact.clauses import left_out, shared, swapped
 from memhold.compact.contract import Dropped
 from memhold.compact.coverage import Said, misheard, parts, worn
-from memhold.compact.details import Detail, content_terms, details, holds
-from memhold.compact.negation import negates
 from memhold.consolidate.entry import other_script, untimed
+from memhold.text.details import Detail, content_terms, details, holds
+from memhold.text.negation import negates
 
 __all__ = ["MAX_LOST", "MAX_MERGED_CHARS", "Accounted", "Source", "account", "unfounded"]
 
@@ -34,14 +34,14 @@ LEAST_SHARED = 0.3
 
 _MARKUP: Final = (
     re.compile(r"^\s{0,3}#{1,6}\s", re.MULTILINE),
-    re.compile(r"^\s*[-*+•]\s", re.MULTILINE),
-    re.compile(r"^\s*\d+[.)]\s", re.MULTILINE),
+    re.compile(r"^[^\S\n]*[-*+•]\s", re.MULTILINE),
+    re.compile(r"^[^\S\n]*\d+[.)]\s", re.MULTILINE),
     re.compile(r"\*\*|__(?=\w)|(?<!\w)\*(?=\w)"),
     re.compile(r"`"),
     re.compile(r"\]\("),
-    re.compile(r"^\s*\|", re.MULTILINE),
-    re.compile(r"^\s*>", re.MULTILINE),
-    re.compile(r"</?[a-z]+[^>]*>"),
+    re.compile(r"^[^\S\n]*\|", re.MULTILINE),
+    re.compile(r"^[^\S\n]*>", re.MULTILINE),
+    re.compile(r"</?[a-z][^<>]*>"),
 )
 _CHANGED = re.compile(
     r"\b(?:switch\w*|chang\w*|mov(?:ed|es|ing)\b|migrat\w*|replac\w*|instead of|no longer|not any ?more|anymore"

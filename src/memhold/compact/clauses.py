@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
 
-from memhold.compact.details import Detail, content_terms, details, holds
 from memhold.text.analysis import analyse
+from memhold.text.details import Detail, content_terms, details, holds
 from memhold.text.function_words import EVIDENCE
 
 # ruff: noqa: RUF001 - punctuation of every script

@@ -72,7 +72,7 @@ class Judgement:
 def read_judgement(reply: ChatReply, sources: int) -> Judgement | Rejected:
     """The judgement that a reply holds about so many sources, or the shape of why it holds none."""
     try:
-        return _judgement(arguments_of(reply, MERGE_MEMORIES.name), sources)
+        return _judgement(arguments_of(reply, MERGE_MEMORIES), sources)
     except Fault as fault:
         return Rejected(reason=str(fault), refused=fault.refused)
 

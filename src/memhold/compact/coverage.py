@@ -15,10 +15,10 @@ from functools import lru_cache
 from itertools import combinations
 
 from memhold.compact.clauses import SAME, clauses, terms_in
-from memhold.compact.negation import negates
 from memhold.compact.relations import opposed, relations
 from memhold.text.analysis import analyse, language_of, unspaced
 from memhold.text.function_words import FUNCTION_WORDS
+from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - apostrophes as people write them
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memhold.compact.details import content_terms
 from memhold.ports.postings import DocumentKind, term_key
+from memhold.text.details import content_terms
 from memhold.values.records import Memory
 
 if TYPE_CHECKING:

@@ -39,6 +39,10 @@ from memhold.values.records import Author, Change, Memory, Message, Origin, Span
 __all__ = ["Answered", "Result", "apply_answers", "apply_redone"]
 
 
+MAX_LEFT_OUT = 200
+"""Most items that a change tells as left out."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
     """A part of a window and what a model, or the rules, made of it."""
@@ -234,6 +238,7 @@ def _change(
         "set_aside": sum(len(one.numbers) for one in result.aside),
         "entry": _slips(taken, answers),
         "why": dict(learner.reasons),
+        **_left_out(answers),
     }
     return Change(
         id=learner.change_id,
@@ -247,6 +252,15 @@ def _change(
         effects=learner.effects,
         detail={**detail, **{name: value for name, value in more.items() if value}},
     )
+
+
+def _left_out(answers: Sequence[Answered]) -> dict[str, list[dict[str, str]]]:
+    """What of the replies is not kept: `unreadable` by its shape, `ungrounded` with what it said and no line says."""
+    every = [one for answer in answers for one in answer.draft.left_out][:MAX_LEFT_OUT]
+    return {
+        "unreadable": [{"kind": one.kind, "reason": one.reason} for one in every if not one.text],
+        "ungrounded": [{"kind": one.kind, "reason": one.reason, "text": one.text} for one in every if one.text],
+    }
 
 
 def _slips(taken: Sequence[Message], answers: Sequence[Answered]) -> list[str]:

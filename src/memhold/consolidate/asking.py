@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memhold.asking.prompts import prompt
-from memhold.consolidate.contract import SAVE_MEMORY, Frame
+from memhold.consolidate.contract import Frame, save_memory
+from memhold.consolidate.grounding import Line
 from memhold.consolidate.snapshot import shown
-from memhold.journal.windows import Part, Piece, calls_of
+from memhold.journal.windows import Part, Piece, begins_turn, calls_of
 from memhold.messages.fences import unquoted
 from memhold.ports.models import ChatRequest, ChatTurn
+from memhold.text.token_estimate import estimate_tokens
 from memhold.values.records import Memory, Message
 
-__all__ = ["frame_of", "only_recalled", "pieces_of", "quoted_in", "request"]
+__all__ = ["frame_of", "lines_of", "only_recalled", "pieces_of", "quoted_in", "request"]
 
 MAX_ANSWER_TOKENS = 4_096
+LEAST_ANSWER_TOKENS = 1_200
+"""What a memory of a few lines may take; that of a longer window is no longer than the window."""
 PURPOSE = "consolidation"
 RECALLED = "(recalled memory)"
 OWN_TOOLS = frozenset({"recall", "get_context", "memory_history", "memory_status"})
@@ -84,7 +88,11 @@ def _shortened(text: str, most: int) -> str:
 def request(part: Part, known: Sequence[Memory], *, place: int = 1, of: int = 1) -> ChatRequest:
     """One call for one part of a window."""
     facts = [f"[f{number}] {shown(fact)}" for number, fact in enumerate(known, 1)]
-    head = "Known facts that may be touched:\n" + "\n".join(facts) if facts else "No facts are known yet."
+    head = (
+        "Known facts (id, subject, attribute, value), for `target` only:\n" + "\n".join(facts)
+        if facts
+        else "No facts are known yet."
+    )
     split = f"\n\nThis is part {place} of {of} of one conversation." if of > 1 else ""
     lines = "\n".join(_line(piece) for piece in part.pieces)
     text = f"{head}{split}\n\nThe conversation:\n\n{lines}"
@@ -92,8 +100,9 @@ def request(part: Part, known: Sequence[Memory], *, place: int = 1, of: int = 1)
         system=prompt().text,
         turns=(ChatTurn(role="user", text=text),),
         purpose=PURPOSE,
-        tool=SAVE_MEMORY,
-        max_tokens=MAX_ANSWER_TOKENS,
+        tool=save_memory(sorted({piece.number for piece in part.pieces}), len(known)),
+        max_tokens=min(MAX_ANSWER_TOKENS, max(LEAST_ANSWER_TOKENS, estimate_tokens(lines))),
+        temperature=0.0,
     )
 
 
@@ -102,6 +111,25 @@ def _line(piece: Piece) -> str:
     moment = piece.message.event_time.strftime("%Y-%m-%d %H:%M")
     body = piece.text.replace("\r", "\n").replace("\n", "\n  ")
     return f"[m{piece.number} {piece.message.role}] ({moment}) {body}"
+
+
+def lines_of(part: Part) -> list[Line]:
+    """The lines of a part as what a reply must stand on; pieces of one message are one line."""
+    texts: dict[int, list[str]] = {}
+    for piece in part.pieces:
+        texts.setdefault(piece.number, []).append(piece.text)
+    messages = {piece.number: piece.message for piece in part.pieces}
+    return [
+        Line(
+            place=place,
+            text="".join(texts[place]),
+            at=message.event_time,
+            own=begins_turn(message),
+            speaker=str(message.body.get("name") or ""),
+        )
+        for place, message in messages.items()
+        if texts[place] != [RECALLED]
+    ]
 
 
 def frame_of(part: Part, known: Sequence[Memory], quoted: Sequence[str]) -> Frame:

@@ -1,17 +1,20 @@
-"""The contract with a model: one tool, `save_memory`, and a strict reading of what comes back. Pure.
+"""The contract with a model: one tool, `save_memory`, and a reading of what comes back. Pure.
 
-A reply is a draft or it is rejected; nothing is guessed. A rejection's reason is a shape.
+Tolerant of form: what a reply wrapped, misspelled or left out is mended where that changes nothing that it says, and an
+item that cannot be read is left out alone. Strict about what is said: `memhold.consolidate.grounding` decides that. A
+reason is a shape, never content.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
-from memhold.asking.replies import Fault, arguments_of, honest, labels_of, text_of
+from memhold.asking.replies import Fault, arguments_of, labels_of, text_of
 from memhold.ports.models import ChatReply, Rejected, Tool
 from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS
@@ -19,13 +22,33 @@ from memhold.values.errors import InvalidInput
 from memhold.values.jsonable import parse_time
 from memhold.values.records import Importance
 
-__all__ = ["SAVE_MEMORY", "Draft", "Frame", "Learned", "Noted", "read_reply"]
+__all__ = [
+    "SAVE_MEMORY",
+    "Draft",
+    "Frame",
+    "ItemKind",
+    "Learned",
+    "LeftOut",
+    "Noted",
+    "Standing",
+    "read_reply",
+    "save_memory",
+]
+
+T = TypeVar("T")
+Operation = Literal["set", "add", "remove"]
+Standing = Literal["said", "inferred"]
+"""`inferred`: concluded from what was said, with no new hard detail."""
+ItemKind = Literal["fact", "note", "sentence"]
 
 MAX_ENTRY = 6_000
 MAX_VALUE = 2_000
 MAX_NAME = 200
 MAX_FACTS = 100
 MAX_NOTES = 40
+MAX_SOURCES = 200
+MAX_LABELS_READ = 100
+OPERATIONS: Final = frozenset({"set", "add", "remove"})
 QUOTED_LENGTH = 24
 """A note this long that stands word for word in recalled text was recalled, not said."""
 
@@ -83,6 +106,28 @@ SAVE_MEMORY: Final = Tool(
 )
 
 
+MOST_ASKED: Final = {"facts": 30, "notes": 12}
+"""Most items that a schema lets a model write: one that loops in a list ends there."""
+
+
+def save_memory(places: Sequence[int], known: int) -> Tool:
+    """The tool for one request: the ids of its lines, and of the known facts that it shows, are all that it takes."""
+    parameters = json.loads(json.dumps(SAVE_MEMORY.parameters))
+    for name, most in MOST_ASKED.items():
+        listed = parameters["properties"][name]
+        listed["maxItems"] = most
+        held = listed["items"]["properties"]
+        held["sources"] |= {"items": {"type": "string", "enum": [f"m{place}" for place in places]}, "maxItems": 4}
+    fact = parameters["properties"]["facts"]["items"]["properties"]
+    if known:
+        fact["target"] = {
+            "anyOf": [{"type": "string", "enum": [f"f{n}" for n in range(1, known + 1)]}, {"type": "null"}]
+        }
+    else:
+        del fact["target"]
+    return replace(SAVE_MEMORY, parameters=parameters)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
     """One operation on a fact. `sources` are places in the window, from 1; `target` a known fact's place, or None."""
@@ -90,11 +135,12 @@ class Learned:
     subject: str
     attribute: str
     value: str
-    operation: Literal["set", "add", "remove"]
+    operation: Operation
     importance: Importance
     sources: tuple[int, ...]
     target: int | None = None
     holds_from: datetime | None = None
+    standing: Standing = "said"
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
@@ -106,8 +152,18 @@ class Noted:
     text: str
     importance: Importance
     sources: tuple[int, ...]
+    standing: Standing = "said"
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Something of a reply that is not kept, and why; `text` is what it said, where no line of the window says it."""
+
+    kind: ItemKind
+    reason: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +176,7 @@ class Draft:
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     nothing: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +191,7 @@ class Frame:
 def read_reply(reply: ChatReply, frame: Frame) -> Draft | Rejected:
     """The draft that a reply holds, or the shape of why it holds none."""
     try:
-        return _draft(arguments_of(reply, SAVE_MEMORY.name), frame)
+        return _draft(arguments_of(reply, SAVE_MEMORY), frame)
     except Fault as fault:
         return Rejected(reason=str(fault), refused=fault.refused)
 
@@ -142,122 +199,174 @@ def read_reply(reply: ChatReply, frame: Frame) -> Draft | Rejected:
 # --------------------------------------------------------------------------------------------- the content
 
 
+@dataclass(slots=True)
+class _Reading:
+    """A reply on its way to a draft: what it is checked against, and what of it could not be read."""
+
+    frame: Frame
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def drop(self, kind: ItemKind, reason: str) -> None:
+        self.left_out.append(LeftOut(kind=kind, reason=reason))
+
+    def each(self, given: Mapping[str, Any], name: str, kind: ItemKind, most: int, read: Callable[[Any], T]) -> list[T]:
+        """What can be read of a list, each once; what cannot is left out with its reason."""
+        items = _listed(given.get(name))
+        if len(items) > most:
+            self.drop(kind, f"{len(items) - most} entries over {most}")
+        found: list[T] = []
+        for item in items[:most]:
+            try:
+                one = read(item)
+            except Fault as fault:
+                self.drop(kind, str(fault))
+                continue
+            if one not in found:
+                found.append(one)
+        return found
+
+
 def _draft(given: Mapping[str, Any], frame: Frame) -> Draft:
-    nothing = _optional(given.get("nothing_to_remember"), "nothing_to_remember", MAX_VALUE)
-    facts = tuple(_fact(item, frame) for item in _items(given, "facts", MAX_FACTS))
-    notes = tuple(_note(item, frame) for item in _items(given, "notes", MAX_NOTES))
-    if nothing is not None:
-        if facts or notes:
-            raise Fault("says there is nothing to remember, and what to remember")
-        honest(nothing)
-        return Draft(nothing=nothing)
-    entry = text_of(given.get("history_entry"), "history_entry", MAX_ENTRY)
-    _unquoted(entry, frame, "history_entry")
+    reading = _Reading(frame)
+    facts = reading.each(given, "facts", "fact", MAX_FACTS, lambda item: _fact(item, frame))
+    notes = reading.each(given, "notes", "note", MAX_NOTES, lambda item: _note(item, frame))
+    entry, nothing = _said(given, "history_entry"), _said(given, "nothing_to_remember")
+    if isinstance(nothing, str) and not facts and not notes and not (isinstance(entry, str) and entry.strip()):
+        return Draft(nothing=text_of(nothing, "nothing_to_remember", MAX_VALUE), left_out=tuple(reading.left_out))
+    text = text_of(entry, "history_entry", MAX_ENTRY)
+    _unquoted(text, frame, "history_entry")
     return Draft(
-        entry=entry,
-        facts=facts,
-        notes=notes,
-        topics=labels_of(given.get("topics"), "topics", MAX_TOPICS),
-        entities=labels_of(given.get("entities"), "entities", MAX_ENTITIES),
+        entry=text,
+        facts=tuple(facts),
+        notes=tuple(notes),
+        topics=_labels(given.get("topics"), MAX_TOPICS),
+        entities=_labels(given.get("entities"), MAX_ENTITIES),
+        left_out=tuple(reading.left_out),
     )
 
 
-def _items(given: Mapping[str, Any], name: str, most: int) -> Sequence[Mapping[str, Any]]:
-    items = given.get(name)
-    if items is None and given.get("nothing_to_remember"):
-        return ()
-    if not isinstance(items, list):
-        raise Fault(f"{name} is no list")
-    if len(items) > most:
-        raise Fault(f"{name} has {len(items)} entries, over {most}")
-    if not all(isinstance(item, Mapping) for item in items):
-        raise Fault(f"{name} holds what is no object")
-    return items
+def _said(given: Mapping[str, Any], name: str) -> Any:
+    """A text, which may have come as a list of its sentences; None where it is blank or a word for none."""
+    value = given.get(name)
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        value = " ".join(value)
+    return None if value is False or value is True or (isinstance(value, str) and not value.strip()) else value
 
 
-def _fact(item: Mapping[str, Any], frame: Frame) -> Learned:
-    operation = item.get("operation")
-    if operation not in {"set", "add", "remove"}:
+def _listed(value: Any) -> Sequence[Any]:
+    """A list; one item alone is a list of it, and what is missing or a word for none is an empty one."""
+    if isinstance(value, list):
+        return value
+    return [value] if isinstance(value, Mapping) else []
+
+
+def _table(item: Any, kind: str) -> Mapping[str, Any]:
+    if not isinstance(item, Mapping):
+        raise Fault(f"{kind} is no object")
+    return item
+
+
+def _fact(given: Any, frame: Frame) -> Learned:
+    item = _table(given, "a fact")
+    operation = item.get("operation") or "set"
+    if operation not in OPERATIONS:
         raise Fault("a fact's operation is unknown")
     return Learned(
         subject=_subject(text_of(item.get("subject"), "a fact's subject", MAX_NAME)),
         attribute=text_of(item.get("attribute"), "a fact's attribute", MAX_NAME),
-        value=text_of(item.get("value"), "a fact's value", MAX_VALUE),
-        operation=operation,
+        value=text_of(_one(item.get("value")), "a fact's value", MAX_VALUE),
+        operation=cast("Operation", operation),
         importance=_importance(item.get("importance")),
         sources=_sources(item.get("sources"), frame),
         target=_target(item.get("target"), frame),
         holds_from=_time(item.get("holds_from")),
-        topics=labels_of(item.get("topics"), "topics", MAX_TOPICS),
-        entities=labels_of(item.get("entities"), "entities", MAX_ENTITIES),
+        topics=_labels(item.get("topics"), MAX_TOPICS),
+        entities=_labels(item.get("entities"), MAX_ENTITIES),
     )
 
 
-def _note(item: Mapping[str, Any], frame: Frame) -> Noted:
-    text = text_of(item.get("text"), "a note's text", MAX_VALUE)
+def _note(given: Any, frame: Frame) -> Noted:
+    item = _table(given, "a note")
+    text = text_of(_one(item.get("text")), "a note's text", MAX_VALUE)
     _unquoted(text, frame, "a note")
     return Noted(
         text=text,
         importance=_importance(item.get("importance")),
         sources=_sources(item.get("sources"), frame),
-        topics=labels_of(item.get("topics"), "topics", MAX_TOPICS),
-        entities=labels_of(item.get("entities"), "entities", MAX_ENTITIES),
+        topics=_labels(item.get("topics"), MAX_TOPICS),
+        entities=_labels(item.get("entities"), MAX_ENTITIES),
     )
+
+
+def _one(value: Any) -> Any:
+    """A text that came as a list of it alone, or as a plain number."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def _subject(text: str) -> str:
     return "user" if text.casefold() in {"user", "the user"} else text
 
 
-def _optional(value: Any, name: str, most: int) -> str | None:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    return text_of(value, name, most)
-
-
 def _importance(value: Any) -> Importance:
-    if value not in {"high", "mid", "low"}:
-        raise Fault("an importance is unknown")
-    return cast("Importance", value)
+    """How much it matters; a word that is not known says nothing about truth, so it is the middle one."""
+    word = value.strip().casefold() if isinstance(value, str) else ""
+    return cast("Importance", word) if word in {"high", "mid", "low"} else "mid"
 
 
-_PLACE = re.compile(r"\A\[?m?(\d{1,6})\]?\Z")
+def _labels(value: Any, most: int) -> tuple[str, ...]:
+    """Topics or entities that can be read, at most so many: they only help to find, so none of them costs an item."""
+    given = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else []
+    found: list[str] = []
+    for label in given[:MAX_LABELS_READ]:
+        try:
+            found += labels_of([label], "labels", 1)
+        except Fault:
+            continue
+    return labels_of(found, "labels", MAX_LABELS_READ)[:most]
+
+
+_PLACE = re.compile(r"(?<![a-z0-9])m(\d{1,6})(?!\d)", re.IGNORECASE)
+_BARE = re.compile(r"\A\W*(\d{1,6})\W*\Z")
 
 
 def _sources(value: Any, frame: Frame) -> tuple[int, ...]:
-    if not isinstance(value, list) or not value:
-        raise Fault("sources are missing")
-    places = []
-    for one in value:
-        found = _PLACE.match(str(one).strip()) if isinstance(one, str | int) and not isinstance(one, bool) else None
-        if found is None or int(found[1]) not in frame.places:
-            raise Fault("a source is not in the window")
-        places.append(int(found[1]))
-    return tuple(dict.fromkeys(places))
+    """The places that are named, as `m1`, `[m1]`, `m1 user` or 1, of those that were shown; perhaps none."""
+    places: dict[int, None] = {}
+    for one in value[:MAX_SOURCES] if isinstance(value, list) else [value]:
+        for place in _places(one):
+            if place in frame.places:
+                places[place] = None
+    return tuple(places)
+
+
+def _places(one: Any) -> list[int]:
+    if isinstance(one, int) and not isinstance(one, bool):
+        return [one]
+    if not isinstance(one, str):
+        return []
+    found = _PLACE.findall(one)
+    bare = _BARE.match(one)
+    return [int(place) for place in found] if found or bare is None else [int(bare[1])]
 
 
 def _target(value: Any, frame: Frame) -> int | None:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    found = re.fullmatch(r"\[?f(\d{1,6})\]?", value.strip()) if isinstance(value, str) else None
-    if found is None or not 1 <= int(found[1]) <= frame.known:
-        raise Fault("a target is no known fact")
-    return int(found[1])
+    """The known fact that is named; None where none is, or one that was not shown: then the words alone decide."""
+    found = re.search(r"(?<![a-z0-9])f(\d{1,6})(?!\d)", value) if isinstance(value, str) else None
+    return int(found[1]) if found is not None and 1 <= int(found[1]) <= frame.known else None
 
 
 def _time(value: Any) -> datetime | None:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    if not isinstance(value, str):
-        raise Fault("holds_from is no time")
-    text = value.strip()
+    """The time that is named; None where it is none: then the fact holds from when it was said."""
+    text = value.strip() if isinstance(value, str) else ""
     day = "T00:00:00+00:00"
-    for form in (text, f"{text}{day}", f"{text}+00:00", f"{text}-01{day}", f"{text}-01-01{day}"):
+    for form in (text, f"{text}{day}", f"{text}+00:00", f"{text}-01{day}", f"{text}-01-01{day}") if text else ():
         try:
             return parse_time(form)
-        except InvalidInput:
+        except (InvalidInput, OverflowError):
             continue
-    raise Fault("holds_from is no time")
+    return None
 
 
 def _unquoted(text: str, frame: Frame, name: str) -> None:

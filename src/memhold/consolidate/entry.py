@@ -16,9 +16,11 @@ SHARE = 0.8
 _SCRIPTS = ("LATIN", "HANGUL", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "THAI")
 _EAST = ("CJK", "HIRAGANA", "KATAKANA")
 _SHORT = re.compile(
-    r"(?i)\b(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|approx|fig|jr|sr|bzw|z\.b|d\.h|u\.a|nr|ca|mme|m|[a-z](?:\.[a-z])+)\.\s"
+    r"(?i)\b(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|approx|fig|jr|sr|bzw|z\.b|d\.h|u\.a|nr|ca|mme|m|[a-z](?:\.[a-z]){1,10})\.\s"
 )
-_END = re.compile(r"[.!?]+[\"'\u201d\u2019)\]]*(?=\s|$)|[\u3002\uff01\uff1f\u061f\u0964]+|\u2026(?=\s|$)|\n{2,}")
+_END = re.compile(
+    r"(?<![.!?])[.!?]+[\"'\u201d\u2019)\]]*(?=\s|$)|[\u3002\uff01\uff1f\u061f\u0964]+|\u2026(?=\s|$)|\n{2,}"
+)
 _TIME = re.compile(r"\A\s*\[[^\]]{1,40}\]\s*")
 
 

@@ -26,6 +26,8 @@ from memhold.values.records import Author, Effect, Importance, Memory, Message, 
 
 __all__ = ["Learner"]
 
+INFERRED = "(inferred)"
+"""What stands in front of a note that was concluded, not said; its metadata holds `standing: inferred` too."""
 _ORDER: tuple[Importance, ...] = ("low", "mid", "high")
 _MODEL: Mapping[Literal["set", "add", "remove"], Operation] = {"set": "replace", "add": "add", "remove": "end"}
 _ENDS = frozenset({"end", "replace", "correct"})
@@ -111,11 +113,13 @@ class Learner:
         sources = self._messages(given.sources)
         if not sources:
             return
+        inferred = given.standing == "inferred"
         fresh = self.fresh(
             sources,
-            text=given.text,
-            importance=given.importance,
+            text=f"{INFERRED} {given.text}" if inferred else given.text,
+            importance="mid" if inferred else given.importance,
             kind="note",
+            metadata={"standing": "inferred"} if inferred else {},
             topics=given.topics,
             entities=given.entities,
         )
@@ -138,6 +142,9 @@ class Learner:
         """
         sources = self._messages(given.sources)
         if not sources or self._echoes(given, sources):
+            return
+        if given.standing == "inferred":
+            self._inferred(given)
             return
         said = max(message.event_time for message in sources)
         at = said if given.holds_from is None else min(max(said, self.tx.now), given.holds_from)
@@ -203,6 +210,13 @@ class Learner:
         self.facts += bool(stated.effects)
         if stated.effects and stated.memory is not None:
             self.reasons[stated.memory.id] = stated.reason
+
+    def _inferred(self, given: Learned) -> None:
+        """A fact that nobody said in so many words: a note, named as what it is. It displaces nothing."""
+        if given.operation != "remove":
+            text = f"{given.subject} | {given.attribute} = {given.value}"
+            note = Noted(text=text, importance=given.importance, sources=given.sources, standing="inferred")
+            self.note(replace(note, topics=given.topics, entities=given.entities))
 
     def _planned(self, given: Learned) -> None:
         """A fact of a time to come, as a note of what will hold and from when."""

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from memhold.consolidate.apply import Answered, Result
-from memhold.consolidate.asking import frame_of, pieces_of, quoted_in, request
+from memhold.consolidate.asking import frame_of, lines_of, pieces_of, quoted_in, request
 from memhold.consolidate.contract import Draft, read_reply
+from memhold.consolidate.grounding import ground
+from memhold.consolidate.grounding import poor as is_poor
 from memhold.consolidate.raw import Aside
 from memhold.consolidate.snapshot import Snapshot
 from memhold.journal.windows import MAX_PARTS, Part, When, halves, parts, units
@@ -82,14 +84,28 @@ class Asking:
     async def _ask(self, part: Part, quoted: Sequence[str]) -> Accepted[Draft] | TaskFailed:
         known = self.snapshot.known
         frame = frame_of(part, known, quoted)
+        lines = lines_of(part)
+        poor: list[tuple[Draft, ChatReply]] = []
 
         def accept(reply: ChatReply) -> Draft | Rejected:
-            return read_reply(reply, frame)
+            draft = read_reply(reply, frame)
+            if isinstance(draft, Rejected) or reply.model in self.rules:
+                return draft
+            grounded = ground(draft, lines)
+            if isinstance(grounded, Draft) and is_poor(grounded):
+                poor.append((grounded, reply))
+                return Rejected(reason="no line says more than half of it")
+            return grounded
 
         place = len(self._dealt) + 1
         asking = request(part, known, place=place, of=place - 1 + len(self._waiting))
         smaller = self._budget > SMALLEST_PART and len(part.pieces) > 1
-        return await self.chain.ask(asking, accept, can_shorten=smaller)
+        outcome = await self.chain.ask(asking, accept, can_shorten=smaller)
+        if isinstance(outcome, TaskFailed) and outcome.advice == "retry" and poor:
+            # No model did better: what stands in the lines is worth more than nothing.
+            draft, reply = max(poor, key=lambda one: len(one[0].facts) + len(one[0].notes))
+            return Accepted(value=draft, reply=reply, attempts=outcome.attempts)
+        return outcome
 
     def _take(self, outcome: Accepted[Draft] | TaskFailed) -> TaskFailed | None:
         """Put an outcome where it belongs; a failure that ends the asking is returned."""
@@ -124,7 +140,8 @@ class Asking:
         self._dealt.append(Aside(numbers=numbers, advice=advice, attempts=outcome.attempts))
 
     def _answered(self, part: Part, outcome: Accepted[Draft]) -> Answered:
-        name = outcome.attempts[-1].model if outcome.attempts else outcome.reply.model
+        answered = [one.model for one in outcome.attempts if one.cls is None]
+        name = answered[-1] if answered else outcome.reply.model
         usage = outcome.reply.usage
         return Answered(
             part=part,

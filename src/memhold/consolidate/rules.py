@@ -26,7 +26,7 @@ _PATTERNS: Final = tuple(
         (rf"\bma (?P<attribute>[\w' -]{{2,40}}?) (?:est|c'est) {_VALUE}", ""),
         (rf"\bj'habite (?:à|en|au) {_VALUE}", "home"),
         (rf"(?:제|내|저의|나의)\s*(?P<attribute>[가-힣 ]{{1,15}}?)(?:은|는|이|가)\s*{_COPULA}", ""),
-        (r"(?P<value>[가-힣A-Za-z]+)에 (?:살아|살고|삽니다)", "home"),
+        (r"(?<![가-힣A-Za-z])(?P<value>[가-힣A-Za-z]+)에 (?:살아|살고|삽니다)", "home"),
     )
 )
 _SENTENCE = re.compile(r"[^.!?\n。]+[.!?。]?")

@@ -107,9 +107,9 @@ def touched(facts: Sequence[Memory], texts: Iterable[str]) -> tuple[Memory, ...]
 
 
 def shown(fact: Memory) -> str:
-    """A known fact as a model reads it; a long value is cut."""
+    """A known fact as a model reads it; a long value is cut. Without its time, which small models copy into values."""
     flat = " ".join((fact.value or "").split())[:300]
-    return f"{fact.subject} | {fact.attribute} = {flat} (since {fact.valid_from:%Y-%m-%d})"
+    return f"{fact.subject} | {fact.attribute} | {flat}"
 
 
 # --------------------------------------------------------------------------------------------- windows to do again

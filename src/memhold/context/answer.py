@@ -13,6 +13,7 @@ from memhold.messages.shapes import read_message
 from memhold.messages.tool_pairs import repair_window
 from memhold.messages.window import blank
 from memhold.values.records import Shape
+from memhold.values.repr_parts import one_of
 
 __all__ = ["Context", "LeftOut", "one_each"]
 
@@ -102,6 +103,18 @@ class Context:
         said = [("system", self.system)] if self.system else []
         said += [(message["role"], _words(message)) for message in self.messages]
         return "\n\n".join(f"{role}: {_SPEAKER.sub(_SET_IN, words)}" for role, words in said)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{one_of(len(self.messages), 'message')} of the {self.shape} shape",
+            f"{self.used} of {self.budget} tokens",
+            self.strategy,
+        ]
+        if self.dropped:
+            parts.append(f"{sum(one.count for one in self.dropped)} left out")
+        if self.degraded:
+            parts.append(f"degraded: {', '.join(self.degraded)}")
+        return f"<Context {'; '.join(parts)}>"
 
 
 _SPEAKER = re.compile(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from memhold.text.normal_form import normal_form
 
 __all__ = ["canonical_key"]
 
@@ -15,5 +16,5 @@ def canonical_key(attribute: str) -> str:
 
     Nothing else. Two attributes are one only where this is.
     """
-    folded = unicodedata.normalize("NFKC", attribute).casefold()
+    folded = normal_form("NFKC", attribute).casefold()
     return _SEPARATORS.sub(" ", folded).strip() or folded.strip()

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
+from memhold.facts.timeline import AHEAD
 from memhold.index.documents import index_memories
 from memhold.journal.append import ensure_session
 from memhold.journal.visibility import checked_id, seen
-from memhold.messages.limits import Limits
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import canonical_text
@@ -39,7 +39,6 @@ __all__ = [
 MAX_TEXT = 100_000
 """Longest text or value of one memory, in characters; longer material belongs into the journal."""
 
-AHEAD = Limits().ahead
 """How far the time of a memory may lie in the future: as far as that of a message."""
 
 MAX_LABELS = 50
@@ -278,7 +277,8 @@ def _change(tx: WriteTx, verb: str, reason: str, effects: Sequence[Effect], writ
         at=tx.now,
         effects=tuple(effects),
     )
-    return tx.add_change(change)
+    tx.add_change(change)
+    return change
 
 
 def find_memory(tx: WriteTx, memory_id: str, *, rev: int | None = None) -> Memory:

@@ -18,7 +18,7 @@ from memhold.facts.remember import Writer, fact_text, relabelled
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
 from memhold.facts.statement import MemoryInput, Statement, StatementResult
 from memhold.facts.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
-from memhold.facts.timeline import Placement, Resumption, Word, place
+from memhold.facts.timeline import AHEAD, Placement, Resumption, Word, place
 from memhold.index.documents import index_memories
 from memhold.journal.append import ensure_session
 from memhold.ports.transaction import WriteTx
@@ -76,6 +76,8 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
         trust=said.trust,
         own_words=said.own_words or writer.author.origin == "user",
         ends=ends,
+        # A user who names an earlier time speaks of the past; nobody can have spoken of a time so far ahead.
+        latest=None if writer.author.origin == "user" and said.at < tx.now else tx.now + AHEAD,
     )
     told = writer.author.origin == "user"
     digest = memory_digest(writer.secret, _fresh(work, "set", [], []))

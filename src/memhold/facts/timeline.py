@@ -14,10 +14,15 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Literal
 
+from memhold.messages.limits import Limits
 from memhold.text.compare import same_value
 from memhold.values.records import AUTHORITY, Evidence, Memory, Origin, Trust
 
-__all__ = ["Ending", "Placement", "Resumption", "Word", "contradicting", "place", "protected"]
+__all__ = ["AHEAD", "Ending", "Placement", "Resumption", "Word", "contradicting", "place", "protected"]
+
+
+AHEAD = Limits().ahead
+"""How far after now an event may be told to lie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +40,8 @@ class Word:
     trust: Trust = "user"
     own_words: bool = True
     ends: frozenset[str] = frozenset()
+    latest: datetime | None = None
+    """What lies after this was dated by a clock that was ahead: it was told before, and says nothing of the future."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +86,8 @@ _NONE: Mapping[str, Sequence[Evidence]] = MappingProxyType({})
 def place(timeline: Sequence[Memory], word: Word, evidence: Mapping[str, Sequence[Evidence]] = _NONE) -> Placement:
     """Where a statement goes among the facts of its subject and attribute.
 
-    Statements are ordered by event time, then authority, then recording. What the user told is ended only by the user's
+    Statements are ordered by event time, then authority, then recording; what a clock dated that was ahead counts as
+    told before. What the user told is ended only by the user's
     own words, and what the user's words support never by the output of a tool; both are `against`.
 
     Args:
@@ -88,6 +96,8 @@ def place(timeline: Sequence[Memory], word: Word, evidence: Mapping[str, Sequenc
         evidence: by memory, when it was stated again or ended since.
     """
     standing = [memory for memory in timeline if memory.state in _STANDING]
+    if (latest := word.latest) is not None:
+        evidence = {of: [one for one in found if one.at <= latest] for of, found in evidence.items()}
     before = [memory for memory in standing if _precedes(memory, word)]
     after = [memory for memory in standing if not _precedes(memory, word)]
     holding = [memory for memory in before if memory.valid_to is None or memory.valid_to > word.at]
@@ -125,6 +135,8 @@ def _clash(earlier: Memory, later: Memory) -> bool:
 
 
 def _precedes(memory: Memory, word: Word) -> bool:
+    if word.latest is not None and memory.valid_from > word.latest:
+        return True
     if memory.valid_from != word.at:
         return memory.valid_from < word.at
     return AUTHORITY[memory.origin] <= AUTHORITY[word.origin]

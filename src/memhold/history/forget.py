@@ -47,7 +47,7 @@ class Target:
                 "say what to forget: one id, or filters (session, kinds, topics, entities, before, after),"
                 " or everything=True"
             )
-        checked_session(self.session)
+        object.__setattr__(self, "session", checked_session(self.session))
         unknown = set(self.kinds or ()) - set(KINDS)
         if unknown:
             raise InvalidInput(f"unknown kinds {sorted(map(str, unknown))}; known are {', '.join(KINDS)}")

@@ -51,7 +51,7 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
     )
     # Who said it, and whether it asks, are terms of their own kind, beside the words of the text.
     marks = {**said_by(message.body.get("name")), **asks(said(message))}
-    return Entry(number=message.number, record=record, terms={**terms.counts, **marks})
+    return Entry(number=message.number, record=record, terms={**terms.counts, **marks} if marks else terms.counts)
 
 
 def memory_entry(memory: Memory, terms: Terms, *, session: int, agent: int) -> Entry:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from memhold.index.questions import Questions
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -56,6 +58,8 @@ _LEAST_LENGTH = 1e-6
 class Embedding:
     """The configured embedding: opened at the first use, and told apart by its fingerprint.
 
+    `questions` asks for the vector of a question within a time.
+
     Args:
         open_model: gives the model; called once it is needed, and again where it failed.
     """
@@ -64,6 +68,7 @@ class Embedding:
         self._open_model = open_model
         self._model: EmbeddingModel | None = None
         self._centre: Matrix | None = None
+        self.questions = Questions(self.query)
 
     async def fingerprint(self) -> str:
         """Which generation its vectors belong to.

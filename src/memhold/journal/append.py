@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from memhold.index.documents import message_entry
@@ -77,7 +77,7 @@ def append(
     """
     if not prepared.drafts:
         return Receipt(ids=())
-    held = ensure_session(tx, session, ids)
+    held, now = ensure_session(tx, session, ids), tx.now
     change_id = ids.new("chg")
     first, agent_number = tx.take_numbers(len(prepared.drafts)), tx.agent_number(agent)
     messages, entries = [], []
@@ -91,8 +91,8 @@ def append(
             body=draft.body,
             shape=draft.shape,
             text=draft.text,
-            event_time=draft.event_time or tx.now,
-            recorded_at=tx.now,
+            event_time=draft.event_time or now,
+            recorded_at=now,
             change_id=change_id,
             agent=agent,
             embed=draft.embed,
@@ -103,9 +103,9 @@ def append(
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
     last = messages[-1].seq
     pending = held.pending_tokens + weight(messages)
-    moved = replace(held, last_seq=last, last_at=tx.now, ended_at=None, pending_tokens=pending)
+    moved = held.grown(last_seq=last, at=now, pending_tokens=pending)
     tx.put_session(moved)
-    due = None if when is None or skipped(session, when) else due_at(moved, when, tx.now)
+    due = None if when is None or skipped(session, when) else due_at(moved, when, now)
     if due is not None:
         tx.put_due("consolidate", moved.id, due)
     tx.add_messages(messages)
@@ -113,7 +113,7 @@ def append(
     embedded = any(message.embed for message in messages)
     if embedded:
         due_index(tx)
-    tx.add_change(_appended(change_id, author, tx.now, Span(session=held.id, first=held.last_seq + 1, last=last)))
+    tx.add_change(_appended(change_id, author, now, Span(session=held.id, first=held.last_seq + 1, last=last)))
     return Receipt(
         ids=tuple(message.id for message in messages),
         change_ids=(change_id,),

@@ -290,7 +290,7 @@ _ALGORITHM = re.compile(
     r"(?:(?:HMAC|PBKDF2)[-_]?)?(?:SHA-?[123]?|BLAKE|MD|AES|RSA|[HREP]S)[-_]?\d{1,4}[bs]?", re.IGNORECASE
 )
 """What a secret is made with is told openly: the names of digests, ciphers and signatures."""
-_CALL = re.compile(r"[\w.]*[()\[\]]|[\w-]+(?:\.[\w-]+)+$")
+_CALL = re.compile(r"[\w.]*+[()\[\]]|[\w-]++(?:\.[\w-]++)++$")
 
 
 def _looks_secret(value: str) -> bool:

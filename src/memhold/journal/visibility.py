@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from memhold.ports.transaction import ReadTx
 from memhold.values.errors import InvalidInput, InvalidScope, NotFound
+from memhold.values.names import checked_name
 from memhold.values.records import Memory, Message, Scope
 
 __all__ = ["checked_id", "checked_session", "has_labels", "page_of_messages", "seen", "sees"]
@@ -34,14 +35,14 @@ def checked_id(item: str) -> str:
 
 
 def checked_session(name: str | None) -> str | None:
-    """The session that a filter names, as far as it can be one; `""` is the unnamed session.
+    """The session that a filter names, in the form in which sessions are stored; `""` is the unnamed session.
 
     Raises:
         InvalidScope: no session can have that name.
     """
     if name:
-        Scope(session=name)
-    elif name is not None and not isinstance(name, str):
+        return checked_name(name, "session")
+    if name is not None and not isinstance(name, str):
         raise InvalidScope(f"session is a {type(name).__name__}; pass its name, or leave it out for every session")
     return name
 

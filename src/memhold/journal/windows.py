@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from memhold.text.token_estimate import estimate_tokens
@@ -36,7 +37,12 @@ class When:
 
 def skipped(session: str, when: When) -> bool:
     """Whether a session of this name is never consolidated: a script's, or Memhold's own."""
-    return any(fnmatch.fnmatchcase(session, pattern) for pattern in when.skip)
+    return _matches(session, when.skip)
+
+
+@lru_cache(maxsize=1024)
+def _matches(session: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(session, pattern) for pattern in patterns)
 
 
 def due_at(session: Session, when: When, now: datetime) -> datetime | None:

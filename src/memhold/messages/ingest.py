@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from memhold.messages.limits import Limits
 from memhold.messages.shapes import read_message
@@ -76,6 +76,8 @@ def parse_messages(
 
 
 def _listed(raw: object) -> Iterable[object]:
+    if type(raw) is list:
+        return cast("list[object]", raw)
     if isinstance(raw, Mapping):
         return (raw,)
     if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
@@ -84,7 +86,7 @@ def _listed(raw: object) -> Iterable[object]:
 
 
 def _draft(message: object, index: int, now: datetime, limits: Limits) -> Draft:
-    if not isinstance(message, Mapping):
+    if type(message) is not dict and not isinstance(message, Mapping):
         hint = "; pass its model_dump()" if hasattr(message, "model_dump") else "; pass a dict with role and content"
         raise _invalid(index, f"it is a {type(message).__name__}{hint}")
     try:

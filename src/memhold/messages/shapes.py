@@ -21,6 +21,8 @@ __all__ = ["ROLES", "read_message"]
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 """Every role that is accepted. `function` is OpenAI's older name for `tool`."""
 
+_ANSWERS = frozenset({"tool", "function"})
+
 Block = Mapping[str, Any]
 
 _ANTHROPIC = frozenset(
@@ -49,7 +51,11 @@ def read_message(body: Mapping[str, Any]) -> tuple[str, Shape, str]:
     role = body.get("role")
     if not isinstance(role, str) or role not in ROLES:
         raise InvalidMessage(f"the role {role!r:.40} is unknown; use one of {', '.join(sorted(ROLES))}")
-    blocks = _blocks(body.get("content"))
+    content = body.get("content")
+    # The usual message is text and nothing else.
+    if isinstance(content, str) and len(body) == 2 and role not in _ANSWERS and (text := _clean(content)):
+        return role, "openai", text
+    blocks = _blocks(content)
     shape = _shape(body, role, blocks)
     pieces = list(_openai(body, role) if shape == "openai" else _anthropic(role, blocks))
     text = _clean("\n".join(piece for piece in pieces if piece.strip()))

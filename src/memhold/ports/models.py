@@ -34,6 +34,9 @@ __all__ = [
 T = TypeVar("T")
 Advice = Literal["retry", "park", "shorten", "poison", "refused"]
 
+MAX_TOKENS: Final = 1_000_000_000
+"""Tokens over which a provider's count is no count: the largest windows take a few millions."""
+
 _CLASS_OF: Final[dict[Advice, FailureClass]] = {
     "retry": "retry",
     "park": "park",
@@ -86,10 +89,16 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens that a call took, as the provider counted them; None where it did not say."""
+    """Tokens that a call took, as the provider counted them; None where it did not say, or said what no count is."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("input_tokens", "output_tokens"):
+            value = getattr(self, name)
+            if type(value) is not int or not 0 <= value <= MAX_TOKENS:
+                object.__setattr__(self, name, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +165,10 @@ class TaskFailed:
 
     def error(self, chain: str) -> ChainFailed:
         """The same as an error."""
-        calls = ", ".join(f"{one.model} {one.cls}{f' {one.status}' if one.status else ''}" for one in self.attempts)
+        calls = "; ".join(
+            f"{one.model} {one.cls}{f' {one.status}' if one.status else ''}{f', {one.reason}' if one.reason else ''}"
+            for one in self.attempts
+        )
         return ChainFailed(
             f"{chain}: no model of the chain answered ({calls or 'none could be asked in time'})",
             model=chain,

@@ -24,7 +24,6 @@ import struct
 import zlib
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -174,9 +173,19 @@ def term_key(term: str) -> int:
     return int.from_bytes(_digest(term), "little")
 
 
-@lru_cache(maxsize=1 << 16)
-def _digest(term: str) -> bytes:
-    return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
+class _Digests(dict[str, bytes]):
+    """The keys of terms that came before: looked up more cheaply than made."""
+
+    def __missing__(self, term: str) -> bytes:
+        if len(self) >= _MOST_DIGESTS:
+            self.clear()
+        digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
+        self[term] = digest
+        return digest
+
+
+_MOST_DIGESTS = 1 << 16
+_digest = _Digests().__getitem__
 
 
 def place(tail: tuple[int, int, int] | None, number: int) -> Place:

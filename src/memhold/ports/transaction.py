@@ -62,7 +62,10 @@ class ReadTx(FactReads, VectorReads, Protocol):
 
     @property
     def now(self) -> datetime:
-        """The store's clock in this transaction: one value, never before that of a write committed earlier."""
+        """What this transaction's rows are dated: one value, the machine's clock.
+
+        Where that stepped back by up to a day it stands still meanwhile. Due work and leases go by the clock alone.
+        """
         ...
 
     def session(self, name: str) -> Session | None:
@@ -253,8 +256,8 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         """
         ...
 
-    def add_change(self, change: Change) -> Change:
-        """Append to the audit trail; returns the change with the next `seq` of its namespace.
+    def add_change(self, change: Change) -> int:
+        """Append to the audit trail; returns its number, the next `seq` of its namespace.
 
         Of its effects only ids and revisions are kept; content stands in the revisions they name, and in `detail`.
         """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from importlib.resources import files
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from memhold.values.errors import InvalidSetting
 __all__ = ["CHAINS", "Catalog", "Note", "load_catalog", "shipped"]
 
 CHAINS: Final = ("conversation", "consolidation", "adjudication", "embeddings")
-_FIELDS: Final = {field.name: str(field.type) for field in fields(Entry)} | {"api_key": "str"}
+_FIELDS: Final = {one.name: str(one.type) for one in fields(Entry)} | {"api_key": "str"}
 _NO_URL: Final = frozenset({"rules", "pydantic-ai", "builtin-embeddings", "local-embeddings"})
 
 
@@ -36,11 +36,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """Every model and the first link of every chain."""
+    """Every model and the first link of every chain. `lists` are chains of exactly the links that somebody wrote."""
 
     models: Mapping[str, Entry]
     chains: Mapping[str, str]
     notes: tuple[Note, ...] = ()
+    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def visible(self) -> tuple[Entry, ...]:
         """The entries that are not hidden, in the order of the file."""
@@ -52,15 +53,24 @@ class Catalog:
         Raises:
             InvalidSetting: neither a chain nor a model has that name.
         """
+        if start in self.lists:
+            return tuple(self.models[name] for name in dict.fromkeys(self.lists[start]))
         name: str | None = self.chains.get(start, start)
         if name not in self.models:
-            known = ", ".join((*CHAINS, *self.models))
-            raise InvalidSetting(f"no chain or model is called {start!r}; there are {known}", name=start)
+            raise InvalidSetting(self._unknown(start), name=start)
         links: dict[str, Entry] = {}
         while name is not None and name not in links:
             links[name] = self.models[name]
             name = self.models[name].fallback
         return tuple(links.values())
+
+    def _unknown(self, name: str) -> str:
+        near = get_close_matches(name, (*CHAINS, *self.models), n=3)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        return (
+            f"no chain or model is called {name!r:.100}; {hint}write openai:MODEL, anthropic:MODEL, ollama:MODEL, "
+            "lmstudio:MODEL, or http://host:port/v1 (`memhold models` lists the catalog)"
+        )
 
 
 def shipped() -> str:

@@ -6,6 +6,7 @@ model, never again to the same one with the same prompt.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -17,6 +18,8 @@ from memhold.providers.wrappers import Backoff, DeadlinePassed, Retrying, within
 from memhold.values.errors import Attempt, FailureClass, ModelError
 
 __all__ = ["Accepted", "Advice", "Chain", "Link", "Observe", "Rejected", "TaskFailed", "ask"]
+
+log = logging.getLogger("memhold.models")
 
 T = TypeVar("T")
 Observe = Callable[[ChatRequest, Attempt, Usage], None]
@@ -132,7 +135,7 @@ class Chain:
                 if not self._goes_on(run, link, error, can_shorten=can_shorten):
                     return None
                 continue
-            verdict = Rejected(reason="the model refused", refused=True) if reply.finish == "refusal" else accept(reply)
+            verdict = _judged(reply, accept)
             if not isinstance(verdict, Rejected):
                 self._note(request, run, run.attempts[-1])
                 return Accepted(value=verdict, reply=reply, attempts=tuple(run.attempts))
@@ -186,6 +189,17 @@ async def ask(
 ) -> Accepted[T] | TaskFailed:
     """`chain.ask`, as a function: the accepted result or the failure, as a value."""
     return await chain.ask(request, accept, can_shorten=can_shorten)
+
+
+def _judged(reply: ChatReply, accept: Callable[[ChatReply], T | Rejected]) -> T | Rejected:
+    """What `accept` says; a reply on which it stumbles is no answer, and the next link is asked."""
+    if reply.finish == "refusal":
+        return Rejected(reason="the model refused", refused=True)
+    try:
+        return accept(reply)
+    except Exception as error:  # noqa: BLE001 - the edge around a link's answer
+        log.warning("%s: its answer cannot be read (%s)", reply.model, type(error).__name__)
+        return Rejected(reason=f"its answer cannot be read ({type(error).__name__})")
 
 
 def _any_reply(reply: ChatReply) -> ChatReply | Rejected:

@@ -10,15 +10,18 @@ from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 __all__ = [
+    "FORMS",
     "PROTOCOLS",
     "Entry",
     "Protocol",
+    "Structured",
     "endpoint",
     "guess_protocol",
     "host_of",
     "is_local",
     "key_header",
     "looks_embedding",
+    "origin_of",
     "server_of",
 ]
 
@@ -35,6 +38,10 @@ Protocol = Literal[
 ]
 PROTOCOLS: Final[tuple[str, ...]] = get_args(Protocol)
 
+Structured = Literal["tool", "schema", "object", "text"]
+FORMS: Final[tuple[Structured, ...]] = get_args(Structured)
+"""How a link is asked for arguments, from the best form down; see `memhold.providers.chat.forms`."""
+
 _VERSION = re.compile(r"/v\d+[a-z0-9]*(?=/|$)")
 _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jina-e|arctic-e", re.IGNORECASE)
 _HOSTED_SECONDS: Final = 30.0  # a hosted model that takes longer is stuck
@@ -45,7 +52,8 @@ _LOCAL_SECONDS: Final = 180.0  # a local one may be loading: 5 to 19 s for 8B, m
 class Entry:
     """One model as the catalog describes it. Prices are USD per million tokens, `speed` tokens a second, times seconds.
 
-    `options` are further fields of the request's body; `headers` go with every request to this link and to no other.
+    `structured` is the form in which it is asked for arguments; None leaves it to the kind of server. `options` are
+    further fields of the request's body; `headers` go with every request to this link and to no other.
     """
 
     name: str
@@ -65,6 +73,7 @@ class Entry:
     timeout: float | None = None
     local: bool | None = None
     stream: bool = True
+    structured: Structured | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -77,6 +86,11 @@ class Entry:
     def served_locally(self) -> bool:
         """Whether the server is on this machine or network: slow to load, and one answer at a time."""
         return self.local if self.local is not None else is_local(self.base_url)
+
+    @property
+    def form(self) -> Structured:
+        """The form in which it is asked first: a local server by a schema, which it turns into a grammar."""
+        return self.structured or ("schema" if self.served_locally else "tool")
 
     @property
     def deadline(self) -> float:
@@ -100,6 +114,12 @@ def host_of(base_url: str | None) -> str:
         return f"{(parts.hostname or '').lower()}{port}"
     except ValueError:
         return ""
+
+
+def origin_of(base_url: str | None) -> str:
+    """Scheme, host and port of a base URL, for people: without a path, a query, or a name and password in it."""
+    scheme = (base_url or "").partition("://")[0].lower()
+    return f"{scheme}://{host_of(base_url)}" if host_of(base_url) else "its URL"
 
 
 def server_of(base_url: str | None) -> str:

@@ -19,7 +19,8 @@ from memhold.ports.stores import Clock, Priority
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.entry import Entry, server_of
 from memhold.providers.failures.classify import Verdict
-from memhold.providers.failures.errors import model_error
+from memhold.providers.failures.delays import bounded_delay
+from memhold.providers.failures.errors import model_error, plain_error
 from memhold.values.errors import Attempt, ModelError
 
 __all__ = ["Backoff", "DeadlinePassed", "HostGates", "Limited", "Record", "Retrying", "Timed", "attempt_of", "within"]
@@ -28,6 +29,8 @@ T = TypeVar("T")
 Record = Callable[[Attempt, Usage], None]
 """Called once for each call that was made, answered or failed, with the tokens that it took."""
 
+_UNREADABLE: Final = (RecursionError, ArithmeticError, LookupError, TypeError, AttributeError, ValueError, MemoryError)
+"""What reading an answer can raise that no case of ours foresaw; none of it comes from a network."""
 _INTERACTIVE: Final = frozenset({"conversation", "test"})
 
 
@@ -192,7 +195,7 @@ class Retrying:
             begun = self._clock.now()
             number = len(attempts) + 1
             try:
-                reply = await self._model.chat(request)
+                reply = await self._answer(request)
             except ModelError as error:
                 attempts.append(attempt_of(error, number=number, seconds=self._since(begun)))
                 if self._record is not None:
@@ -215,6 +218,19 @@ class Retrying:
         except ModelError as error:
             error.attempts = tuple(attempts)
             raise
+
+    async def _answer(self, request: ChatRequest) -> ChatReply:
+        """The edge around a link's answer: whatever goes wrong in it is that link's failure, and the next is asked."""
+        try:
+            return await self._model.chat(request)
+        except ModelError as error:
+            error.retry_after = bounded_delay(error.retry_after)
+            raise
+        except _UNREADABLE as error:
+            verdict = Verdict(cls="next", reason="its answer cannot be read", code="unreadable", rule="edge")
+            raise model_error(self.name, verdict, cause=type(error).__name__) from None
+        except Exception as error:  # noqa: BLE001 - the edge: SDKs raise classes of their own
+            raise plain_error(error, model=self.name, now=self._clock.now()) from None
 
     def _since(self, begun: object) -> float:
         return (self._clock.now() - begun).total_seconds()  # type: ignore[operator, no-any-return]

@@ -89,7 +89,7 @@ class Rest:
 
 
 def checked(query: Query) -> Query:
-    """The query, if it can be asked.
+    """The query, if it can be asked; its session in the form in which sessions are stored.
 
     Raises:
         InvalidInput: limit, offset, neighbours, kinds, states, times or the snapshot are out of range, or there is a
@@ -120,11 +120,11 @@ def checked(query: Query) -> Query:
         unknown = set(asked or ()) - set(allowed)
         if unknown:
             raise InvalidInput(f"unknown {name} {sorted(map(str, unknown))}; known are {', '.join(allowed)}")
-    checked_session(query.session)
+    session = checked_session(query.session)
     read_snapshot(query.snapshot)
     if query.cursor is not None and (query.offset or query.snapshot is not None):
         raise InvalidInput("a cursor says where the page begins; pass it without offset and snapshot")
-    return query
+    return query if session == query.session else replace(query, session=session)
 
 
 def _typed(query: Query) -> None:

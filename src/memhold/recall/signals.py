@@ -62,7 +62,7 @@ STATES, REPLIES, ASKS = 0.4, 0.6, 0.4
 BRIEF_QUESTION = 20
 """Words up to which a message that ends with a question loses all of that; a longer one has also said something."""
 
-_ENDS = re.compile(r"[.!?。！？\u061f\n]+(?=\s|$|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7ff])|\n")  # noqa: RUF001
+_ENDS = re.compile(r"(?<![.!?。！？\u061f\n])[.!?。！？\u061f\n]+(?=\s|$|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7ff])|\n")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

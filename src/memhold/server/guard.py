@@ -18,14 +18,19 @@ from uuid import uuid4
 
 from memhold.faces.problems import PREFIX, Problem, problem_of, send_problem
 from memhold.server.guard_rules import (
+    WHOLE,
+    BodyLimits,
+    Failures,
     Rate,
     RateLimits,
+    address_of,
     bearer_of,
     host_fault,
     is_loopback,
     origin_fault,
     request_id_of,
 )
+from memhold.server.request_cost import MOST_VALUES, Cost, JsonValues, metered
 from memhold.server.resource import Resource
 from memhold.values.errors import MemholdError, RateLimited, ScopeDenied, ServerUnreachable, Unauthenticated
 from memhold.values.principal import PRINCIPAL, STANDS, Principal
@@ -45,6 +50,7 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
 REQUEST_ID: Final = "memhold.request_id"
 """The key of the ASGI scope under which the guard leaves the request's id."""
 
+MIB: Final = 1024 * 1024
 _METRICS = "/metrics"
 _SAFE_HEADERS: Final = {
     b"x-content-type-options": b"nosniff",
@@ -75,10 +81,12 @@ class GuardRules:
     Attributes:
         hosts: names that a `Host` header may have (`allowed_hosts`).
         origins: origins of browsers that are served beside the server's own, such as `https://app.example`.
-        max_body_bytes: largest body of a request, whole or in chunks.
-        large_bodies: limits of paths that take more, such as an import.
+        bodies: largest body of a request, whole or in chunks, by path.
         timeout: seconds until the answer must begin; a stream may then go on.
         rate: how much one token may ask.
+        bytes_rate: how much one token may send, in MiB; the burst is what a pause allows.
+        work_rate: how much processor time one token may take, in seconds.
+        failures: how many tokens that do not count one address may try.
         tls: whether the server itself speaks TLS.
         behind_proxy: whether a proxy stands in front: its address is then nobody's.
         resource: what is told of the authorization servers (RFC 9728); None without OAuth.
@@ -87,10 +95,12 @@ class GuardRules:
 
     hosts: frozenset[str]
     origins: frozenset[str] = frozenset()
-    max_body_bytes: int = 16 * 1024 * 1024
-    large_bodies: Mapping[str, int] = field(default_factory=dict)
+    bodies: BodyLimits = field(default_factory=BodyLimits)
     timeout: float = 60.0
     rate: Rate = field(default_factory=Rate)
+    bytes_rate: Rate = field(default_factory=lambda: Rate(per_second=16.0, burst=1024))
+    work_rate: Rate = field(default_factory=lambda: Rate(per_second=0.5, burst=30))
+    failures: Rate = field(default_factory=lambda: Rate(per_second=1.0, burst=20))
     tls: bool = False
     behind_proxy: bool = False
     resource: Resource | None = None
@@ -122,6 +132,9 @@ class Guard:
         self._stays_open = stays_open
         self._local = rules.local
         self._limits = RateLimits(rules.rate, clock)
+        self._bytes = RateLimits(rules.bytes_rate, clock)
+        self._work = RateLimits(rules.work_rate, clock)
+        self._failures = Failures(rules.failures, clock)
         self._new_id = new_id
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -135,7 +148,7 @@ class Guard:
 
     async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         request_id = request_id_of(_header(scope, b"x-request-id"), self._new_id)
-        answer = _Answer(send, request_id, tls=self._rules.tls)
+        answer = _Answer(send, request_id, tls=self._rules.tls, goodbye=partial(_goodbye, scope))
         try:
             problem = self._ill_addressed(scope) or await self._admit(scope)
         except ServerUnreachable as error:
@@ -167,8 +180,8 @@ class Guard:
         lengths = _header(scope, b"content-length")
         if any(not length.isascii() or not length.isdigit() for length in lengths) or len(set(lengths)) > 1:
             return _problem("BadRequest", 400, "The request is malformed.", "Content-Length is not one number")
-        if lengths and int(lengths[0]) > self._most(scope["path"]):
-            return self._too_large(scope["path"], int(lengths[0]))
+        if lengths and int(lengths[0]) > self._most(scope):
+            return self._too_large(scope, int(lengths[0]))
         return None
 
     async def _admit(self, scope: MutableMapping[str, Any]) -> Problem | None:
@@ -181,14 +194,47 @@ class Guard:
             return None
         if path == _METRICS and self._is_neighbour(scope):
             return None
-        principal = await self._principal(scope)
-        if (wait := self._limits.take(principal.token or "local")) > 0:
-            raise RateLimited(f"too many requests; the next may come in {wait:.2f} seconds", retry_after=wait)
+        principal = await self._asking(scope)
+        self._within_budget(principal.token or "local")
         if path == _METRICS and "admin" not in principal.rights:
             raise ScopeDenied("metrics are for tokens with the right 'admin'", right="admin")
         scope[PRINCIPAL] = principal
         scope[STANDS] = partial(self._stands, scope, principal)
         return None
+
+    async def _asking(self, scope: Mapping[str, Any]) -> Principal:
+        """Who asks; an address that tried too many tokens which do not count is not looked at for a while."""
+        presented = _header(scope, b"authorization")
+        if not presented:
+            return await self._principal(scope)
+        client = (scope.get("client") or (None,))[0]
+        forwarded = _header(scope, b"x-forwarded-for")
+        address = address_of(client, forwarded, behind_proxy=self._rules.behind_proxy)
+        if (wait := self._failures.wait(address, presented[0])) > 0:
+            said = f"too many tokens that do not count came from this address; try again in {wait:.2f} seconds"
+            raise RateLimited(said, retry_after=wait)
+        try:
+            principal = await self._principal(scope)
+        except Unauthenticated:
+            self._failures.failed(address, presented[0])
+            raise
+        self._failures.counted(presented[0])
+        return principal
+
+    def _within_budget(self, token: str) -> None:
+        """Take a request from what a token may ask; what its requests cost is charged when it is known.
+
+        Raises:
+            RateLimited: there is nothing left.
+        """
+        for limits, what in (
+            (self._bytes, "too many bytes"),
+            (self._work, "too much work"),
+            (self._limits, "too many requests"),
+        ):
+            wait = limits.take(token) if limits is self._limits else limits.wait(token)
+            if wait > 0:
+                raise RateLimited(f"{what}; the next request may come in {wait:.2f} seconds", retry_after=wait)
 
     async def _stands(self, scope: Mapping[str, Any], principal: Principal) -> bool:
         # Whoever cannot be told now is let go of as well: a client comes back.
@@ -244,8 +290,21 @@ class Guard:
         await answer.send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
     async def _pass_on(self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer) -> None:
-        body = _Body(receive, self._most(scope["path"]))
-        too_large = self._too_large(scope["path"])
+        body = _Body(receive, self._most(scope), values=scope["path"] not in self._rules.bodies.files)
+        cost = Cost()
+        try:
+            await metered(self._served(scope, body, answer), cost)
+        finally:
+            principal = scope.get(PRINCIPAL)
+            if principal is not None:
+                token = principal.token or "local"
+                self._bytes.charge(token, body.size / MIB)
+                self._work.charge(token, cost.seconds)
+
+    async def _served(self, scope: MutableMapping[str, Any], body: _Body, answer: _Answer) -> None:
+        def too_large() -> Problem:
+            return self._too_many_values() if body.crowded else self._too_large(scope)
+
         try:
             async with asyncio.timeout(self._rules.timeout) as deadline:
                 await self._app(scope, body.receive, answer.until(deadline, body, too_large))
@@ -259,19 +318,24 @@ class Guard:
             if answer.started:
                 raise
             if body.over:
-                return await answer.refuse(too_large)
+                return await answer.refuse(too_large())
             log.exception("request %s failed: %s", answer.request_id, type(error).__name__, exc_info=_shape(error))
             await answer.refuse(_problem("MemholdError", 500, "The server failed.", "The server failed."))
         else:
             if body.over and not answer.started:
-                await answer.refuse(too_large)
+                await answer.refuse(too_large())
 
-    def _most(self, path: str) -> int:
-        return self._rules.large_bodies.get(path, self._rules.max_body_bytes)
+    def _most(self, scope: Mapping[str, Any]) -> int:
+        return self._rules.bodies.of(scope["method"], scope["path"])
 
-    def _too_large(self, path: str, size: int | None = None) -> Problem:
+    def _too_many_values(self) -> Problem:
+        detail = f"the body holds over {MOST_VALUES:,} JSON values; send it in several requests"
+        title = "Something is over a documented limit."
+        return _problem("TooLarge", 413, title, detail, size=MOST_VALUES + 1, limit=MOST_VALUES)
+
+    def _too_large(self, scope: Mapping[str, Any], size: int | None = None) -> Problem:
         """`size` is what was announced; of a body in chunks only that it is more is known."""
-        limit = self._most(path)
+        limit = self._most(scope)
         size = limit + 1 if size is None else size
         detail = f"the body is over the limit of {limit:,} bytes; send it in several requests"
         return _problem("TooLarge", 413, "Something is over a documented limit.", detail, size=size, limit=limit)
@@ -280,20 +344,30 @@ class Guard:
 class _Body:
     """What a client sends, up to a limit; past it the application sees a client that has gone."""
 
-    def __init__(self, receive: Receive, limit: int) -> None:
+    def __init__(self, receive: Receive, limit: int, *, values: bool) -> None:
         self._receive = receive
-        self._left = limit
+        self._limit = limit
+        self._values = JsonValues() if values else None
+        self.size = 0
         self.over = False
         self.whole = False
+
+    @property
+    def crowded(self) -> bool:
+        """Whether it has more JSON values than are read at once, such as a million names."""
+        return self._values is not None and self._values.count > MOST_VALUES
 
     async def receive(self) -> Message:
         if self.over:
             return {"type": "http.disconnect"}
         message = await self._receive()
         if message["type"] == "http.request":
-            self._left -= len(message.get("body", b""))
+            piece = message.get("body", b"")
+            self.size += len(piece)
             self.whole = not message.get("more_body", False)
-            if self._left < 0:
+            if self._values is not None and self.size <= self._limit:
+                self._values.add(piece)
+            if self.size > self._limit or self.crowded:
                 self.over = True
                 return {"type": "http.disconnect"}
         return message
@@ -302,9 +376,10 @@ class _Body:
 class _Answer:
     """What goes back: every answer carries the request's id and the headers that keep browsers safe."""
 
-    def __init__(self, send: Send, request_id: str, *, tls: bool) -> None:
+    def __init__(self, send: Send, request_id: str, *, tls: bool, goodbye: Callable[[], Mapping[str, str]]) -> None:
         self._send = send
         self._tls = tls
+        self._goodbye = goodbye
         self.request_id = request_id
         self.started = False
 
@@ -320,9 +395,9 @@ class _Answer:
         await self._send(message)
 
     async def refuse(self, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
-        await send_problem(self.send, problem, headers)
+        await send_problem(self.send, problem, {**(headers or {}), **self._goodbye()})
 
-    def until(self, deadline: asyncio.Timeout, body: _Body, too_large: Problem) -> Send:
+    def until(self, deadline: asyncio.Timeout, body: _Body, too_large: Callable[[], Problem]) -> Send:
         """The application's `send`: it ends the deadline, and gives way to a refusal where the body was over."""
         dropped = False
 
@@ -334,7 +409,7 @@ class _Answer:
                 deadline.reschedule(None)
                 if body.over:
                     dropped = True
-                    await self.refuse(too_large)
+                    await self.refuse(too_large())
                     return
             await self.send(message)
 
@@ -343,6 +418,15 @@ class _Answer:
 
 def _header(scope: Mapping[str, Any], name: bytes) -> Sequence[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+
+
+def _goodbye(scope: Mapping[str, Any]) -> Mapping[str, str]:
+    """The connection ends where what was refused has a body that has not come: nobody reads on for it."""
+    whole: Callable[[], bool] | None = scope.get(WHOLE)
+    if whole is not None:
+        return {} if whole() else {"connection": "close"}
+    announced = any(length != "0" for length in _header(scope, b"content-length"))
+    return {"connection": "close"} if announced or _header(scope, b"transfer-encoding") else {}
 
 
 def _problem(kind: str, status: int, title: str, detail: str, **values: Any) -> Problem:

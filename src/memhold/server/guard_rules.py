@@ -8,13 +8,18 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
 
 __all__ = [
     "LOOPBACK_NAMES",
+    "WHOLE",
+    "BodyLimits",
+    "Failures",
     "Rate",
     "RateLimits",
+    "address_of",
     "allowed_hosts",
     "bearer_of",
     "host_fault",
@@ -23,6 +28,9 @@ __all__ = [
     "origin_fault",
     "request_id_of",
 ]
+
+WHOLE = "memhold.whole"
+"""The key of the ASGI scope under which a connection leaves a question: whether all of the request has come."""
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -124,10 +132,53 @@ def bearer_of(headers: Sequence[str]) -> str | None:
     return token
 
 
+def address_of(client: str | None, forwarded: Sequence[str], *, behind_proxy: bool) -> str:
+    """Whom failed attempts are counted for: the client's address, of IPv6 the network of 64 bits that one site has.
+
+    Behind a proxy it is the last that `X-Forwarded-For` names, which that proxy wrote; whatever stands before it the
+    client can choose. Without a proxy the header says nothing.
+    """
+    text = client or ""
+    if behind_proxy and forwarded:
+        text = forwarded[-1].rpartition(",")[2].strip()
+    try:
+        address = ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return "unknown"
+    if isinstance(address, ipaddress.IPv6Address):
+        mapped = address.ipv4_mapped
+        return str(mapped) if mapped else str(ipaddress.ip_network((int(address), 64), strict=False).network_address)
+    return str(address)
+
+
 def request_id_of(headers: Sequence[str], new: Callable[[], str]) -> str:
     """The id of a request: the caller's, where it is one of 1 to 128 harmless characters, else a new one."""
     given = headers[0].strip() if len(headers) == 1 else ""
     return given if _REQUEST_ID.fullmatch(given) else new()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyLimits:
+    """The largest body, in bytes, that a request may bring, by its path and method.
+
+    Attributes:
+        others: of every path that is not named.
+        paths: of these; one that ends with `/` holds for what is below it, the longest that fits counts.
+        without: of the methods that need none.
+        files: paths whose body is a file, of which the number of JSON values is not counted.
+    """
+
+    others: int = 16 * 1024 * 1024
+    paths: Mapping[str, int] = field(default_factory=dict)
+    without: int = 64 * 1024
+    files: frozenset[str] = frozenset()
+
+    def of(self, method: str, path: str) -> int:
+        """The largest body of such a request."""
+        if method in {"GET", "HEAD", "OPTIONS", "DELETE"}:
+            return min(self.without, self.others)
+        fitting = [known for known in self.paths if path == known or (known.endswith("/") and path.startswith(known))]
+        return self.paths[max(fitting, key=len)] if fitting else self.others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,11 +204,57 @@ class RateLimits:
 
     def take(self, caller: str) -> float:
         """Take one request out of the caller's bucket: 0.0 where there was one, else the seconds until there is."""
-        now, rate = self._clock(), self._rate
-        left, since = self._buckets.pop(caller, (float(rate.burst), now))
-        left = min(float(rate.burst), left + (now - since) * rate.per_second)
-        wait = 0.0 if left >= 1.0 else (1.0 - left) / rate.per_second
-        self._buckets[caller] = (left if wait else left - 1.0, now)
+        wait = self.wait(caller)
+        if not wait:
+            self.charge(caller, 1.0)
+        return wait
+
+    def wait(self, caller: str) -> float:
+        """Seconds until the caller may ask again; 0.0 where it may now. Takes nothing."""
+        left = self._left(caller)
+        return 0.0 if left >= 1.0 else (1.0 - left) / self._rate.per_second
+
+    def charge(self, caller: str, cost: float) -> None:
+        """Take what something has cost out of the caller's bucket, which may then be owed more than it holds."""
+        self._buckets[caller] = (self._left(caller) - cost, self._clock())
+        self._buckets.move_to_end(caller)
         while len(self._buckets) > self._most:
             self._buckets.popitem(last=False)
-        return wait
+
+    def _left(self, caller: str) -> float:
+        now, full = self._clock(), float(self._rate.burst)
+        left, since = self._buckets.get(caller, (full, now))
+        return min(full, left + (now - since) * self._rate.per_second)
+
+
+class Failures:
+    """Tokens that do not count, by the address that tried them; those that counted lately are let through all the same.
+
+    So nobody can lock out the others behind one address: only who is new there waits with whoever guesses.
+    """
+
+    def __init__(self, rate: Rate, clock: Callable[[], float], *, most: int = 10_000) -> None:
+        self._limits = RateLimits(rate, clock, most=most)
+        self._good: OrderedDict[bytes, None] = OrderedDict()
+        self._most = most
+
+    def wait(self, address: str, token: str) -> float:
+        """Seconds until the address may try this token; 0.0 where it may now."""
+        return 0.0 if _digest(token) in self._good else self._limits.wait(address)
+
+    def failed(self, address: str, token: str) -> None:
+        """Note that a token did not count (any more)."""
+        self._good.pop(_digest(token), None)
+        self._limits.charge(address, 1.0)
+
+    def counted(self, token: str) -> None:
+        """Note that a token counted. What is kept of it is a digest."""
+        digest = _digest(token)
+        self._good[digest] = None
+        self._good.move_to_end(digest)
+        while len(self._good) > self._most:
+            self._good.popitem(last=False)
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()

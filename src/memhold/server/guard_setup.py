@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memhold.server.guard import App, Authenticate, Guard, GuardRules
-from memhold.server.guard_rules import Rate, allowed_hosts, may_bind
+from memhold.server.guard_rules import BodyLimits, Rate, allowed_hosts, may_bind
 from memhold.server.resource import Resource
 from memhold.values.access_tokens import RIGHTS, AccessToken
 from memhold.values.errors import InvalidSetting
@@ -20,8 +20,7 @@ from memhold.wiring.settings import FILE_NAME
 
 if TYPE_CHECKING:
     from memhold.server.oauth import OAuth
-    from memhold.verbs.memory import OpenStore
-    from memhold.verbs.token_verbs import TokenVerbs
+    from memhold.verbs.store_protocols import AsyncStore, AsyncTokens
 
 __all__ = ["Door", "TokenAuthenticate", "guarded", "oauth_of_file"]
 
@@ -50,12 +49,14 @@ class Door:
     public_url: str = ""
     oauth: OAuth | None = None
     rate: Rate = field(default_factory=Rate)
-    max_body_bytes: int = 16 * 1024 * 1024
-    large_bodies: Mapping[str, int] = field(default_factory=dict)
+    failures: Rate = field(default_factory=lambda: Rate(per_second=1.0, burst=20))
+    bytes_rate: Rate = field(default_factory=lambda: Rate(per_second=16.0, burst=1024))
+    work_rate: Rate = field(default_factory=lambda: Rate(per_second=0.5, burst=30))
+    bodies: BodyLimits = field(default_factory=BodyLimits)
     timeout: float = 60.0
 
 
-async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> Guard:
+async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> Guard:
     """The application behind its guard.
 
     Tokens are looked up in the store at each request: one that is made or revoked later counts at once, or no more,
@@ -81,10 +82,12 @@ async def guarded(app: App, store: OpenStore, door: Door, *, now: datetime) -> G
     rules = GuardRules(
         hosts=allowed_hosts(door.host, _names(door)),
         origins=frozenset(origin.lower().rstrip("/") for origin in door.allow_origins),
-        max_body_bytes=door.max_body_bytes,
-        large_bodies=door.large_bodies,
+        bytes_rate=door.bytes_rate,
+        work_rate=door.work_rate,
+        bodies=door.bodies,
         timeout=door.timeout,
         rate=door.rate,
+        failures=door.failures,
         tls=door.tls,
         behind_proxy=door.behind_proxy,
         resource=resource,
@@ -123,7 +126,7 @@ def oauth_of_file(folder: Path) -> OAuth | None:
 class TokenAuthenticate:
     """Memhold's own tokens as principals."""
 
-    def __init__(self, tokens: TokenVerbs) -> None:
+    def __init__(self, tokens: AsyncTokens) -> None:
         self._tokens = tokens
 
     async def __call__(self, bearer: str) -> Principal | None:
@@ -134,7 +137,7 @@ class TokenAuthenticate:
         return Principal(scope=token.scope, rights=frozenset(token.rights), token=token.id)
 
 
-def _authenticate(store: OpenStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
+def _authenticate(store: AsyncStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
     async def own(bearer: str) -> Principal | None:
         # The store may have been opened anew meanwhile.
         return await TokenAuthenticate(store.admin.tokens)(bearer)

@@ -15,12 +15,12 @@ from memhold.values.errors import MemholdError, ServerUnreachable
 
 __all__ = ["KeySet", "KeysUnreachable", "fetch_json"]
 
-log = logging.getLogger("memhold.values.access_tokens")
+log = logging.getLogger("memhold.access")
 
 FRESH_SECONDS: Final = 600.0
-"""How long keys are taken without asking again."""
+"""How long keys are taken without looking for newer ones; then they are taken on, and renewed behind the request."""
 STALE_SECONDS: Final = 24 * 3600.0
-"""How long keys are still taken while the issuer does not answer."""
+"""How long keys are taken at all."""
 PAUSE_SECONDS: Final = 30.0
 """Shortest time between two requests to the issuer: tokens with made-up key ids must not become requests."""
 MAX_KEYS: Final = 100
@@ -54,12 +54,16 @@ async def fetch_json(url: str) -> Any:
                 if len(body) > MAX_BYTES:
                     raise KeysUnreachable(f"the issuer's keys: over {MAX_BYTES} bytes", sent=True)
             return json.loads(bytes(body))
-    except (httpx2.HTTPError, TimeoutError, ValueError) as error:
+    except (httpx2.HTTPError, TimeoutError, ValueError, RecursionError) as error:
         raise KeysUnreachable(f"the issuer's keys cannot be had: {type(error).__name__}", sent=True) from error
 
 
 class KeySet:
-    """The keys of one issuer. `clock` gives seconds that never go back; `fetch` gives the key set as JSON."""
+    """The keys of one issuer. `clock` gives seconds that never go back; `fetch` gives the key set as JSON.
+
+    A key that is known is given at once, whatever the issuer does: keys are renewed by a task of their own. Only who
+    needs a key that is not known waits for the issuer, and all who do wait for the same request.
+    """
 
     def __init__(
         self,
@@ -71,7 +75,7 @@ class KeySet:
         self._url = url
         self._fetch = fetch
         self._clock = clock
-        self._lock = asyncio.Lock()
+        self._renewing: asyncio.Task[None] | None = None
         self._keys: dict[str | None, jwt.PyJWK] = {}
         self._fetched: float | None = None
         self._asked: float | None = None
@@ -80,14 +84,17 @@ class KeySet:
         """The key of that id; without an id the only key, where there is one. None where there is none.
 
         An unknown id is asked for at the issuer, which may have new keys, but not more often than every 30 seconds.
+        A key that the issuer took away counts until it was asked again, which the first use after 10 minutes does.
 
         Raises:
             KeysUnreachable: no keys are known, or none fresher than a day, and the issuer does not answer.
         """
+        known = self._age() <= STALE_SECONDS
         if self._age() > FRESH_SECONDS or self._pick(kid) is None:
-            async with self._lock:
-                if self._age() > FRESH_SECONDS or self._pick(kid) is None:
-                    await self._renew()
+            self._renew_behind()
+            if self._renewing is not None and (not known or self._pick(kid) is None):
+                # Whoever goes away meanwhile takes the request of the others not with it.
+                await asyncio.shield(self._renewing)
         if self._age() > STALE_SECONDS:
             raise KeysUnreachable("the issuer's keys are not known, and it does not answer; try again", sent=False)
         return self._pick(kid)
@@ -100,11 +107,16 @@ class KeySet:
             return next(iter(self._keys.values())) if len(self._keys) == 1 else None
         return self._keys.get(kid)
 
-    async def _renew(self) -> None:
+    def _renew_behind(self) -> None:
         now = self._clock()
+        if self._renewing is not None and not self._renewing.done():
+            return
         if self._asked is not None and now - self._asked < PAUSE_SECONDS:
             return
         self._asked = now
+        self._renewing = asyncio.get_running_loop().create_task(self._renew(now))
+
+    async def _renew(self, now: float) -> None:
         try:
             found = _public_keys(await self._fetch(self._url))
         except MemholdError as error:

@@ -5,7 +5,7 @@ Names and units follow the conventions of Prometheus: base units in the name, co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -25,7 +25,7 @@ class Metrics:
     A route is its template, so that the number of series is that of the routes, whatever is asked.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, held: Callable[[], float] = lambda: 0.0) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -50,6 +50,11 @@ class Metrics:
             "memhold_model_answers", "1 where a link of the chain answers, 0 where it rests.", ("model",),
             registry=self.registry,
         )  # fmt: skip
+        longest = Gauge(
+            "memhold_event_loop_longest_hold_seconds", "The longest time in which nobody was answered.",
+            registry=self.registry,
+        )  # fmt: skip
+        longest.set_function(held)
         built = Gauge("memhold_build_info", "The release.", ("version",), registry=self.registry)
         built.labels(__version__).set(1)
 

@@ -19,12 +19,13 @@ from memhold.server.guard_rules import is_loopback
 from memhold.server.jwks import KeySet
 from memhold.values.access_tokens import RIGHTS, Right
 from memhold.values.errors import InvalidScope, InvalidSetting
+from memhold.values.names import checked_name
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
 
 __all__ = ["ALGORITHMS", "JwtAuthenticate", "OAuth", "oauth_from"]
 
-log = logging.getLogger("memhold.values.access_tokens")
+log = logging.getLogger("memhold.access")
 
 ALGORITHMS: Final[Mapping[str, frozenset[str]]] = {
     "RSA": frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}),
@@ -36,6 +37,10 @@ ALGORITHMS: Final[Mapping[str, frozenset[str]]] = {
 _LONGEST: Final = 8192
 """Longest JWT that is looked at, in characters: what fits a request's header anyway."""
 _LEEWAY_SECONDS: Final = 30.0
+_TYPES: Final = frozenset({"at+jwt", "jwt"})
+"""Types of a token (`typ`, RFC 9068 and what issuers wrote before it); not those of ID tokens, JWE, logout tokens."""
+_LAST_TIME: Final = 253_402_300_799
+"""The end of the year 9999, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +72,10 @@ class OAuth:
             local = parts.hostname is not None and is_loopback(parts.hostname)
             if not parts.hostname or not (parts.scheme == "https" or (parts.scheme == "http" and local)):
                 raise InvalidSetting(f"oauth.{name} must be an https address", name=f"oauth.{name}")
+        try:
+            object.__setattr__(self, "namespace", checked_name(self.namespace, "oauth.namespace"))
+        except InvalidScope as error:
+            raise InvalidSetting(str(error), name="oauth.namespace") from None
         if not self.user_claim:
             raise InvalidSetting("oauth.user_claim is empty; name the claim that says whose memory", name="oauth")
         if not set(self.rights.values()) <= set(RIGHTS):
@@ -128,6 +137,9 @@ class JwtAuthenticate:
         algorithm, kid = header.get("alg"), header.get("kid")
         if algorithm not in frozenset().union(*ALGORITHMS.values()):
             raise _Refused("an algorithm that is not accepted")
+        kind = header.get("typ", "JWT")
+        if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in _TYPES:
+            raise _Refused("a token of another type")
         if "crit" in header:
             raise _Refused("a critical header that is not known")
         key = await self._keys.find(kid if isinstance(kid, str) else None)
@@ -150,7 +162,9 @@ class JwtAuthenticate:
         """Here and not in the library, which reads a clock of its own."""
         now = self._clock()
         for name in ("exp", "nbf", "iat"):
-            if name in claims and (isinstance(claims[name], bool) or not isinstance(claims[name], int | float)):
+            value = claims.get(name, 0)
+            # NaN is less and greater than nothing: a token with it would count for ever.
+            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LAST_TIME:
                 raise _Refused(f"{name} is no time")
         if claims["exp"] <= now - _LEEWAY_SECONDS:
             raise _Refused("expired")
@@ -163,10 +177,9 @@ class JwtAuthenticate:
         user = _named(claims, oauth.user_claim)
         agent = _named(claims, oauth.agent_claim) if oauth.agent_claim and oauth.agent_claim in claims else None
         rights = frozenset(oauth.rights[scope] for scope in _scopes(claims) if scope in oauth.rights)
-        who = sha256(f"{oauth.issuer}\0{namespace}\0{user}\0{agent or ''}".encode()).hexdigest()
-        return Principal(
-            scope=Scope(namespace=namespace, user=user, agent=agent), rights=rights, token=f"jwt-{who[:16]}"
-        )
+        scope = Scope(namespace=namespace, user=user, agent=agent)
+        who = sha256(f"{oauth.issuer}\0{scope.namespace}\0{scope.user}\0{scope.agent or ''}".encode()).hexdigest()
+        return Principal(scope=scope, rights=rights, token=f"jwt-{who[:16]}")
 
 
 class _Refused(Exception):

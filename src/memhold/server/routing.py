@@ -14,7 +14,7 @@ from memhold.ports.maintenance import Readiness
 from memhold.server.metrics import CONTENT_TYPE, Metrics
 from memhold.values.jsonable import to_jsonable
 from memhold.values.principal import PRINCIPAL
-from memhold.verbs.admin import Admin
+from memhold.verbs.store_protocols import AsyncAdmin
 
 __all__ = ["Observed", "PathRouter"]
 
@@ -38,7 +38,7 @@ class PathRouter:
         *,
         rest: App,
         mcp: App,
-        admin: Callable[[], Admin],
+        admin: Callable[[], AsyncAdmin],
         metrics: Metrics,
         streams: Streams,
         clock: Callable[[], float] = monotonic,

@@ -23,14 +23,16 @@ from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.rest.app import RestOptions, rest_app
 from memhold.faces.rest.changes import Streams
 from memhold.server.connections import patient_protocol
-from memhold.server.guard_rules import Rate
+from memhold.server.guard_rules import BodyLimits, Rate
 from memhold.server.guard_setup import Door, guarded, oauth_of_file
+from memhold.server.loop_watch import LoopWatch
 from memhold.server.metrics import Metrics
+from memhold.server.request_cost import MeteredThreads
 from memhold.server.routing import Observed, PathRouter
 from memhold.server.settings import ServeSettings
 from memhold.values.errors import InvalidSetting, MemholdError
 from memhold.values.records import Scope
-from memhold.verbs.memory import OpenStore, take_over
+from memhold.verbs.store_protocols import AsyncStore
 from memhold.wiring.postgres import shown
 
 __all__ = ["Serving", "serve", "serving"]
@@ -47,6 +49,10 @@ App = Callable[
 ]
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _BACKLOG = 2048
+_TOLD = 2 * 1024 * 1024
+"""A note of 100,000 characters, each written as an escape of JSON, with its labels."""
+_ASKED = 64 * 1024
+"""A question of 10,000 characters, each written as an escape of JSON, with its filters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,21 +63,23 @@ class Serving:
     streams: Streams
     mcp: McpApp
     metrics: Metrics
+    watch: LoopWatch
 
 
-async def serving(memhold: OpenStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
+async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
     """Put a server together around an open store; enter `mcp.lifespan()` while it serves.
 
     Raises:
         InvalidSetting: it must not be served like this.
     """
-    seen = memhold
+    seen: AsyncStore = memhold
     if settings.telemetry:
-        from memhold.server.telemetry import Traced, tracer_of
+        from memhold.server.telemetry import traced, tracer_of
 
-        seen = Traced(memhold, tracer_of())
+        seen = traced(memhold, tracer_of())
     streams = Streams(most=settings.max_streams)
-    metrics = Metrics()
+    watch = LoopWatch()
+    metrics = Metrics(held=lambda: watch.longest)
     mcp = mcp_app(seen)
     rest = rest_app(seen, RestOptions(streams=streams))
     if settings.compat:
@@ -83,7 +91,7 @@ async def serving(memhold: OpenStore, settings: ServeSettings, *, local: Scope, 
         streams=streams,
     )  # fmt: skip
     guard = await guarded(front, memhold, _door(settings, local, folder), now=datetime.now(UTC))
-    return Serving(app=Observed(guard, metrics), streams=streams, mcp=mcp, metrics=metrics)
+    return Serving(app=Observed(guard, metrics), streams=streams, mcp=mcp, metrics=metrics, watch=watch)
 
 
 def _door(settings: ServeSettings, local: Scope, folder: Path | None) -> Door:
@@ -97,10 +105,36 @@ def _door(settings: ServeSettings, local: Scope, folder: Path | None) -> Door:
         public_url=settings.public_url,
         oauth=oauth_of_file(folder or Path()),
         rate=Rate(per_second=settings.rate_per_second, burst=settings.rate_burst),
-        max_body_bytes=settings.max_body_bytes,
-        large_bodies={"/v1/import": settings.max_import_bytes},
+        failures=Rate(per_second=settings.failed_per_second, burst=settings.failed_burst),
+        bytes_rate=Rate(per_second=settings.mib_per_second, burst=settings.mib_burst),
+        work_rate=Rate(per_second=settings.work_per_second, burst=settings.work_burst),
+        bodies=body_limits(settings),
         timeout=settings.request_seconds,
     )
+
+
+def body_limits(settings: ServeSettings) -> BodyLimits:
+    """The largest body by route: what a question, a note or a command can be, and for conversations what is set."""
+    conversation, told, asked = (
+        settings.max_body_bytes,
+        min(_TOLD, settings.max_body_bytes),
+        min(_ASKED, settings.max_body_bytes),
+    )
+    paths = {
+        "/v1/import": settings.max_import_bytes,
+        "/v1/messages": conversation,
+        "/v1/context": conversation,
+        "/mcp": conversation,
+        "/mcp/": conversation,
+        "/v1/memories": told,
+        "/v1/memories/": told,
+        "/v1/documents": conversation,
+        "/v1/documents/": conversation,
+        "/v1/working-memory/": conversation,
+        "/v1/long-term-memory/": conversation,
+        "/v1/memory/prompt": conversation,
+    }
+    return BodyLimits(others=asked, paths=paths, without=asked, files=frozenset({"/v1/import"}))
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -137,6 +171,8 @@ async def serve(
             made = await serving(memhold, settings, local=local)
             server = _Server(_config(made.app, settings))
             reloads = _Reloads(memhold, location, {"worker": settings.workers > 0, **opened}, made.app)
+            asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="memhold"))
+            made.watch.begin()
             async with made.mcp.lifespan(), _signals(server, made.streams, reloads):
                 place = {"host": settings.host, "port": sock.getsockname()[1], "store": shown(location)}
                 log.info("serving", extra=place)
@@ -147,6 +183,9 @@ async def serve(
                 ready(f"{scheme}://{name}:{sock.getsockname()[1]}")
                 await server.serve([sock])
             await reloads.ended()
+            made.watch.end()
+            said = {"longest_seconds": round(made.watch.longest, 3), "over_goal": made.watch.over_goal}
+            log.info("the longest hold of the event loop", extra=said)
     finally:
         sock.close()
     log.info("stopped")
@@ -215,7 +254,7 @@ async def _signals(server: _Server, streams: Streams, reloads: _Reloads) -> Asyn
 class _Reloads:
     """Opens the store anew beside the one that serves, and changes over: a catalog that is wrong changes nothing."""
 
-    def __init__(self, memhold: OpenStore, location: str, opened: Mapping[str, Any], app: Observed) -> None:
+    def __init__(self, memhold: AsyncMemhold, location: str, opened: Mapping[str, Any], app: Observed) -> None:
         self._memhold = memhold
         self._location = location
         self._opened = opened
@@ -246,7 +285,7 @@ class _Reloads:
             said = str(error) if isinstance(error, InvalidSetting) else type(error).__name__
             log.error("reloading failed, the former goes on: %s", said)  # noqa: TRY400 - shape only
             return
-        former = take_over(self._memhold, fresh)
+        former = self._memhold.take_over(fresh)
         log.info("reloaded")
         begun = monotonic()
         await self._app.drained()

@@ -33,7 +33,13 @@ class ServeSettings:
         allow_origins: origins of browsers that are served beside its own, with commas between.
         rate_per_second: requests a second of one token.
         rate_burst: requests of one token at once after a pause.
-        max_body_bytes: largest body of a request.
+        mib_per_second: MiB a second that one token may send.
+        mib_burst: MiB that one token may send at once after a pause.
+        work_per_second: seconds of processor time a second that one token may take.
+        work_burst: seconds of processor time that one token may take at once after a pause.
+        failed_per_second: tokens that do not count which one address may try a second.
+        failed_burst: tokens that do not count which one address may try at once after a pause.
+        max_body_bytes: largest body of a request that brings a conversation; others take less.
         max_import_bytes: largest file of an import.
         request_seconds: until an answer must begin.
         header_seconds: until the head of a request must be there, and until an idle connection is let go.
@@ -55,6 +61,12 @@ class ServeSettings:
     allow_origins: str = ""
     rate_per_second: float = 50.0
     rate_burst: int = 200
+    mib_per_second: float = 16.0
+    mib_burst: int = 1024
+    work_per_second: float = 0.5
+    work_burst: int = 30
+    failed_per_second: float = 1.0
+    failed_burst: int = 20
     max_body_bytes: int = 16 * 1024 * 1024
     max_import_bytes: int = 1024 * 1024 * 1024
     request_seconds: float = 60.0

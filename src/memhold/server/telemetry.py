@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memhold.values.answers import Erasure, Page, Recall, Receipt, Remembered
 from memhold.values.errors import InvalidSetting
 from memhold.values.records import Memory, Message
-from memhold.verbs.admin import Admin
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncStore
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -66,39 +65,37 @@ def tracer_of() -> Tracer:
     return trace.get_tracer("memhold")
 
 
-class Traced(OpenStore):
+class Traced:
     """A store whose verbs are spans; everything else is the store's own."""
 
-    def __init__(self, store: OpenStore, tracer: Tracer) -> None:
+    def __init__(self, store: AsyncStore, tracer: Tracer) -> None:
         self._store = store
         self._tracer = tracer
 
-    @property
-    def admin(self) -> Admin:
-        """See `OpenStore.admin`."""
-        return self._store.admin
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
-    def scope(
-        self,
-        *,
-        namespace: str = "default",
-        user: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> AsyncScope:
-        """See `OpenStore.scope`."""
-        made = self._store.scope(namespace=namespace, user=user, agent=agent, session=session)
-        for verb, operation in OPERATIONS.items():
-            setattr(made, verb, _spanned(getattr(made, verb), operation, verb, self._tracer))
-        return made
+    def scope(self, **names: Any) -> AsyncScope:
+        """The verbs of a scope, each a span."""
+        return cast("AsyncScope", TracedScope(self._store.scope(**names), self._tracer))
 
-    async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
-        """See `OpenStore.settle`."""
-        return await self._store.settle(timeout, namespace=namespace)
 
-    async def close(self) -> None:
-        """See `OpenStore.close`."""
-        await self._store.close()
+class TracedScope:
+    """A scope whose verbs are spans."""
+
+    def __init__(self, scope: AsyncScope, tracer: Tracer) -> None:
+        self._scope = scope
+        self._tracer = tracer
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._scope, name)
+        operation = OPERATIONS.get(name)
+        return found if operation is None else _spanned(found, operation, name, self._tracer)
+
+
+def traced(store: AsyncStore, tracer: Tracer) -> AsyncStore:
+    """The store, with a span around each verb that reads or writes memory."""
+    return cast("AsyncStore", Traced(store, tracer))
 
 
 def _spanned(

@@ -32,13 +32,20 @@ def given_up() -> StoreClosed:
 
 def settle(done: Sequence[Settled]) -> None:
     """Hand results to their callers: one wake-up a loop, however many wait on it."""
+    if len(done) == 1:
+        _tell(done[0][0].future.get_loop(), done)
+        return
     loops: dict[asyncio.AbstractEventLoop, list[Settled]] = {}
     for entry in done:
         loops.setdefault(entry[0].future.get_loop(), []).append(entry)
     for loop, entries in loops.items():
-        # A loop that has closed has nobody left to tell.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(_resolve, entries)
+        _tell(loop, entries)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, entries: Sequence[Settled]) -> None:
+    # A loop that has closed has nobody left to tell.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(_resolve, entries)
 
 
 def _resolve(entries: Sequence[Settled]) -> None:

@@ -7,6 +7,8 @@
 - `SeededIds`: ids that are the same in every run.
 - `StoreSuite`: the conformance suite of the store port; subclass it and supply the fixture `open_store`. It needs
   pytest, pytest-asyncio and hypothesis.
+- `store_at`: the bare store at a location, found by its scheme as `Memhold.open` finds it, for the `StoreSuite` of a
+  store in a package of its own.
 - `VerbSuite`: the conformance suite of the public verbs; supply the fixture `harness` (`OpenHarness` serves an
   `AsyncMemhold`).
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from memhold.testing.scripted import HashEmbedding, ScriptedChat, ScriptedEmbedding
     from memhold.testing.store_suite import StoreSuite
     from memhold.testing.verb_suite import OpenHarness, VerbSuite
+    from memhold.wiring.stores import store_at
 
 __all__ = [
     "ChaosServer",
@@ -38,6 +41,7 @@ __all__ = [
     "VerbSuite",
     "check_anthropic",
     "check_openai",
+    "store_at",
 ]
 
 _HOME = {
@@ -52,6 +56,7 @@ _HOME = {
     "VerbSuite": "memhold.testing.verb_suite",
     "check_anthropic": "memhold.testing.chaos",
     "check_openai": "memhold.testing.chaos",
+    "store_at": "memhold.wiring.stores",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -140,7 +141,8 @@ def add_change(tx: WriteTx, ids: Ids, *memories: Memory, **fields: Any) -> Chang
         "at": tx.now,
         "effects": effects,
     }
-    return tx.add_change(Change(**(values | fields)))
+    change = Change(**(values | fields))
+    return replace(change, seq=tx.add_change(change))
 
 
 def everything(tx: ReadTx, *, ids: tuple[str, ...] = (), digests: tuple[bytes, ...] = ()) -> list[Any]:

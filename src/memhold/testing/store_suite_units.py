@@ -255,7 +255,9 @@ class UnitCases:
         assert await store.write(ALICE, look)
         assert await store.read(ALICE, look)
 
-    async def test_the_store_clock_never_goes_back(self, store: Store, ids: Ids, clock: FakeClock) -> None:
+    async def test_dates_stand_still_while_the_clock_is_a_little_back(
+        self, store: Store, ids: Ids, clock: FakeClock
+    ) -> None:
         clock.advance(100)
         await store.write(ALICE, lambda tx: say(tx, ids, "first"))
         clock.advance(-5000)
@@ -264,6 +266,19 @@ class UnitCases:
         assert await store.read(ALICE, lambda tx: tx.now) >= later(100)
         clock.set(later(200))
         assert await store.write(ALICE, lambda tx: tx.now) == later(200)
+
+    @pytest.mark.parametrize("days", [2, 365 * 75, -2, -365 * 30])
+    async def test_dates_follow_a_clock_that_was_wrong(
+        self, store: Store, ids: Ids, clock: FakeClock, days: int
+    ) -> None:
+        clock.advance(timedelta(days=days))
+        await store.write(ALICE, lambda tx: say(tx, ids, "by a wrong clock"))
+        clock.advance(timedelta(days=-days))
+        assert await store.read(ALICE, lambda tx: tx.now) == EPOCH
+        assert await store.write(ALICE, lambda tx: tx.now) == EPOCH
+        assert await store.write(BOB, lambda tx: tx.now) == EPOCH
+        clock.advance(-5)
+        assert await store.write(ALICE, lambda tx: tx.now) == EPOCH, "small steps stay guarded"
 
     async def test_times_are_aware_utc(self, store: Store) -> None:
         now = await store.write(ALICE, lambda tx: tx.now)

@@ -115,6 +115,42 @@ class UpkeepCases:
         assert await _refs(store) == []
         assert not await store.upkeep.finish(second)
 
+    @pytest.mark.parametrize("ahead", [timedelta(hours=2), timedelta(days=365 * 75)])
+    async def test_work_goes_by_the_clock_whatever_rows_are_dated(
+        self, store: Store, ids: Ids, clock: FakeClock, ahead: timedelta
+    ) -> None:
+        clock.advance(ahead)
+        await store.write(ALICE, lambda tx: say(tx, ids, "a row of the future"))
+        clock.advance(-ahead)
+        await store.write(ALICE, lambda tx: tx.put_due("index", "one", tx.now))
+        assert await store.read(ALICE, lambda tx: tx.overdue("index")) == ["one"]
+        assert await store.upkeep.pending(("index",)) == 1
+        [first] = await _claim(store, "w1", seconds=30)
+        assert first.until == later(30)
+        assert await store.read(ALICE, lambda tx: tx.leased()) == 1
+        clock.set(later(30))
+        assert await store.read(ALICE, lambda tx: tx.leased()) == 0
+        assert not await store.upkeep.finish(first)
+        [second] = await _claim(store, "w2", seconds=30)
+        assert await store.upkeep.put_off(second, at=later(35), error="no")
+        assert await _claim(store) == []
+        clock.set(later(35))
+        [third] = await _claim(store, seconds=30)
+        assert await store.upkeep.renew(third, 60)
+        clock.set(later(94))
+        assert await store.upkeep.finish(third)
+
+    async def test_a_clock_turned_back_holds_a_lease_no_longer_than_it_was_turned(
+        self, store: Store, clock: FakeClock
+    ) -> None:
+        await _put(store, ALICE, "one", -10_000)
+        [lease] = await _claim(store, "w1", seconds=30)
+        clock.advance(-3600)
+        assert await _claim(store, "w2") == []
+        assert await store.upkeep.renew(lease, 30), "its holder goes on, and from now on by the new time"
+        clock.advance(30)
+        assert len(await _claim(store, "w2")) == 1
+
     async def test_an_ended_lease_is_lost_also_when_nobody_took_it(self, store: Store, clock: FakeClock) -> None:
         await _put(store, ALICE, "one")
         [lease] = await _claim(store, seconds=30)

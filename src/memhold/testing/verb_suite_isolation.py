@@ -13,7 +13,7 @@ __all__ = ["IsolationCases"]
 
 OTHERS: tuple[dict[str, str], ...] = (
     {"user": "mallory"}, {"namespace": "other", "user": "alice"}, {}, {"namespace": "other"}, {"user": "Alice"},
-    {"user": "alice "}, {"namespace": "default%", "user": "alice"}, {"user": "a%"}, {"user": "' OR 1=1 --"},
+    {"user": "alice."}, {"namespace": "default%", "user": "alice"}, {"user": "a%"}, {"user": "' OR 1=1 --"},
 )  # fmt: skip
 CANARY = "canary7f3a"
 
@@ -102,12 +102,21 @@ class IsolationCases:
         after = await alice.recall("green tea")
         assert (fields(after, "id"), fields(after, "score")) == (fields(before, "id"), fields(before, "score"))
 
+    async def test_two_spellings_of_a_name_are_one(self, harness: Harness) -> None:
+        await harness.scope(user="jose\u0301", session="cafe\u0301").add(user("green tea"))
+        found = await harness.scope(user="jos\u00e9").recall("tea", session="cafe\u0301")
+        assert [hit.text for hit in found.hits] == ["green tea"]
+        assert await harness.scope(user="jos\u00e9").forget(session="caf\u00e9")
+
     async def test_names_that_cannot_be_used_are_refused(self, harness: Harness) -> None:
         for names in ({"user": ""}, {"user": " "}, {"namespace": ""}, {"session": "\x00"}, {"agent": "a\nb"}):
             with pytest.raises(InvalidScope):
                 harness.scope(**names)
         for name in ("x" * 257, "\ud800", "\x7f"):
             with pytest.raises(InvalidScope):
+                harness.scope(user=name)
+        for name in ("jos\u00e9 ", "jos\u00e9\u00a0", "jos\u200b\u00e9", "\u202ejos\u00e9"):
+            with pytest.raises(InvalidScope, match="use 'jos\u00e9'"):
                 harness.scope(user=name)
         odd = harness.scope(user="a/../b", namespace="../../etc", session="% _ '\"")
         await odd.add(user("tea"))

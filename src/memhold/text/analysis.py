@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 import Stemmer
 
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS, UNIT
+from memhold.text.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -130,15 +131,15 @@ def analyse(text: str, language: str | None = None) -> Terms:
     The same text gives the same terms on every machine. Never raises, whatever the string holds (NUL, lone surrogates).
     """
     tokens = _tokens(text)
-    language = language or _language(tokens) or "english"
-    cache = _cache(language)
+    known = [*map(_KNOWN.__getitem__, tokens)]
+    language = language or _likeliest(_scores(weights for _, weights in known if weights)) or "english"
+    analysed: Iterable[_Analysed] = (english for english, _ in known)
+    if language != "english":
+        cache = _cache(language)
+        analysed = (cache.get(token) or _remember(cache, token, language) for token in tokens)
     counts: dict[str, int] = {}
     length = 0
-    for token in tokens:
-        known = cache.get(token)
-        if known is None:
-            known = _remember(cache, token, language)
-        terms, size = known
+    for terms, size in analysed:
         length += size
         for term in terms:
             counts[term] = counts.get(term, 0) + 1
@@ -170,24 +171,31 @@ def unspaced(word: str) -> bool:
 def _tokens(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_TOKEN.findall(text)
-    return _TOKEN.findall(unicodedata.normalize("NFKC", text).translate(_INVISIBLE))
+    return _TOKEN.findall(normal_form("NFKC", text).translate(_INVISIBLE))
 
 
-class _Evidence(dict[str, tuple[tuple[str, int], ...]]):
-    """What a token says about the language of its text, filled as tokens come."""
+_Analysed = tuple[tuple[str, ...], int]
+"""The terms of a token, and how many words it counts as."""
+_Weights = tuple[tuple[str, int], ...]
+"""What a token says about the language of its text."""
 
-    def __missing__(self, token: str) -> tuple[tuple[str, int], ...]:
+
+class _Known(dict[str, tuple[_Analysed, _Weights]]):
+    """Tokens that came before: what they are as English words, and what they say about the language."""
+
+    def __missing__(self, token: str) -> tuple[_Analysed, _Weights]:
         if len(self) > _CACHE_LIMIT:
             self.clear()
-        evidence = EVIDENCE.get(token)
-        if evidence is None and len(token) < 10:
-            evidence = EVIDENCE.get(_fold(token).partition("'")[0])
+        weights = EVIDENCE.get(token)
+        if weights is None and len(token) < 10 and not _is_plain(token):
+            weights = EVIDENCE.get(_fold(token).partition("'")[0])
+        known = _analysed(token, "english"), weights or ()
         if len(token) <= _LONGEST_STEM:
-            self[token] = evidence or ()
-        return evidence or ()
+            self[token] = known
+        return known
 
 
-_EVIDENCE = _Evidence()
+_KNOWN = _Known()
 
 
 def language_of(text: str) -> str:
@@ -201,15 +209,22 @@ def spoken(text: str) -> dict[str, int]:
 
 
 def _spoken(tokens: Iterable[str]) -> dict[str, int]:
+    return _scores(_KNOWN[token][1] for token in tokens)
+
+
+def _scores(found: Iterable[_Weights]) -> dict[str, int]:
     scores: dict[str, int] = {}
-    for token in tokens:
-        for language, weight in _EVIDENCE[token]:
+    for weights in found:
+        for language, weight in weights:
             scores[language] = scores.get(language, 0) + weight
     return scores
 
 
 def _language(tokens: Iterable[str]) -> str | None:
-    scores = _spoken(tokens)
+    return _likeliest(_spoken(tokens))
+
+
+def _likeliest(scores: Mapping[str, int]) -> str | None:
     if not scores:
         return None
     best = max(scores.values())
@@ -223,7 +238,6 @@ def _fold(token: str) -> str:
     return token.lower() if token.isascii() else token.casefold().translate(_FOLDING)
 
 
-_Analysed = tuple[tuple[str, ...], int]
 _caches: dict[str, dict[str, _Analysed]] = {}
 _stems: dict[str, dict[str, str]] = {}
 _stemmers: dict[str, Stemmer.Stemmer] = {}
@@ -238,13 +252,24 @@ def _cache(language: str) -> dict[str, _Analysed]:
 
 
 def _remember(cache: dict[str, _Analysed], token: str, language: str) -> _Analysed:
-    if _UNSPACED.match(token):
-        return tuple(_grams(token)), len(token)
-    extras, parts = _pieces(token)
-    analysed = (*extras, *(_stem(part, language) for part in parts)), len(parts) or len(extras)
+    analysed = _analysed(token, language)
     if len(token) <= _LONGEST_STEM:
         cache[token] = analysed
     return analysed
+
+
+def _is_plain(token: str) -> bool:
+    """Whether a token is one word that folds to itself, as most are."""
+    return token.isascii() and token.isalpha() and token.islower()
+
+
+def _analysed(token: str, language: str) -> _Analysed:
+    if _is_plain(token):
+        return (_stem(token, language),), 1
+    if _UNSPACED.match(token):
+        return tuple(_grams(token)), len(token)
+    extras, parts = _pieces(token)
+    return (*extras, *(_stem(part, language) for part in parts)), len(parts) or len(extras)
 
 
 def _grams(run: str) -> Iterator[str]:

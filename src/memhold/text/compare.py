@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
+from memhold.text.normal_form import normal_form
 
 __all__ = ["canonical_text", "same_value"]
 
 
 def canonical_text(text: str) -> str:
     """Text for comparing: compatibility forms and runs of white space folded, case kept."""
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return " ".join(normal_form("NFKC", text).split())
 
 
 def same_value(one: str, other: str) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import calendar
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from memhold.text.normal_form import normal_form
 
 __all__ = ["Anchor", "TimeRange", "anchors", "calendar_names", "times"]
 
@@ -187,7 +188,7 @@ def times(text: str, now: datetime) -> list[TimeRange]:
 
     A month or day without a year is the last one that began before now.
     """
-    plain = unicodedata.normalize("NFC", text)
+    plain = normal_form("NFC", text)
     found: list[TimeRange] = []
     for pattern, read in _READERS:
         for match in pattern.finditer(plain):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from memhold.messages.ingest import parse_messages
+from memhold.text.normal_form import normal_form
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, UnreadableImport
 from memhold.values.jsonable import body_json
-from memhold.values.records import MAX_NAME, Memory, from_micros
+from memhold.values.names import MAX_NAME, usable_name
+from memhold.values.records import Memory, from_micros
 
 __all__ = [
     "BATCH_MESSAGES",
@@ -31,7 +32,6 @@ BATCH_MESSAGES = 128
 """Most messages of one transaction of an import."""
 _BATCH_BYTES = 1024 * 1024
 _EPOCH_MILLIS = 10**11  # as seconds this is the year 5138, as milliseconds 1973
-_UNUSABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,10 +164,10 @@ def _batch(held: list[Item], source: Source) -> Batch:
 
 def session_name(*parts: str) -> str:
     """A session name of these parts: without what a name must not hold, and no longer than a name may be."""
-    name = _UNUSABLE.sub(" ", ":".join(parts)).strip()
+    name = usable_name(normal_form("NFC", ":".join(parts)))
     if len(name) > MAX_NAME:
         mark = fingerprint(name)
-        return f"{name[: MAX_NAME - len(mark) - 1]}-{mark}"
+        return usable_name(f"{name[: MAX_NAME - len(mark) - 1]}-{mark}")
     return name
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from memhold.values.records import Change, HitKind, Memory, Message, State, Suspicion, Tier
+from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
     "Changes",
@@ -60,6 +61,12 @@ class Receipt:
     forgotten: bool = False
     visibility: Visibility = field(default_factory=Visibility)
     redacted: int = 0
+
+    def __repr__(self) -> str:
+        states = [name for name in ("replayed", "forgotten") if getattr(self, name)]
+        if self.redacted:
+            states.append(f"{self.redacted} redacted")
+        return f"<Receipt {'; '.join([ids_shown(self.ids) or 'no ids', *states])}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +155,10 @@ class Hit:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     neighbours: tuple[Message, ...] = ()
 
+    def __repr__(self) -> str:
+        state = "" if self.state == "active" else f" {self.state}"
+        return f"<Hit {self.kind}{state} {self.score:.3f} {opening(self.text)} {self.id}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
@@ -174,6 +185,14 @@ class Recall:
     cursor: str | None = None
     account: Mapping[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        parts = [f"{one_of(len(self.hits), 'hit')} of {self.total}"]
+        if self.confidence is not None:
+            parts.append(f"confidence {self.confidence:.2f}")
+        if self.degraded:
+            parts.append(f"degraded: {', '.join(self.degraded)}")
+        return f"<Recall {'; '.join(parts)}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
@@ -181,6 +200,10 @@ class Page:
 
     items: tuple[Memory, ...]
     cursor: str | None
+
+    def __repr__(self) -> str:
+        more = "" if self.cursor is None else "; more behind the cursor"
+        return f"<Page {one_of(len(self.items), 'memory', 'memories')}{more}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +216,9 @@ class Changes:
     items: tuple[Change, ...]
     cursor: int
     more: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Changes {one_of(len(self.items), 'change')}; cursor {self.cursor}{'; more' if self.more else ''}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +245,29 @@ class Erasure:
     erased: bool = False
     waiting_for: str | None = None
     replayed: bool = False
+
+    def __repr__(self) -> str:
+        counts = {
+            "message": self.messages,
+            "memory": self.memories,
+            "hidden": self.hidden,
+            "due again": self.due_again,
+            "quotation": self.quotations,
+        }
+        gone = [_counted(name, ids) for name, ids in counts.items() if ids]
+        parts = [", ".join(gone) or "nothing"]
+        if self.dry_run:
+            parts.append("dry run")
+        elif self.waiting_for:
+            parts.append(f"waiting for: {self.waiting_for}")
+        elif self.erased:
+            parts.append("erased")
+        return f"<Erasure {'; '.join(parts)}>"
+
+
+def _counted(name: str, ids: tuple[str, ...]) -> str:
+    plural = {"memory": "memories", "hidden": "hidden", "due again": "due again"}.get(name)
+    return one_of(len(ids), name, plural)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -27,8 +27,24 @@ MAX_DEPTH = 100
 
 _MAX_BITS = 12_900  # about 3,880 digits; Python reads at most 4,300 back (sys.int_info)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNESCAPED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-_ESCAPED = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+def compact_json(*, ascii_only: bool, allow_nan: bool = True) -> Callable[[Any], str]:
+    """What writes JSON without spaces, for values that hold themselves nowhere.
+
+    `json` sets up its encoder in C anew for each call, which costs more than a message does; this one is set up once.
+    """
+    plain = json.JSONEncoder(ensure_ascii=ascii_only, separators=(",", ":"), allow_nan=allow_nan)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    text = json.encoder.encode_basestring_ascii if ascii_only else json.encoder.encode_basestring
+    pieces = make(None, plain.default, text, None, ":", ",", False, False, allow_nan)
+    return lambda value: "".join(pieces(value, 0))
+
+
+_UNESCAPED = compact_json(ascii_only=False, allow_nan=False)
+_ESCAPED = compact_json(ascii_only=True, allow_nan=False)
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
@@ -50,7 +66,7 @@ def json_copy(value: object, *, depth: int = 0) -> Any:
     if value is None or value is True or value is False:
         return value
     if isinstance(value, str):
-        return _text(value)
+        return value if type(value) is str and value.isascii() else _text(value)
     if isinstance(value, int):
         if value.bit_length() > _MAX_BITS:
             raise InvalidInput(f"an integer of {value.bit_length()} bits cannot be kept; pass it as text")
@@ -59,7 +75,7 @@ def json_copy(value: object, *, depth: int = 0) -> Any:
         if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124
             raise InvalidInput(f"{value} is not JSON; pass it as text")
         return float(value)
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return {_key(name): json_copy(item, depth=depth + 1) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [json_copy(item, depth=depth + 1) for item in value]
@@ -77,6 +93,8 @@ def _text(value: str) -> str:
 
 
 def _key(name: object) -> str:
+    if type(name) is str and name.isascii():
+        return name
     if not isinstance(name, str):
         raise InvalidInput(f"the key {name!r:.40} is not text; pass text keys")
     return _text(name)
@@ -91,10 +109,10 @@ def body_json(body: Mapping[str, Any]) -> str:
     Raises:
         ValueError: the body holds NaN or an infinity (`json_copy` refuses those before).
     """
-    text = _UNESCAPED.encode(body)
+    text = _UNESCAPED(body)
     if text.isascii() or not _SURROGATE.search(text):
         return text
-    return _ESCAPED.encode(body)
+    return _ESCAPED(body)
 
 
 def body_from_json(text: str) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal
 
-from memhold.values.errors import InvalidScope, NaiveTime
+from memhold.values.errors import NaiveTime
+from memhold.values.names import MAX_NAME, checked_name
+from memhold.values.repr_parts import one_of, opening
 
 __all__ = [
     "AUTHORITY",
@@ -64,9 +66,6 @@ TIERS: tuple[Tier, ...] = ("mid", "long")
 AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})
 """Who is believed when two statements about one time disagree: told by the user, then a model, then rules."""
 
-MAX_NAME = 256
-"""Longest namespace, user, agent or session, in characters."""
-
 
 def micros(moment: datetime) -> int:
     """Microseconds since 1970 of an aware time.
@@ -96,8 +95,10 @@ class Scope:
     all agents of this user, and an absent session means every session; on writes they mean no agent and the unnamed
     session.
 
+    Names are held in composed form (NFC): two spellings of one name are one scope.
+
     Raises:
-        InvalidScope: a name is empty, longer than 256 characters, or holds control or surrogate characters.
+        InvalidScope: a name cannot be used; see `memhold.values.names.checked_name`.
     """
 
     namespace: str = "default"
@@ -108,14 +109,8 @@ class Scope:
     def __post_init__(self) -> None:
         for name in ("namespace", "user", "agent", "session"):
             value = getattr(self, name)
-            if value is None and name != "namespace":
-                continue
-            if not isinstance(value, str) or not value.strip():
-                raise InvalidScope(f"{name} must be a string that is not empty (leave it out for none)")
-            if len(value) > MAX_NAME:
-                raise InvalidScope(f"{name} has {len(value)} characters; shorten it to {MAX_NAME} at most")
-            if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
-                raise InvalidScope(f"{name} holds control or surrogate characters; use printable text")
+            if value is not None or name == "namespace":
+                object.__setattr__(self, name, checked_name(value, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +170,9 @@ class Message:
         value = self.body.get("tool_call_id")
         return value if isinstance(value, str) else None
 
+    def __repr__(self) -> str:
+        return f"<Message {self.role} {opening(self.text)} {self.id}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
@@ -200,6 +198,23 @@ class Session:
     created_at: datetime
     last_at: datetime
     ended_at: datetime | None = None
+
+    def grown(self, *, last_seq: int, at: datetime, pending_tokens: int) -> Session:
+        """The session after messages up to `last_seq` were appended to it: it is open, whatever it was."""
+        return Session(
+            id=self.id,
+            name=self.name,
+            number=self.number,
+            last_seq=last_seq,
+            cursor=self.cursor,
+            window_start=self.window_start,
+            asked=self.asked,
+            pending_tokens=pending_tokens,
+            torn=self.torn,
+            rev=self.rev,
+            created_at=self.created_at,
+            last_at=at,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +262,9 @@ class Memory:
     def shown(self) -> bool:
         """Whether recall finds it without being asked for the past: it holds, or only its life in the tier is over."""
         return self.state == "active" or (self.state == "expired" and self.valid_to is None)
+
+    def __repr__(self) -> str:
+        return f"<Memory {self.kind} {self.state} {opening(self.text)} {self.id}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,3 +369,7 @@ class Change:
     detail: Mapping[str, Any] = field(default_factory=dict)
     undoes: str | None = None
     undone_by: str | None = None
+
+    def __repr__(self) -> str:
+        undone = f"; undone by {self.undone_by}" if self.undone_by else ""
+        return f"<Change {self.verb} by {self.by.origin}; {one_of(len(self.effects), 'effect')}{undone}; {self.id}>"

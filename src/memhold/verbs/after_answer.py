@@ -50,6 +50,11 @@ class AfterAnswer:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write(), name="memhold-asked")
 
+    @property
+    def writes(self) -> bool:
+        """Whether something that was noted is not written yet."""
+        return self._task is not None and not self._task.done()
+
     async def written(self) -> None:
         """Wait until what was noted is written, for at most a second."""
         if self._task is not None and not self._task.done():

@@ -25,7 +25,7 @@ from memhold.ports.stores import Priority
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.transfer.export import write_export
 from memhold.transfer.importing import Progress, Report, import_file
-from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored
+from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored, session_name
 from memhold.transfer.markdown import history_markdown, memory_markdown
 from memhold.transfer.source import OnError
 from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
@@ -65,8 +65,8 @@ class _Arrivals:
                 prepared,
                 keys=batch.keys,
                 own_ids=batch.source_ids if batch.own else [None] * len(batch.keys),
-                session=f"{self._prefix}{batch.session}",
-                agent=batch.agent or self._scope.agent,
+                session=session_name(f"{self._prefix}{batch.session}"),
+                agent=session_name(batch.agent or "") or self._scope.agent,
                 secret=runtime.store.facts.secret,
                 ids=runtime.ids,
             )

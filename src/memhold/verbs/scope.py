@@ -1,99 +1,134 @@
-"""The verbs of a scope: the one async core. Each write is one transaction and returns only what is durable."""
+"""The verbs of a scope, declared: what each takes, answers and raises, and on which faces it is reached.
+
+The signature and the docstring of a method here are the one declaration of a verb. The sync face, REST, the MCP tools,
+the commands and the reference follow from it (see `declaration`); `local_scope` does it over an open store.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any, Literal, TypeVar
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from memhold.consolidate.requests import ask_for, consolidated, end
-from memhold.facts.matching import warm
-from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
-from memhold.facts.suspicions import settle_suspicion
-from memhold.facts.tell import tell_fact
-from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
-from memhold.history.undo import Undoer, undo
-from memhold.journal.append import Prepared, append, ensure_session, prepare
-from memhold.journal.archive import close_window
-from memhold.journal.windows import skipped
-from memhold.messages.ingest import parse_messages
-from memhold.ports.idempotency import Idempotency, stated
-from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.values.answers import Consolidated, Erasure, Receipt, Remembered
-from memhold.values.errors import InvalidInput
-from memhold.values.records import Author, Importance, Kind, Session
-from memhold.verbs.scope_files import ScopeFiles
-from memhold.verbs.scope_reads import as_tuple
-from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
+from memhold.verbs.declaration import Command, Http, Tool, verb
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memhold.context.answer import Context
+    from memhold.history.forget import Sources
+    from memhold.values.answers import (
+        Changes,
+        Compacted,
+        Consolidated,
+        Erasure,
+        OpenSuspicion,
+        Page,
+        Query,
+        Recall,
+        Receipt,
+        Remembered,
+        Residue,
+        Retained,
+        Status,
+    )
+    from memhold.values.records import (
+        Change,
+        HitKind,
+        Importance,
+        Kind,
+        Memory,
+        Message,
+        Scope,
+        Shape,
+        State,
+        Tier,
+    )
+    from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 
 __all__ = ["AsyncScope"]
 
-T = TypeVar("T")
-USER = Author(origin="user")
-PREPARED_INLINE = 64
-"""Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
+MEMORY, FACTS, MOVING, STORE = "Memory", "Facts", "Moving data", "Looking after the store"
 
 
-class AsyncScope(ScopeFiles):
+class AsyncScope(Protocol):
     """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
     A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
     is `NotFound`, exactly as one that never was.
     """
 
-    async def _write_once(
-        self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
-    ) -> Receipt:
-        """Write, or give the receipt of the first time where the idempotency key was seen."""
-        return await self._write(self._stated(run, once), memories=memories)
+    @property
+    def scope(self) -> Scope:
+        """Whose memory this is."""
+        ...
 
-    def _stated(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
-        return stated(run, once, meaning=self._runtime.embedding is not None)
+    # ------------------------------------------------------------------------------------------------ writing
 
-    def _writer(self) -> Writer:
-        return Writer(
-            ids=self._runtime.ids,
-            secret=self._runtime.store.facts.secret,
-            author=USER,
-            agent=self._scope.agent,
-            session=self._scope.session,
-        )
-
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/messages", tag="messages", status=201, in_session=True, operation="add_messages",
+            examples={
+                "one_turn": {
+                    "messages": [
+                        {"role": "user", "content": "I moved to Lisbon last week."},
+                        {"role": "assistant", "content": "Noted. How do you like it?"},
+                    ]
+                },
+                "an_earlier_message": {
+                    "messages": {"role": "user", "content": "We met in Porto.", "event_time": "2024-05-01T10:00:00Z"}
+                },
+            },
+        ),
+        command=Command(
+            name="add", section=MEMORY, line="Append messages to a session's journal.", create=True,
+            example='memhold add "I moved to Lisbon." --user alice --session s1',
+            by_hand="takes one text, or messages as JSON on standard input",
+        ),
+    )  # fmt: skip
     async def add(
         self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
     ) -> Receipt:
-        """Append messages (OpenAI chat or Anthropic shape) to the session's journal, all or none.
+        """Append messages to the session's journal, all or none.
 
-        Needs no model and no network. Beside its own fields a message may carry `event_time`, `metadata` and `embed`.
-        The receipt's ids are in the order of the messages.
+        Needs no model and no network. The receipt's ids are in the order of the messages.
+
+        Args:
+            messages: One message or a list of them, in the OpenAI chat or the Anthropic shape. Beside its own fields a
+                message may carry `event_time`, `metadata` and `embed` (false: found by words, never by meaning).
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
 
         Raises:
             InvalidMessage, TooLarge, NaiveTime: a message cannot be taken; `index` says which, and nothing was stored.
             IdempotencyConflict: the key came before with other messages.
         """
-        runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
-        when, meaning = runtime.settings.when, runtime.embedding is not None
-        prepared = await self._prepare(messages)
-        once = self._once("add", idempotency_key, [messages, agent, session])
+        ...
 
-        def work(tx: WriteTx) -> Receipt:
-            return append(
-                tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
-            )
-
-        return counted(runtime, self._scope, await self._write_once(once, work, memories=False))
-
-    async def _prepare(self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Prepared:
-        runtime = self._runtime
-        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        secret = runtime.store.facts.secret
-        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
-            return prepare(drafts, runtime.redactor, secret=secret)
-        return await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=secret)
-
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/memories", tag="memories", status=201, in_session=True,
+            examples={
+                "a_note": {"text": "Prefers window seats", "topics": ["travel"]},
+                "a_fact": {"attribute": "favorite food", "value": "sushi"},
+                "one_more_of_several": {"attribute": "pets", "value": "a cat", "operation": "add"},
+            },
+        ),
+        tool=Tool(
+            name="remember", title="Remember", idempotent=True,
+            use="Save one thing worth knowing later: a fact (attribute and value) or a note (text). Use it when the"
+            " user states a preference, a decision or something about themselves, or asks you to remember. A fact"
+            " replaces the older value of its attribute; the history keeps that.",
+            shows=("text", "attribute", "value", "subject", "operation", "event_time", "importance", "pinned",
+                   "expires_at", "topics", "entities", "session", "idempotency_key"),
+        ),
+        command=Command(
+            name="remember", section=MEMORY, line="Remember a note or a fact.", words=("text",), create=True,
+            example='memhold remember --attribute "favorite food" --value sushi --user alice',
+            options={"event_time": "time", "expires_at": "expires"},
+        ),
+    )  # fmt: skip
     async def remember(
         self,
         text: str | None = None,
@@ -111,124 +146,139 @@ class AsyncScope(ScopeFiles):
         metadata: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> Remembered:
-        """Remember a note (`text`) or a fact (`attribute`, `value`, `subject`).
+        """Remember a note (`text`) or a fact (`attribute` and `value`).
 
-        The same note again is the same memory. A fact supersedes what its attribute said before (`operation="set"`),
-        stands beside it (`"add"`) or ends that value (`"remove"`); without an operation the attribute decides: pets and
-        languages add, a job or an address supersedes. Attributes that are one concept in other words share their
-        timeline. One that tells of an earlier time takes its place in the past. `memory` is the memory that now says
-        it; None when a removal found nothing, or when a replay finds it forgotten.
+        The same note again is the same memory. A fact supersedes what its attribute said before, stands beside it or
+        ends it, as `operation` says. Attributes that are one concept in other words share their timeline. One that
+        tells of an earlier time takes its place in the past. The answer's `memory` is the one that now says it; None
+        when a removal found nothing, or when a replay finds it forgotten.
+
+        Args:
+            text: A note, in one or two sentences.
+            attribute: What the fact is about, such as "favorite food" or "employer".
+            value: What it is. Goes with `attribute`.
+            subject: Of whom or what the fact is.
+            operation: "set" replaces the value, "add" puts one beside it, "remove" ends it. Left out, the attribute
+                decides: pets and languages add, a job or an address is replaced.
+            event_time: Since when it holds; left out: from now on.
+            importance: How much it matters.
+            pinned: Keep it long-term: it never expires and is never merged away.
+            expires_at: When it may leave.
+            topics: Topics to filter by later.
+            entities: People, places and things it names.
+            metadata: JSON of the caller's; a recall can ask for it.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
 
         Raises:
             InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
                 event time more than a day ahead, an expiry before it.
             IdempotencyConflict: the key came before with other content.
         """
-        told = MemoryInput(
-            text=text,
-            subject=subject,
-            attribute=attribute,
-            value=value,
-            operation=operation,
-            event_time=event_time,
-            importance=importance,
-            pinned=pinned,
-            expires_at=expires_at,
-            topics=labels("topics", topics),
-            entities=labels("entities", entities),
-            metadata={} if metadata is None else metadata,
-        )
-        whose = [self._scope.agent, self._scope.session]
-        supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
-        once = self._once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
-        writer = self._writer()
-        told, redacted = cleaned(self._runtime, told)
-        if told.attribute is None:
-            return await self._told(lambda tx: remember(tx, told, writer=writer), once, redacted)
-        life = timedelta(days=self._runtime.settings.mid_tier_days)
-        await self._warm(told.subject, told.attribute)
-        return await self._told(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
+        ...
 
-    async def _warm(self, subject: str, attribute: str) -> None:
-        """Compare the key with the stored ones ahead: nothing is computed under a lock."""
-        agent = self._scope.agent
-        stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
-        await warm(subject, attribute, stored)
-
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/memories/{memory_id}/correct", tag="memories", in_session=True,
+            examples={"a_value": {"value": "Lisbon"}},
+        ),
+        tool=Tool(
+            name="correct", title="Correct",
+            use="Replace a fact or note that was never true. Use it when the user says that something you recalled is"
+            " wrong. For something that was true and has changed, use remember.",
+            shows=("memory_id", "value", "rev", "session", "idempotency_key"),
+        ),
+        command=Command(
+            name="correct", section=MEMORY, line="Replace what was never true.", words=("memory_id", "value"),
+            example='memhold correct mem_0198c2f0 "kimchi jjigae" --user alice',
+        ),
+    )  # fmt: skip
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
     ) -> Remembered:
         """Replace a fact's value or a note's text that was never true; the old one is retracted, not superseded.
 
-        The new memory holds for the same time. With `rev`, only if the memory is still at that revision.
+        The new memory holds for the same time.
+
+        Args:
+            memory_id: The fact or note that was never true (mem_…).
+            value: The right value of the fact, or text of the note.
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such fact or note in this scope.
             RevisionConflict: it has changed since that revision.
         """
-        once = self._once("correct", idempotency_key, [memory_id, value, rev])
-        writer = self._writer()
-        said, redacted = await cleaned_value(self._runtime, self._scope, memory_id, value)
-        return await self._told(lambda tx: correct(tx, memory_id, said, rev=rev, writer=writer), once, redacted)
+        ...
 
+    @verb(
+        "write",
+        http=Http(method="POST", path="/memories/{memory_id}/pin", tag="memories", in_session=True),
+        command=Command(
+            name="pin", section=MEMORY, line="Keep a memory long-term.", words=("memory_id",),
+            example="memhold pin mem_0198c2f0 --user alice",
+        ),
+    )  # fmt: skip
     async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
-        """Pin a memory: it is long-term, never expires and is never merged away."""
-        writer = self._writer()
-        once = self._once("pin", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, writer=writer), once)
+        """Pin a memory: it is long-term, never expires and is never merged away.
 
+        Args:
+            memory_id: The memory (mem_…).
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound, WrongKind: no such memory in this scope.
+            RevisionConflict: it has changed since that revision.
+        """
+        ...
+
+    @verb(
+        "write",
+        http=Http(method="POST", path="/memories/{memory_id}/unpin", tag="memories", in_session=True),
+        command=Command(
+            name="unpin", section=MEMORY, line="Take a pin away.", words=("memory_id",),
+            example="memhold unpin mem_0198c2f0 --user alice",
+        ),
+    )  # fmt: skip
     async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
-        """Take the pin away; the memory stays in its tier."""
-        writer = self._writer()
-        once = self._once("unpin", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, writer=writer), once)
+        """Take the pin away; the memory stays in its tier.
 
-    async def _told(
-        self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
-    ) -> Remembered:
-        work = self._stated(lambda tx: noted(tell(tx), redacted), once)
-        done = await self._write(lambda tx: remembered(tx, work(tx)))
-        counted(self._runtime, self._scope, done.receipt)
-        return done
-
-    async def settle_suspicion(
-        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
-    ) -> Receipt:
-        """Settle what `suspicions` lists, as one change that can be undone.
-
-        Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
-        takes the statement as the user's own word, `different` leaves what the user told.
+        Args:
+            memory_id: The memory (mem_…).
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
 
         Raises:
-            NotFound: no such suspicion in this scope. Conflict: it is settled already. InvalidInput: another verdict.
+            NotFound, WrongKind: no such memory in this scope.
+            RevisionConflict: it has changed since that revision.
         """
-        if verdict not in {"same", "different"}:
-            raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
-        writer = self._writer()
-        once = self._once("settle_suspicion", idempotency_key, [suspicion_id, verdict])
-        return await self._write_once(once, lambda tx: settle_suspicion(tx, suspicion_id, verdict, writer=writer))
+        ...
 
-    async def undo(
-        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
-    ) -> Receipt:
-        """Undo a change, as a new change; undoing an undo is redo. With `cascade`, undo first what stands on it.
-
-        Undoing what a model made of a window leaves the window RAW; with `redo` it is due to be done again.
-
-        Raises:
-            UndoConflict: later changes stand on it (`blocking`), it is undone already, or it is an add. Nothing
-            happened. Forgotten: it is a hard forget, or what it touched was forgotten. NotFound: no such change in
-            this scope.
-        """
-        runtime = self._runtime
-        once = self._once("undo", idempotency_key, [change_id, cascade, redo] if redo else [change_id, cascade])
-        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret, redo=redo)
-
-        def work(tx: WriteTx) -> Receipt:
-            return undo(tx, change_id, cascade=cascade, undoer=undoer)
-
-        return await self._write_once(once, work)
-
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/forget", tag="memories",
+            examples={
+                "one": {"item_id": "mem_01980000000070008000000000000000"},
+                "by_topic": {"topics": ["travel"], "dry_run": True},
+                "everything": {"everything": True},
+            },
+        ),
+        tool=Tool(
+            name="forget", title="Forget", destructive=True, idempotent=True,
+            use="Erase a memory or message for good, with what was derived from it. Use it only when the user asks for"
+            " something to be forgotten; find the id with recall, and try dry_run first.",
+            shows=("item_id", "session", "kinds", "topics", "entities", "before", "after", "everything", "hard",
+                   "sources", "dry_run", "idempotency_key"),
+        ),
+        command=Command(
+            name="forget", section=MEMORY, line="Forget for good, or hide.",
+            example="memhold forget mem_0198c2f0 --user alice --yes", words=("item_id",),
+            by_hand="asks before it erases, and hides instead with --hide",
+        ),
+    )  # fmt: skip
     async def forget(
         self,
         item_id: str | None = None,
@@ -246,92 +296,689 @@ class AsyncScope(ScopeFiles):
         wait: float = 1.0,
         idempotency_key: str | None = None,
     ) -> Erasure:
-        """Forget one message or memory, what passes filters, a session, or (`everything`) all of the scope's user.
+        """Forget one message or memory, what passes filters, a session, or all of the scope's user.
 
-        With it goes what was derived from it and, unless `sources="keep"`, the messages it names as sources. No
-        surface returns any of it from then on, `as_of` neither; a tombstone without content stays. `erased` says
-        whether the bytes are gone from the files; where a reader still holds them, `wait` is how many seconds to wait
-        for it, and the scrub is due work. `hard=False` hides instead, and can be undone; `dry_run` only lists.
+        With it goes what was derived from it. No surface returns any of it from then on, `as_of` neither; a tombstone
+        without content stays. The answer's `erased` says whether the bytes are gone from the files; where a reader
+        still holds them, removing them is due work.
+
+        Args:
+            item_id: A memory (mem_…) or message (msg_…) to forget.
+            session: Forget this whole conversation.
+            kinds: Memories of these kinds.
+            topics: Memories with all of these topics.
+            entities: Memories with all of these entities.
+            before: Of before this time.
+            after: Of after this time.
+            everything: All that is known of this user.
+            hard: Erase for good; false hides instead, which can be undone.
+            sources: "erase" takes the messages that it names as its sources along, "keep" leaves them, and it is not
+                learnt from them again.
+            dry_run: Only list what would go.
+            wait: How many seconds to wait for a reader that holds the bytes.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
 
         Raises:
             NotFound, WrongKind: no such message or memory in this scope.
             InvalidInput: no target, or an id and filters together.
             IdempotencyConflict: the key came before with another target.
         """
-        target = Target(
-            id=item_id,
-            session=session,
-            kinds=as_tuple(kinds),
-            topics=labels("topics", topics),
-            entities=labels("entities", entities),
-            before=before,
-            after=after,
-            everything=everything,
-        )
-        if sources not in {"erase", "keep"}:
-            raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
-        given: object = wait  # callers are not all type-checked
-        if not isinstance(given, int | float) or not 0 <= given < math.inf:
-            raise InvalidInput(f"wait is {wait!r:.40}; pass how many seconds to wait for readers, 0 for none")
-        agent, runtime = self._scope.agent, self._runtime
-        if dry_run:
-            return await self._read(
-                lambda tx: report(plan(tx, target, sources=sources, hard=hard, agent=agent), hard=hard)
-            )
-        secret, ids = runtime.store.facts.secret, runtime.ids
-        once = self._once("forget", idempotency_key, [target, sources, hard, agent])
+        ...
 
-        def work(tx: WriteTx) -> Erasure:
-            def run() -> Erasure:
-                return forget(tx, target, sources=sources, hard=hard, agent=agent, secret=secret, ids=ids, author=USER)
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/changes/{change_id}/undo", tag="changes",
+            examples={"with_what_stands_on_it": {"cascade": True}},
+        ),
+        command=Command(
+            name="undo", section=MEMORY, line="Undo a change, as a new change.", words=("change_id",),
+            example="memhold undo chg_0198c2f0 --user alice",
+        ),
+    )  # fmt: skip
+    async def undo(
+        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+    ) -> Receipt:
+        """Undo a change, as a new change; undoing an undo is redo.
 
-            return run() if once is None else forget_once(tx, once, run, hard=hard)
+        Args:
+            change_id: The change (chg_…), as `history` and every receipt name it.
+            cascade: Undo first what stands on it.
+            redo: What a model made of a window is due to be made again; otherwise the window stays as raw text.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
 
-        done = await self._write(work)
-        left = None if await runtime.mirrored(self._scope) else "mirror"
-        if not hard:
-            return replace(done, waiting_for=left)
-        holding = await runtime.scrub(self._scope, wait)
-        return replace(done, erased=holding is None and left is None, waiting_for=holding or left)
+        Raises:
+            UndoConflict: later changes stand on it (`blocking`), it is undone already, or it is an add. Nothing
+                happened.
+            Forgotten: it is a hard forget, or what it touched was forgotten.
+            NotFound: no such change in this scope.
+        """
+        ...
 
+    # ------------------------------------------------------------------------------------------------ reading
+
+    @verb(
+        "read",
+        http=Http(
+            method="POST", path="/recall", tag="recall", in_session=True,
+            examples={
+                "a_question": {"query": "what does she eat"},
+                "only_facts_as_of_then": {"query": "city", "kinds": ["fact"], "as_of": "2025-01-01T00:00:00Z"},
+            },
+        ),
+        tool=Tool(
+            name="recall", title="Recall", idempotent=True,
+            use="Search what was said and what is known. Use it before you answer anything that may depend on earlier"
+            " conversations, preferences or decisions. Only current values come back, unless you ask for as_of,"
+            " known_at or include_superseded.",
+            shows=("query", "limit", "cursor", "session", "kinds", "roles", "topics", "entities", "since", "until",
+                   "as_of", "known_at", "include_superseded"),
+        ),
+        command=Command(
+            name="recall", section=MEMORY, line="Find messages and current memories.", words=("query",),
+            example='memhold recall "where does she live" --user alice',
+        ),
+    )  # fmt: skip
+    async def recall(
+        self,
+        query: str | Query = "",
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        kinds: Sequence[HitKind] | None = None,
+        states: Sequence[State] | None = None,
+        tiers: Sequence[Tier] | None = None,
+        roles: Sequence[str] | None = None,
+        session: str | None = None,
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        include_superseded: bool = False,
+        signals: Sequence[str] | None = None,
+        neighbours: int = 0,
+        explain: bool = False,
+        snapshot: str | None = None,
+        cursor: str | None = None,
+    ) -> Recall:
+        """Find messages and current memories; an empty question lists the newest.
+
+        Looks across all sessions of the scope's user. Filters only narrow. The answer's `degraded` names what could not
+        be asked. A question is evidence for the facts it returned, counted behind the answer, once a turn. For the next
+        page pass the answer's cursor with the same question: what is found all along is shown exactly once, whatever
+        is written, hidden or forgotten in between.
+
+        Args:
+            query: What to look for, in plain words; empty for the newest.
+            limit: Most hits.
+            offset: How many hits to pass over; `cursor` is the safer way to the next page.
+            kinds: Only these kinds.
+            states: Only memories in these states.
+            tiers: Only memories of these tiers.
+            roles: Only messages of these roles.
+            session: Only this conversation; left out: across all.
+            topics: Only with all of these topics.
+            entities: Only with all of these entities.
+            metadata: Only with these values in their metadata.
+            since: Of this time or later.
+            until: Of before this time.
+            as_of: Answer with what held at this time.
+            known_at: Answer with what was known at this time.
+            include_superseded: Past values too, marked by their state.
+            signals: Ask only these signals, such as "words"; left out: all that are there.
+            neighbours: So many turns before and after each message.
+            explain: With an account of how the question was read and what each signal gave.
+            snapshot: The first page's `snapshot`, which keeps later writes out; with `offset`.
+            cursor: The `cursor` of the page before, all else being the same.
+
+        Raises:
+            InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is, or the cursor is not its own.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(
+            method="POST", path="/context", tag="recall", in_session=True,
+            examples={
+                "a_turn": {"messages": [{"role": "user", "content": "Book me a seat to Porto."}], "budget": 8000}
+            },
+        ),
+        tool=Tool(
+            name="get_context", title="Get the context", idempotent=True,
+            use="The conversation so far and what memory knows about the new message, within a budget of tokens. Use it"
+            " at the start of a conversation, or to continue one.",
+            by_hand="takes the user's new message as text, and answers as text",
+        ),
+        command=Command(
+            name="context", section=MEMORY, line="Show the messages to send, within a budget.",
+            example='memhold context "what did we decide" --user alice --session s1',
+            by_hand="takes the new message as text, or messages from a file",
+        ),
+    )  # fmt: skip
+    async def context(
+        self,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        *,
+        budget: int = 8000,
+        strategy: str = "adaptive",
+        shape: Shape = "openai",
+        reserve: int | None = None,
+        query: str | None = None,
+        tail: int | None = None,
+        crossover_turn_threshold: int | None = None,
+        model: str | None = None,
+    ) -> Context:
+        """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
+
+        Guarantees: the estimate of all that is returned never exceeds `budget - reserve`; the newest user's message is
+        there, shortened in the middle where it alone is too long; corrections are there; only current facts are; a
+        slot that fails or is late is named in `degraded` and the answer comes without it. Needs no model.
+
+        Args:
+            messages: The caller's new messages, perhaps with a system prompt in front. They are not stored; what the
+                journal's end holds already is not shown twice, so they may be added before or after.
+            budget: Tokens in all.
+            strategy: "full_history", "memory_first" (the last `tail` messages before the newest user's, more where a
+                tool pair demands it) or "adaptive", which changes from one to the other.
+            shape: The provider's shape, "openai" or "anthropic".
+            reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: an eighth.
+            query: What memory is asked for; left out: the newest user's message.
+            tail: Messages that "memory_first" keeps; left out: the setting `context_tail`.
+            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
+            model: The model that is asked: the tokenizer of its family counts where it is installed, an estimate that
+                is never under it otherwise; left out: the setting `context_model`.
+
+        Raises:
+            InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
+            InvalidMessage: one of the messages is of neither shape; `index` says which.
+            TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(
+            method="GET", path="/memories/{item_id}", tag="memories",
+            by_hand="messages and memories have a path each, and a memory an ETag",
+        ),
+        command=Command(
+            name="get", section=MEMORY, line="Show one message or memory.", words=("item_id",),
+            example="memhold get mem_0198c2f0 --user alice --json",
+        ),
+    )  # fmt: skip
+    async def get(self, item_id: str) -> Message | Memory:
+        """The message or memory of that id.
+
+        Args:
+            item_id: A memory (mem_…) or message (msg_…).
+
+        Raises:
+            NotFound: there is none in this scope.
+            WrongKind: the id names a change or a session.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(method="GET", path="/memories", tag="memories", operation="list_memories"),
+        command=Command(
+            name="list", section=MEMORY, line="List memories, oldest first.",
+            example="memhold list --kind fact --user alice",
+        ),
+    )  # fmt: skip
+    async def list(
+        self,
+        kinds: Sequence[Kind] | None = None,
+        states: Sequence[State] | None = ("active",),
+        *,
+        session: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        """Memories, oldest first, a page at a time.
+
+        Args:
+            kinds: Only these kinds.
+            states: Only in these states; None (as text: any) for every state.
+            session: Only memories of this session.
+            limit: Most memories of the page.
+            cursor: What the last page gave.
+
+        Raises:
+            InvalidInput: an unknown kind or state, a limit outside 1 to 1000, or a cursor that is not of this listing.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(
+            method="GET", path="/messages", tag="messages", in_session=True,
+            by_hand="a page ends behind so many characters too",
+        ),
+        command=Command(
+            name="messages", section=MEMORY, line="Show a session's messages.",
+            example="memhold messages --user alice --session s1",
+        ),
+    )  # fmt: skip
+    async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
+        """Messages of the scope's session (the unnamed one where none is given), oldest first.
+
+        Args:
+            after: The `seq` to begin behind.
+            limit: Most messages.
+
+        Raises:
+            InvalidInput: a limit outside 1 to 10,000.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(
+            method="GET", path="/messages/{message_id}/text", tag="messages", by_hand="the text is a field of an object"
+        ),
+    )
+    async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
+        """Part of a message's text, from a character on: how a huge one is read whole, piece by piece.
+
+        Args:
+            message_id: The message (msg_…).
+            offset: The character to begin at.
+            limit: Most characters.
+
+        Raises:
+            NotFound: no such message in this scope.
+            WrongKind: the id names something else.
+            InvalidInput: a negative offset, or a limit below 1.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(method="GET", path="/memories/{item_id}/history", tag="memories"),
+        tool=Tool(
+            name="memory_history", title="History of a memory", idempotent=True,
+            use="Every value a memory had, from when to when, and who changed it and why. Use it when the user asks"
+            " what was true before or where something is known from.",
+            shows=("item_id",),
+        ),
+        command=Command(
+            name="history", section=MEMORY, line="Show every change that touched an item.", words=("item_id",),
+            example="memhold history mem_0198c2f0 --user alice",
+        ),
+    )  # fmt: skip
+    async def history(self, item_id: str) -> tuple[Change, ...]:
+        """Every change that touched it, oldest first, with before and after; of a fact, the story of its attribute.
+
+        Args:
+            item_id: A memory (mem_…) or message (msg_…).
+
+        Raises:
+            NotFound: the id was never in this scope.
+        """
+        ...
+
+    @verb("read", http=Http(method="GET", path="/changes", tag="changes"))
+    async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
+        """What changed, in the order in which it was committed.
+
+        An agent is told of changes to its own and to agentless rows. `seq` counts within the namespace: others' changes
+        leave gaps. Nothing is skipped: whoever passes `cursor` back as `after` sees every change once.
+
+        Args:
+            after: The `seq` of a change to begin behind.
+            limit: Most changes of the page.
+
+        Raises:
+            InvalidInput: `after` is below 0, or the limit not 1 to 1000.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(method="GET", path="/summaries", tag="recall"),
+        command=Command(
+            name="summaries", section=MEMORY, line="Show what happened, window by window, or by day, week or month.",
+            words=("query",), example="memhold summaries --user alice --level week",
+        ),
+    )  # fmt: skip
+    async def summaries(
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session: str | None = None,
+        raw: bool = False,
+        level: str | None = None,
+        cursor: str | None = None,
+    ) -> Recall:
+        """The history: a summary for each consolidated window, by words, or the newest first without a query.
+
+        Pages are those of `recall`: by `cursor`, or `offset`.
+
+        Args:
+            query: What to look for; left out: the newest first.
+            limit: Most summaries.
+            offset: How many to pass over.
+            since: Of windows that began at this time or later.
+            until: Of windows that began before this time.
+            session: Only this conversation.
+            raw: With windows that no model has read yet.
+            level: "day", "week" or "month": the roll-ups of that level instead. Their `sources` are the ids of what
+                each was made of, their `metadata` its `level` and `period`.
+            cursor: The `cursor` of the page before, all else being the same.
+
+        Raises:
+            InvalidInput: there is no such level, or it was given with `raw` or a session: roll-ups go across sessions;
+                or the cursor is not its own.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(method="GET", path="/sessions", tag="messages"),
+        command=Command(
+            name="sessions",
+            section=MEMORY,
+            line="List the sessions of a user.",
+            example="memhold sessions --user alice",
+        ),
+    )
+    async def sessions(self) -> tuple[str, ...]:
+        """The names of the sessions of the scope's user, in the order in which they began; the unnamed one is ""."""
+        ...
+
+    @verb(
+        "read",
+        http=Http(method="GET", path="/suspicions", tag="memories"),
+        command=Command(
+            name="suspicions",
+            section=FACTS,
+            line="List and settle what only you can know.",
+            by_hand="a group of commands: list, same, different",
+        ),
+    )
+    async def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
+        """What a person should settle, oldest first.
+
+        Keys that may be one concept were kept apart, and so was what speaks against the user's own word.
+
+        Args:
+            settled: With those that were settled.
+        """
+        ...
+
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/suspicions/{suspicion_id}/settle", tag="memories", in_session=True,
+            examples={"one_concept": {"verdict": "same"}},
+        ),
+    )  # fmt: skip
+    async def settle_suspicion(
+        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
+    ) -> Receipt:
+        """Settle what `suspicions` lists, as one change that can be undone.
+
+        Args:
+            suspicion_id: The suspicion (sus_…).
+            verdict: Of two keys, "same" makes their facts one timeline, "different" keeps them apart for good. Of a
+                contradiction, "same" takes the statement as the user's own word, "different" leaves what the user told.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound: no such suspicion in this scope.
+            Conflict: it is settled already.
+            InvalidInput: another verdict.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(
+            method="POST", path="/fence", tag="recall",
+            examples={"one_memory": {"ids": ["mem_0198c2f0"], "lines": ["Likes tea."]}},
+        ),
+    )  # fmt: skip
+    async def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
+        """What was recalled, as text for a prompt, in a fence that this store knows again.
+
+        Text inside it is never learnt as something new when it comes back in a message, and forgetting reaches it.
+
+        Args:
+            ids: The memories and messages that the lines tell.
+            lines: The text, line by line.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(method="GET", path="/status", tag="recall"),
+        tool=Tool(
+            name="memory_status", title="Status of memory", idempotent=True,
+            use="What memory holds and whether its background work is well. Use it when saving or recalling behaves"
+            " oddly, or the user asks.",
+        ),
+        command=Command(
+            name="status", section=STORE, line="Show what a scope holds and what is due.",
+            example="memhold status --user alice", by_hand="shows models and what is to be settled too",
+        ),
+    )  # fmt: skip
+    async def status(self) -> Status:
+        """What the scope's user has here, and what is still to be done for it."""
+        ...
+
+    @verb(
+        "read",
+        command=Command(
+            name="residue",
+            section=STORE,
+            line="Look for a text's bytes in the store's files.",
+            words=("text",),
+            example='memhold residue "Lisbon" --db memory.db',
+            by_hand="exits with 1 where something is found",
+        ),
+    )
+    async def residue(self, text: str) -> Residue:
+        """Where the bytes of a text still stand in the store's files: proof that forgetting is real.
+
+        Args:
+            text: What to look for; 4 characters or more.
+
+        Raises:
+            InvalidInput: the text is shorter than 4 characters, or the store keeps no files of its own.
+        """
+        ...
+
+    # ------------------------------------------------------------------------------------------------ tidying
+
+    @verb(
+        "write",
+        http=Http(method="POST", path="/sessions/end", tag="messages", in_session=True),
+        tool=Tool(
+            name="end_session", title="End the session", idempotent=True,
+            use="Close the conversation: what was said becomes memory, and the next message begins a new one. Use it"
+            " when the user is done with a subject or says goodbye.",
+            shows=("session", "idempotency_key"),
+        ),
+        command=Command(
+            name="end-session", section=MEMORY, line="Close a session; its window is kept, searchable.",
+            example="memhold end-session --user alice --session s1",
+        ),
+    )  # fmt: skip
     async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
         """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
 
         Waits for no model: where one consolidates, the window is due now and worked on behind. Without one the window
-        becomes RAW memories at once; their ids are in the receipt. Ending an empty window does nothing.
+        becomes raw memories at once; their ids are in the receipt. Ending an empty window does nothing.
+
+        Args:
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
         """
-        runtime = self._runtime
-        secret, name, when = runtime.store.facts.secret, self._scope.session or "", runtime.settings.when
-        raw_chars = runtime.settings.raw_chars
+        ...
 
-        once = self._once("end_session", idempotency_key, [name])
-
-        def work(tx: WriteTx) -> Receipt:
-            session = ensure_session(tx, name, runtime.ids)
-            if when is not None:
-                return end(tx, session, when)
-            return close_window(
-                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
-            )
-
-        return await self._write_once(once, work)
-
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/sessions/consolidate", tag="messages", in_session=True,
+            by_hand="waits for the models, but not for ever",
+        ),
+        command=Command(
+            name="consolidate", section=MEMORY, line="Read what waits with a model, now.",
+            example="memhold consolidate --user alice", by_hand="opens the store with the models' settings",
+        ),
+    )  # fmt: skip
     async def consolidate(self) -> Consolidated:
         """Consolidate now what waits in the scope's session, or, without a session, in all sessions of its user.
 
-        RAW windows are tried again too. It waits for the models; what they could not take stays RAW, with its reason in
+        Raw windows are tried again too. It waits for the models; what they could not take stays raw, with its reason in
         `last_error`. Where no model is configured nothing is changed.
         """
-        runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session
+        ...
 
-        def chosen(tx: ReadTx) -> list[Session]:
-            if name is not None:
-                return [session for session in tx.sessions() if session.name == name]
-            return [session for session in tx.sessions() if when is None or not skipped(session.name, when)]
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/compact", tag="memories", in_session=True,
+            by_hand="waits for the models, but not for ever",
+            examples={"only_shown": {"dry_run": True}, "merged": {}},
+        ),
+        command=Command(
+            name="compact", section=MEMORY, line="Merge notes that say the same, now.",
+            example="memhold compact --user alice --dry-run", by_hand="runs again while there is more",
+        ),
+    )  # fmt: skip
+    async def compact(self, *, dry_run: bool = False) -> Compacted:
+        """One run of compaction now: notes that say the same become one, and their sources are hidden behind it.
 
-        if when is None:
-            found = await self._read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], 2**62))
-            return replace(found, last_error="no model is configured for consolidation; set `consolidation`")
-        first = await self._write(lambda tx: ask_for(tx, chosen(tx), when))
-        await runtime.worker.settle(self._scope)
-        return await self._read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], first))
+        Exact copies need no model; near-duplicates go to the judge (the setting `compaction`, else `consolidation`),
+        and nothing is merged that its check does not account for. Each merge is one change that can be undone. Call it
+        again while `more` says so. Days, weeks and months of summaries that are over are rolled up (the setting
+        `rollups`), by the same models. With an agent or a session only its own notes are looked at.
+
+        Args:
+            dry_run: Only show what would be looked at and why: it asks no model and changes nothing.
+        """
+        ...
+
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/retain", tag="memories", in_session=True,
+            examples={
+                "unused_notes_of_a_year": {"kinds": ["note"], "unused_for": 31536000.0},
+                "the_newest_thousand": {"kinds": ["note"], "most": 1000, "dry_run": False},
+            },
+        ),
+        command=Command(
+            name="retain", section=MEMORY, line="List what is past your rules, or hide it.",
+            example="memhold retain --unused-for 365 --user alice", by_hand="takes days, and --hide to hide",
+        ),
+    )  # fmt: skip
+    async def retain(
+        self,
+        *,
+        kinds: Sequence[Kind] = ("fact", "note"),
+        older_than: timedelta | None = None,
+        unused_for: timedelta | None = None,
+        most: int | None = None,
+        dry_run: bool = True,
+        idempotency_key: str | None = None,
+    ) -> tuple[Retained, ...]:
+        """List what is past the age, the inactivity or the count of each kind; with `dry_run=False` hide it.
+
+        Pinned memories stay. What was never used counts as used when it was made. Each is hidden by a change of its
+        own, which `undo` takes back; `forget` erases for good. The same idempotency key again hides nothing and tells
+        what the first call hid; one that was cut short goes on.
+
+        Args:
+            kinds: Memories of these kinds.
+            older_than: Those that were made longer ago than this (over HTTP: in seconds).
+            unused_for: Those that no recall returned for this long (over HTTP: in seconds).
+            most: Keep this many of each kind, the newest.
+            dry_run: Only list; false hides.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            InvalidInput: no rule, or one that cannot be meant.
+            IdempotencyConflict: the key came before with other rules.
+        """
+        ...
+
+    # ------------------------------------------------------------------------------------------------ moving
+
+    @verb(
+        "write",
+        http=Http(method="POST", path="/import", tag="data", by_hand="the body is the file"),
+        command=Command(
+            name="import",
+            section=MOVING,
+            line="Bring a file of conversations in.",
+            example="memhold import conversations.json --user alice --zone Europe/Lisbon",
+            by_hand="shows progress, and can be stopped and run again",
+        ),
+    )
+    async def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Bring a file of messages into this scope, in bounded memory.
+
+        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
+        was, and what was forgotten stays so. Writes of others go first.
+
+        Args:
+            path: The file.
+            format: Its format; left out, it is found out from its content.
+            zone: The zone of times that name none.
+            session_prefix: Stands before the name of each session of the file.
+            on_error: "stop" at an entry that cannot be read, or "skip" and count it.
+            batch: Most messages of one transaction.
+            progress: Called with how much is done; on another thread by the sync face.
+
+        Raises:
+            UnreadableImport: the file cannot be read from some line on; what stands before it was imported.
+            InvalidSetting: there is no such format.
+        """
+        ...
+
+    @verb(
+        "read",
+        http=Http(method="GET", path="/export", tag="data", by_hand="the answer is the file"),
+        command=Command(
+            name="export",
+            section=MOVING,
+            line="Write a scope to a file or to Markdown.",
+            example="memhold export alice.jsonl --user alice",
+            by_hand="finds the format from the target",
+        ),
+    )
+    async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """Write what this scope holds at one moment, beside readers and writers.
+
+        Files have mode 0600 and appear whole.
+
+        Args:
+            path: The file or folder to write.
+            format: "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file`
+                reads back; "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people.
+
+        Raises:
+            InvalidInput: the store itself stands there.
+            StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
+        """
+        ...

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from memhold.index.embedding import Embedding
 from memhold.messages.limits import Limits
 from memhold.ports.stores import Clock, Ids, Redactor, Store
 from memhold.verbs.after_answer import AfterAnswer
@@ -25,7 +26,9 @@ from memhold.wiring.models import (
     key_embedding,
     models_of,
     models_view,
+    settings_catalog,
     tokenizer,
+    warn_of_missing_keys,
 )
 from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.stores import data_files, examine_file, no_files, open_kept, open_store, restore, sqlite_path
@@ -61,7 +64,7 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     `clock` and `ids` may stand among the settings: tests pass their own; `consolidation` and `compaction` may be a
     model, or several, and `embedding` an `EmbeddingModel`.
     """
-    rest = dict(given)
+    rest = {name: _joined(value) for name, value in given.items()}
     clock: Clock = rest.pop("clock", None) or SystemClock()
     ids: Ids = rest.pop("ids", None) or TimeOrderedIds()
     model = None if isinstance(rest.get("consolidation", ""), str) else rest.pop("consolidation")
@@ -73,24 +76,27 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
     chosen = ((settings.consolidation, model), (settings.adjudication, judge), (settings.compaction, merging))
     named = [name for name, given in chosen if name not in {"", "none"} and given is None]
     embeds = own is None and in_catalog(settings.embedding)
-    table = catalog(settings.models) if named or embeds else None
+    table = settings_catalog(settings) if named or embeds else None
     if table is not None:
         # A name that is not there is said before the store is opened.
         for name in named:
             table.chain(name)
         if embeds:
             check_embedding(table, settings.embedding)
-    store, residue, maintenance = await open_kept(location, settings, clock, ids)
+    opened = await open_kept(location, settings, clock, ids)
+    store = opened.store
     held = HeldModels(store, settings, clock, table)
     parts = chain_parts(model, held, settings, clock)
     judges = chain_parts(judge, held, settings, clock, "adjudication")
+    warn_of_missing_keys(parts, "consolidation")
+    warn_of_missing_keys(judges, "adjudication")
     return assemble(
         store,
         clock=clock,
         ids=ids,
         settings=settings,
-        residue=residue,
-        maintenance=maintenance,
+        residue=opened.residue,
+        maintenance=opened.maintenance,
         parts=parts,
         judges=judges,
         judge=judge_parts(merging, held, settings, clock),
@@ -98,6 +104,25 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         held=held,
         redactor=redactor,
     )
+
+
+def _closing(embedding: Embedding | None, held: HeldModels | None) -> Callable[[], Awaitable[None]]:
+    """Lets go of a question that still runs, then of every connection."""
+
+    async def close() -> None:
+        if embedding is not None:
+            await embedding.questions.close()
+        if held is not None:
+            await held.close()
+
+    return close
+
+
+def _joined(value: Any) -> Any:
+    """A list of names as the one text that a setting is."""
+    if isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
+    return value
 
 
 def _redactor(settings: Settings) -> Redactor | None:
@@ -148,7 +173,7 @@ def assemble(
         residue=residue or no_files,
         health=dict if parts is None else parts.health,
         mirror=mirror,
-        close_models=None if held is None else held.close,
+        close_models=_closing(embedding, held),
         maintenance=maintenance,
         tokenizer=tokenizer,
         redactor=redactor,

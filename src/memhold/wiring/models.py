@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from memhold.providers.view import ModelsView
     from memhold.wiring.chains import ChainParts
 
+log = logging.getLogger("memhold.models")
+
 __all__ = [
     "HeldModels",
     "catalog",
@@ -38,7 +41,9 @@ __all__ = [
     "key_embedding",
     "models_of",
     "models_view",
+    "settings_catalog",
     "tokenizer",
+    "warn_of_missing_keys",
 ]
 
 
@@ -65,6 +70,18 @@ def judge_parts(model: object, held: HeldModels, settings: Settings, clock: Cloc
     if model is not None:
         return chain_of_objects(model, clock=clock, settings=_patience(settings))
     return chain_of(settings.compaction, held.models)
+
+
+def warn_of_missing_keys(parts: ChainParts | None, purpose: str) -> None:
+    """Say at once, in the log, which links of a chain cannot be asked because their key's variable is not set."""
+    missing = [one for one in (parts.entries.values() if parts else ()) if _keyless(one)]
+    for entry in missing:
+        rest = "until it is set, windows wait" if len(missing) == len(parts.entries) else "this link is passed over"  # type: ignore[union-attr]
+        log.warning("%s: %s needs a key and %s is not set; %s", purpose, entry.name, entry.api_key_env, rest)
+
+
+def _keyless(entry: Entry) -> bool:
+    return bool(entry.api_key_env) and not os.environ.get(entry.api_key_env or "", "").strip()
 
 
 def _patience(settings: Settings) -> ChainSettings:
@@ -119,7 +136,7 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
             from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
             return BuiltinEmbedding()
-        if await asyncio.to_thread(folder.is_dir):
+        if "://" not in name and await asyncio.to_thread(folder.is_dir):
             from memhold.providers.embedding.directory import DirectoryEmbedding
 
             return await asyncio.to_thread(DirectoryEmbedding, folder)
@@ -133,6 +150,8 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
 
 def in_catalog(name: str) -> bool:
     """Whether an embedding of that name is to be in the catalog; else it is ours, or a directory, there or not."""
+    if name.startswith(("http://", "https://")):
+        return True
     return name not in {"none", "builtin"} and os.sep not in name and not Path(name).expanduser().is_dir()
 
 
@@ -149,8 +168,18 @@ def check_embedding(table: Catalog, name: str) -> Entry:
 
 
 def _unknown(name: str) -> InvalidSetting:
-    message = f"embedding is {name!r:.80}; pass none, builtin, a model directory, or an embedding model of the catalog"
+    message = f"embedding is {name!r:.80}; pass none, builtin, a model directory, openai:MODEL, "
+    message += "ollama:MODEL, lmstudio:MODEL, http://host:port/v1#MODEL, or an embedding model of the catalog"
     return InvalidSetting(message, name="embedding")
+
+
+def settings_catalog(settings: Settings) -> Catalog:
+    """The catalog with the models that settings name in one line."""
+    from memhold.providers.naming import with_lines
+
+    chats = (settings.consolidation, settings.adjudication, settings.compaction)
+    named = [*((name, "chat") for name in chats), (settings.embedding, "embedding")]
+    return with_lines(catalog(settings.models), named, os.environ)  # type: ignore[arg-type]
 
 
 def catalog(models: str = "") -> Catalog:
@@ -182,7 +211,7 @@ def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog
     from memhold.providers.open_models import Models
 
     return Models(
-        models or catalog(settings.models),
+        models or settings_catalog(settings),
         book=store.usage,
         keys=os.environ.get,
         clock=clock,

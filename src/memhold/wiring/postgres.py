@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import closing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 _SCHEMES = ("postgresql://", "postgres://")
+_PASSWORD = re.compile(r"^([A-Za-z][\w+.-]*://[^/?#:@]*):[^/?#]*@")
 
 
 def is_postgres(location: str) -> bool:
@@ -37,7 +39,7 @@ def is_postgres(location: str) -> bool:
 def shown(location: str) -> str:
     """A location as it may be shown: without a password."""
     if not is_postgres(location):
-        return location
+        return _PASSWORD.sub(r"\1:***@", location)
     _need_driver()
     from memhold.storage.postgres.connection import parsed
 

@@ -62,7 +62,8 @@ class Settings:
         context_model: the model that contexts are sent to, whose tokenizer counts where it is installed; empty for the
             estimate.
         worker: whether due work is done in the background while the store is open.
-        embedding: what makes vectors: `builtin`, `none`, a model directory, or an entry of the catalog.
+        embedding: what makes vectors: `builtin`, `none`, a model directory, `openai:MODEL`, `ollama:MODEL`,
+            `lmstudio:MODEL`, `http://host:port/v1#MODEL`, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for a signal; after that it answers without it and says so.
         poll_seconds: longest time between two looks for due work, 60 at most; a write wakes at once, on a file that of
             another process within a second.
@@ -72,7 +73,9 @@ class Settings:
         unload_retry_count: how often an embedding request is sent again whose model was unloaded; 0 for never.
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
-        consolidation: the chain or model of the catalog that consolidates; empty for none.
+        consolidation: the model that consolidates: `openai:MODEL`, `anthropic:MODEL`, `ollama:MODEL`, `lmstudio:MODEL`,
+            `http://host:port/v1`, `http://host:port/v1#MODEL`, or a chain or model of the catalog; several, between
+            commas, are asked in that order; empty for none.
         adjudication: the chain or model of the catalog that says whether two keys of facts are one; empty for none.
         key_threshold: the similarity at which two keys are one, measured for your embedding; 0 for what is shipped.
         models: a file with `[models.NAME]` and `[chains]` tables over the shipped catalog; empty for `memhold.toml`.

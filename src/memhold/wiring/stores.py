@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memhold._version import __version__
+from memhold.ports.store_factory import STORES, OpenedStore
 from memhold.ports.stores import Clock, Ids, Store
 from memhold.values.errors import InvalidInput
 from memhold.wiring.postgres import examine_postgres, is_postgres, no_residue, open_postgres
@@ -16,10 +16,23 @@ from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.system import SystemClock, TimeOrderedIds
 
 if TYPE_CHECKING:
-    from memhold.ports.maintenance import Finding, Lost, Maintenance, Restoration
+    from memhold.ports.maintenance import Finding, Lost, Restoration
     from memhold.values.answers import Residue
 
-__all__ = ["data_files", "examine_file", "no_files", "open_kept", "open_store", "restore", "sqlite_path"]
+__all__ = [
+    "data_files",
+    "examine_file",
+    "no_files",
+    "open_kept",
+    "open_memory_store",
+    "open_postgres_store",
+    "open_sqlite_store",
+    "open_store",
+    "restore",
+    "scheme_of",
+    "sqlite_path",
+    "store_at",
+]
 
 SQLITE = "sqlite:///"
 
@@ -32,11 +45,20 @@ def sqlite_path(location: str) -> str:
     """
     path = location.removeprefix(SQLITE)
     if not path or "://" in path or "\0" in path:
-        # Not repeated where it may hold a password.
-        named = f"{path.partition('://')[0]!r:.40}:" if "://" in path else f"{location!r:.80}"
-        known = "a file path, sqlite:///path, postgresql://host/database or memory://"
-        raise InvalidInput(f"cannot open {named}; pass {known}")
+        raise _cannot_open(location, "pass a file path or sqlite:///path")
     return str(Path(path).expanduser().resolve())
+
+
+def scheme_of(location: str) -> str:
+    """What stands before `://` in a location, in lower case; `sqlite` for a plain path."""
+    scheme, mark, _ = location.partition("://")
+    return scheme.lower() if mark else "sqlite"
+
+
+def _cannot_open(location: str, instead: str) -> InvalidInput:
+    """The error for a location that names nothing; of one with a scheme no more is told, as it may hold a password."""
+    named = f"{location.partition('://')[0]!r:.40}:" if "://" in location else f"{location!r:.80}"
+    return InvalidInput(f"cannot open {named}; {instead}")
 
 
 def data_files(path: str) -> list[Path]:
@@ -51,31 +73,59 @@ def data_files(path: str) -> list[Path]:
 
 async def open_store(location: str, settings: Settings, clock: Clock, ids: Ids) -> Store:
     """The bare store at a location; close it."""
-    store, _, _ = await open_kept(location, settings, clock, ids)
-    return store
+    return (await open_kept(location, settings, clock, ids)).store
 
 
-async def open_kept(
-    location: str, settings: Settings, clock: Clock, ids: Ids
-) -> tuple[Store, Callable[[str], Residue], Maintenance | None]:
-    """The store at a location, what looks for bytes in its files, and what looks after it.
+async def store_at(location: str, clock: Clock, ids: Ids) -> Store:
+    """The bare store at a location, found by its scheme as `Memhold.open` finds it, with default settings; close it.
 
     Raises:
-        InvalidInput: the location is empty or of a scheme that is not known.
+        InvalidInput: no store is known for the scheme.
     """
-    if location == "memory://":
-        from memhold.storage.inmemory.store import InMemoryStore
-
-        return InMemoryStore(clock, ids), no_files, None
-    if is_postgres(location):
-        store, maintenance = await open_postgres(location, settings, clock)
-        return store, no_residue, maintenance
-    return _sqlite_store(location, settings, clock)
+    return await open_store(location, Settings(), clock, ids)
 
 
-def _sqlite_store(
-    location: str, settings: Settings, clock: Clock
-) -> tuple[Store, Callable[[str], Residue], Maintenance | None]:
+async def open_kept(location: str, settings: Settings, clock: Clock, ids: Ids) -> OpenedStore:
+    """The store at a location, with what looks after it; close it.
+
+    Raises:
+        InvalidInput: the location is empty, or no store is registered for its scheme.
+    """
+    own = _OWN.get(scheme_of(location))
+    if own is not None:
+        return await own(location, settings=settings, clock=clock, ids=ids)
+    from memhold.wiring.foreign_stores import foreign_factory
+
+    factory = foreign_factory(scheme_of(location), _OWN)
+    opened = await factory(location, settings=settings, clock=clock, ids=ids)
+    if not isinstance(opened, OpenedStore):
+        raise InvalidInput(
+            f"what is registered as {scheme_of(location)!r} under {STORES!r} gave a {type(opened).__name__};"
+            " it has to return an OpenedStore"
+        )
+    return opened
+
+
+async def open_memory_store(location: str, *, settings: Settings, clock: Clock, ids: Ids) -> OpenedStore:
+    """A new store in memory, which is gone when it is closed. It has no settings."""
+    if location != "memory://":
+        raise _cannot_open(location, "a store in memory has no name: pass memory://")
+    del settings
+    from memhold.storage.inmemory.store import InMemoryStore
+
+    return OpenedStore(store=InMemoryStore(clock, ids))
+
+
+async def open_postgres_store(location: str, *, settings: Settings, clock: Clock, ids: Ids) -> OpenedStore:
+    """The store in a PostgreSQL database; its own secret takes the place of `ids`."""
+    del ids
+    store, maintenance = await open_postgres(location, settings, clock)
+    return OpenedStore(store=store, residue=no_residue, maintenance=maintenance)
+
+
+async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, ids: Ids) -> OpenedStore:
+    """The store in a file; its own secret takes the place of `ids`."""
+    del ids
     from memhold.storage.sqlite.maintenance import SqliteMaintenance
     from memhold.storage.sqlite.store import SqliteStore
 
@@ -88,16 +138,24 @@ def _sqlite_store(
         close_timeout=settings.close_timeout,
         key=settings.key,
     )
-    schema = store.facts.schema
     maintenance = SqliteMaintenance(
         path,
         clock=clock,
-        schema=schema,
+        schema=store.facts.schema,
         release=__version__,
         busy_timeout=settings.busy_timeout,
         key=settings.key,
     )
-    return store, partial(_residue, path), maintenance
+    return OpenedStore(store=store, residue=partial(_residue, path), maintenance=maintenance)
+
+
+# Registered as entry points too; looked up here, so that opening a file reads no metadata of installed packages.
+_OWN = {
+    "memory": open_memory_store,
+    "postgres": open_postgres_store,
+    "postgresql": open_postgres_store,
+    "sqlite": open_sqlite_store,
+}
 
 
 def _residue(path: str, text: str) -> Residue:
@@ -109,9 +167,12 @@ def _residue(path: str, text: str) -> Residue:
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:
-    """What is wrong with a store's file, without opening it as a store: it may be damaged, or not be there."""
+    """What is wrong with a store's file or database, without opening it as a store: it may be damaged, or not there."""
     if is_postgres(location):
         return examine_postgres(location)
+    if scheme_of(location) != "sqlite":
+        # A store of another package is looked at once it is open.
+        return ()
     from memhold.storage.sqlite.doctor import examine
 
     settings = load_settings({})

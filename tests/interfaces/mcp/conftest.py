@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from memhold.faces.mcp.http import mcp_app
 from memhold.values.principal import PRINCIPAL, Principal, Right
 from memhold.values.records import Scope
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.store_protocols import AsyncStore
 
 MODES = {"2026-07-28": "auto", "2025-11-25": "legacy"}
 """The newest revision and the one before, by what the client calls them."""
@@ -62,7 +63,7 @@ async def over_stdio(folder: Path, *options: str, mode: str = "2026-07-28", **mo
 
 
 @asynccontextmanager
-async def served(memhold: OpenStore, *principals: Principal, **options: Any) -> AsyncIterator[str]:
+async def served(memhold: AsyncStore, *principals: Principal, **options: Any) -> AsyncIterator[str]:
     """The URL of an MCP server on loopback; a bearer token is the name of a principal's token."""
     known = {principal.token: principal for principal in principals}
     app = mcp_app(memhold, **options)
@@ -104,11 +105,12 @@ def text_of(result: Any) -> str:
     return found
 
 
-async def call(client: Client, name: str, **arguments: Any) -> Any:
-    """The structured answer of a tool that must not fail."""
+async def call(client: Client, name: str, **arguments: Any) -> str:
+    """What a tool says that must not fail: one text, and no data beside it."""
     result = await client.call_tool(name, arguments)
     assert not result.is_error, text_of(result)
-    return result.structured_content
+    assert result.structured_content is None
+    return text_of(result)
 
 
 async def refused(client: Client, name: str, **arguments: Any) -> str:
@@ -119,7 +121,16 @@ async def refused(client: Client, name: str, **arguments: Any) -> str:
     return text_of(result)
 
 
-Call = Callable[..., Awaitable[Mapping[str, Any]]]
+def ids_in(text: str) -> list[str]:
+    """The ids that a model reads in an answer, each once."""
+    return list(dict.fromkeys(re.findall(r"\b(?:mem|msg)_[0-9a-f]+", text)))
+
+
+def entries_of(text: str) -> list[str]:
+    """The entries of the fence in an answer; none where nothing was found."""
+    lines = text.splitlines()
+    opening = [n for n, line in enumerate(lines) if line.startswith("<memhold-recall ")]
+    return [line for n in opening for line in lines[n + 2 : -1] if not line.startswith("    ")]
 
 
 def request(number: int, method: str, **params: Any) -> bytes:

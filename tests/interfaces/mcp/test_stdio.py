@@ -16,18 +16,19 @@ from typing import Any
 import pytest
 
 from memhold import Memhold
-from memhold.cli.frame import default_db
+from memhold.cli.options import default_db
 from tests.interfaces.mcp.conftest import (
     HANDSHAKE,
     INITIALIZED,
     MODES,
     call,
+    entries_of,
     environment,
+    ids_in,
     over_stdio,
     refused,
     request,
     started,
-    text_of,
 )
 
 SERVE = [sys.executable, "-m", "memhold", "mcp"]
@@ -56,10 +57,9 @@ async def test_a_session_with_nothing_configured(mode: str, tmp_path: Path) -> N
         assert len((await client.list_tools()).tools) == 10
         saved = await call(client, "add_memory", prompt="I moved to Lisbon.", response="Nice!")
         found = await call(client, "recall", query="Lisbon")
-        assert found["hits"][0]["id"] == saved["ids"][0]
-        history = await client.call_tool("memory_history", {"id": saved["ids"][0]})
-        assert "add" in text_of(history)
-        assert "Lisbon" in text_of(await client.call_tool("get_context", {"message": "Where do I live?"}))
+        assert ids_in(found)[0] == ids_in(saved)[0]
+        assert "(add, " in await call(client, "memory_history", item_id=ids_in(saved)[0])
+        assert "Lisbon" in await call(client, "get_context", message="Where do I live?")
     made = tmp_path / Path(default_db()).relative_to(Path.home())
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     assert stat.S_IMODE(made.parent.stat().st_mode) == 0o700
@@ -71,9 +71,10 @@ async def test_whose_memory_it_is_comes_from_the_command_line(tmp_path: Path) ->
     async with over_stdio(tmp_path, "--db", db, "--namespace", "acme", "--user", "alice", "--session", "s1") as client:
         await call(client, "add_message", text="alice was here")
     async with over_stdio(tmp_path, "--db", db, "--namespace", "acme", "--user", "bob") as client:
-        assert (await call(client, "recall", query="alice"))["total"] == 0
+        assert await call(client, "recall", query="alice") == "Nothing matches."
     async with over_stdio(tmp_path, "--db", db, MEMHOLD_NAMESPACE="acme", MEMHOLD_USER="alice") as client:
-        assert (await call(client, "recall", query="alice"))["hits"][0]["session"] == "s1"
+        assert entries_of(await call(client, "recall", query="alice", session="s1"))
+        assert not entries_of(await call(client, "recall", query="alice", session="s2"))
     async with over_stdio(tmp_path, "--db", db, "--namespace", "acme", "--user", "alice", "--read-only") as client:
         assert "right to write" in await refused(client, "add_message", text="x")
 
@@ -92,9 +93,9 @@ async def test_two_processes_on_one_file_lose_nothing(tmp_path: Path) -> None:
         )
         seen = [await call(client, "memory_status") for client in (one, two)]
         food = [await call(client, "recall", query="favorite food", kinds=["fact"]) for client in (one, two)]
-    assert len({receipt["ids"][0] for receipt in done[:60]}) == 60
-    assert [status["messages"] for status in seen] == [60, 60]
-    assert [len(found["hits"]) for found in food] == [1, 1]
+    assert len({ids_in(said)[0] for said in done[:60]}) == 60
+    assert [status.startswith("60 messages in 2 sessions") for status in seen] == [True, True]
+    assert [len(entries_of(found)) for found in food] == [1, 1]
 
 
 async def test_work_is_done_behind_the_answers(tmp_path: Path) -> None:
@@ -102,11 +103,13 @@ async def test_work_is_done_behind_the_answers(tmp_path: Path) -> None:
     async with over_stdio(tmp_path, "--db", "memory.db") as client:
         await call(client, "add_memory", prompt="I moved to Lisbon.", response="Nice!")
         for _ in range(600):
-            found = await call(client, "recall", query="Lisbon")
-            if found["lag"] == {}:
+            if "Work that is due" not in (status := await call(client, "memory_status")):
                 break
-        assert found["lag"] == {}
-        assert any(why.startswith("meaning") for hit in found["hits"] for why in hit["why"])
+        assert "Work that is due" not in status
+    with Memhold.open(tmp_path / "memory.db", worker=False) as mem:
+        found = mem.scope().recall("Lisbon")
+    assert found.lag == {}
+    assert any(why.signal == "meaning" for hit in found.hits for why in hit.why)
 
 
 def test_everything_that_was_asked_before_the_input_ends_is_answered(tmp_path: Path) -> None:

@@ -237,34 +237,6 @@ def test_an_onnx_file_is_used_where_the_runtime_is(small, tmp_path, monkeypatch)
     sys.modules.pop("onnxruntime")
 
 
-# ------------------------------------------------------------------------------------------- the real weights
-
-
-def test_minilm_gives_its_published_similarities(minilm):
-    """The three sentences and cosines of the quickstart on sbert.net for all-MiniLM-L6-v2."""
-    model = DirectoryEmbedding(minilm, engine="numpy")
-    vectors = model.vectors(["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."])
-    cosines = vectors @ vectors.T
-    assert model.dimension == 384
-    assert np.allclose(cosines[np.triu_indices(3, 1)], [0.6660, 0.1046, 0.1411], atol=1e-4)
-    assert np.allclose(np.diag(cosines), 1, atol=1e-5)
-
-
-def test_minilm_in_a_batch_and_alone_is_the_same(minilm):
-    model = DirectoryEmbedding(minilm, engine="numpy")
-    texts = [
-        "short",
-        "a longer sentence about nothing in particular",
-        "커피를 끊었어요",
-        "word " * 300,
-        "naïve café №5",
-    ]
-    batched = model.vectors(texts)
-    alone = np.concatenate([model.vectors([text]) for text in texts])
-    assert ((batched * alone).sum(axis=1) > 1 - 1e-5).all()
-    assert np.abs(batched - alone).max() < 1e-5
-
-
 def test_a_damaged_copy_of_the_weights_is_another_generation(small):
     before = DirectoryEmbedding(small, engine="numpy").fingerprint
     changed = small_weights()

@@ -1,20 +1,6 @@
-"""all-MiniLM-L6-v2 on the project's own pairs of keys: its shipped threshold is found, and merges nothing false."""
+"""Which generation of vectors has a threshold for keys, and which has none."""
 
-from pathlib import Path
-
-from memhold.cli.keys import judged
-from memhold.facts.keys import pairs_from, threshold_of
-from memhold.providers.embedding.directory import DirectoryEmbedding
-
-PAIRS = Path(__file__).parents[2] / "pipeline" / "keys" / "pairs.jsonl"
-
-
-def test_minilm_at_its_threshold(minilm: Path) -> None:
-    model = DirectoryEmbedding(minilm)
-    assert threshold_of(model.fingerprint) == {"en": 0.95}
-    report = judged(pairs_from(PAIRS.read_text(encoding="utf-8").splitlines()), model, None)
-    assert report["false_merges"] == []
-    assert report["recognised_share"] >= 0.80
+from memhold.facts.keys import threshold_of
 
 
 def test_a_generation_that_nobody_measured_has_none() -> None:

@@ -64,7 +64,7 @@ def _line(place: int, part: Memory) -> str:
 def read_rollup(reply: ChatReply, wanted: Wanted) -> Judgement | Rejected:
     """The roll-up that a reply holds, checked against its parts; else the shape of what is wrong with it."""
     try:
-        given = arguments_of(reply, ROLL_UP.name)
+        given = arguments_of(reply, ROLL_UP)
         text = text_of(given.get("text"), "text", MAX_ROLLUP_CHARS)
         topics = labels_of(given.get("topics"), "topics", MAX_GIVEN_LABELS)
         entities = labels_of(given.get("entities"), "entities", MAX_GIVEN_LABELS)

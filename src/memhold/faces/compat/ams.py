@@ -33,9 +33,8 @@ from memhold.faces.compat.ams_values import (
 from memhold.faces.rest.frame import caller, json_response
 from memhold.values.errors import NotFound
 from memhold.values.records import Scope
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.scope_reads import session_names
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["COMPAT", "compat_router"]
 
@@ -52,7 +51,7 @@ Now = Callable[[], datetime]
 UserId = Annotated[str | None, Query()]
 
 
-def compat_router(memhold: OpenStore, *, now: Now = lambda: datetime.now(UTC)) -> APIRouter:
+def compat_router(memhold: AsyncStore, *, now: Now = lambda: datetime.now(UTC)) -> APIRouter:
     """A router with the routes under `/v1/working-memory`, `/v1/long-term-memory`, `/v1/memory/prompt`, `/v1/health`.
 
     Include it in the application of `rest_app`, whose error handlers answer with problems (`detail` is what the client
@@ -65,7 +64,7 @@ def compat_router(memhold: OpenStore, *, now: Now = lambda: datetime.now(UTC)) -
     return router
 
 
-def _working(router: APIRouter, memhold: OpenStore, now: Now) -> None:
+def _working(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
     @router.get("/working-memory/")
     async def sessions(
         request: Request,
@@ -75,7 +74,7 @@ def _working(router: APIRouter, memhold: OpenStore, now: Now) -> None:
         user_id: UserId = None,
     ) -> Response:
         scope = scope_of(memhold, caller(request, "read"), Whose(user=user_id, namespace=namespace))
-        names = [name for name in await session_names(scope) if name]
+        names = [name for name in await scope.sessions() if name]
         return json_response({"sessions": names[offset : offset + limit], "total": len(names)})
 
     @router.get("/working-memory/{session_id}")
@@ -116,7 +115,7 @@ def _working(router: APIRouter, memhold: OpenStore, now: Now) -> None:
         return json_response({"status": "ok"})
 
 
-def _long_term(router: APIRouter, memhold: OpenStore, now: Now) -> None:
+def _long_term(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
     @router.post("/long-term-memory/")
     async def create(request: Request, body: RecordsBody) -> Response:
         """Each record is stored by itself, under its id: the same request again writes nothing twice."""
@@ -171,7 +170,7 @@ def _long_term(router: APIRouter, memhold: OpenStore, now: Now) -> None:
         return json_response(record_out(changed, scope.scope, principal))
 
 
-def _others(router: APIRouter, memhold: OpenStore, now: Now) -> None:
+def _others(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
     @router.get("/health")
     async def health(request: Request) -> Response:
         caller(request, "read")

@@ -23,8 +23,8 @@ from memhold.values.errors import InvalidInput, NotFound
 from memhold.values.jsonable import iso, parse_time
 from memhold.values.principal import Principal
 from memhold.values.records import Memory
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["change_record", "equal_to", "forget_by_policy", "found", "search", "store_record"]
 
@@ -59,7 +59,7 @@ async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) ->
     return told.memory
 
 
-async def found(memhold: OpenStore, principal: Principal, given: str) -> tuple[AsyncScope, Memory]:
+async def found(memhold: AsyncStore, principal: Principal, given: str) -> tuple[AsyncScope, Memory]:
     """A memory by the client's id or by Memhold's, and its scope.
 
     Raises:
@@ -118,7 +118,7 @@ async def change_record(scope: AsyncScope, memory: Memory, updates: Mapping[str,
     return memory
 
 
-async def search(memhold: OpenStore, principal: Principal, body: SearchBody) -> dict[str, Any]:
+async def search(memhold: AsyncStore, principal: Principal, body: SearchBody) -> dict[str, Any]:
     """Recall as the client knows it; `dist` goes from 0 for the best hit upwards, and compares hits of one answer only.
 
     Raises:

@@ -16,8 +16,8 @@ from memhold.values.errors import InvalidInput, NotFound, ScopeDenied
 from memhold.values.jsonable import iso
 from memhold.values.principal import Principal
 from memhold.values.records import Memory, Message, Scope
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = [
     "ID_MARK",
@@ -162,7 +162,7 @@ class Whose:
     session: str | None = None
 
 
-def scope_of(memhold: OpenStore, principal: Principal, whose: Whose) -> AsyncScope:
+def scope_of(memhold: AsyncStore, principal: Principal, whose: Whose) -> AsyncScope:
     """The scope that a request works in: the token's, or another user's of the namespace with the right `admin`.
 
     Raises:
@@ -170,11 +170,12 @@ def scope_of(memhold: OpenStore, principal: Principal, whose: Whose) -> AsyncSco
         InvalidScope: a name that cannot be used.
     """
     own = principal.scope
-    if whose.namespace is not None and whose.namespace != own.namespace:
+    asked = Scope(namespace=own.namespace if whose.namespace is None else whose.namespace, user=whose.user)
+    if asked.namespace != own.namespace:
         raise ScopeDenied("the namespace is not the token's; leave it out")
-    if whose.user is not None and whose.user != own.user and "admin" not in principal.rights:
+    if asked.user is not None and asked.user != own.user and "admin" not in principal.rights:
         raise ScopeDenied("the user is not the token's; leave it out, or use a token with the right 'admin'")
-    user = own.user if whose.user is None else whose.user
+    user = own.user if asked.user is None else asked.user
     return memhold.scope(namespace=own.namespace, user=user, agent=own.agent, session=whose.session)
 
 

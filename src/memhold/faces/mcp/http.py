@@ -15,7 +15,7 @@ from memhold.faces.problems import Problem, send_problem
 from memhold.values.principal import Principal, principal_of
 
 if TYPE_CHECKING:
-    from memhold.verbs.memory import OpenStore
+    from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["McpApp", "mcp_app"]
 
@@ -35,7 +35,7 @@ class McpApp:
     arrives, and no session id can be taken over. It serves revision 2026-07-28 and, without sessions, those before.
     """
 
-    def __init__(self, memhold: OpenStore, *, security: TransportSecuritySettings | None, max_body: int) -> None:
+    def __init__(self, memhold: AsyncStore, *, security: TransportSecuritySettings | None, max_body: int) -> None:
         async def caller(ctx: Context) -> Caller:
             return Caller(memhold=memhold, principal=_principal(ctx))
 
@@ -80,7 +80,7 @@ def _principal(ctx: Context) -> Principal:
 
 
 def mcp_app(
-    memhold: OpenStore,
+    memhold: AsyncStore,
     *,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] = (),

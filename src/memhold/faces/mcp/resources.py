@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from memhold.values.errors import NotFound
 
 if TYPE_CHECKING:
+    from memhold.faces.mcp.answers import Answer
     from memhold.faces.mcp.tools import Caller
     from memhold.values.records import Memory
+    from memhold.verbs.scope import AsyncScope
 
 __all__ = ["HISTORY", "ITEM", "PROFILE", "RESOURCES", "ResourceSpec", "read_resource"]
 
@@ -21,6 +23,7 @@ _ITEMS = ITEM.removesuffix("{id}")
 
 MOST_FACTS = 300
 MOST_SUMMARIES = 50
+SUMMARY_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,19 +62,21 @@ async def read_resource(caller: Caller, uri: str) -> str:
         NotFound: there is no such resource, or no such item in the caller's scope.
         WrongKind: the id names neither a message nor a memory.
     """
+    from memhold.faces.mcp.answers import told
+
+    scope = caller.scope()
     if uri == PROFILE:
-        return await _profile(caller)
+        return await told(scope, await _profile(scope))
     if uri == HISTORY:
-        return await _history(caller)
+        return await told(scope, await _history(scope))
     if uri.startswith(_ITEMS):
-        return await _item(caller, uri.removeprefix(_ITEMS))
+        return await told(scope, await _item(scope, uri.removeprefix(_ITEMS)))
     raise NotFound("there is no such resource", id=uri)
 
 
-async def _profile(caller: Caller) -> str:
-    from memhold.faces.mcp.results import fenced, memory_line
+async def _profile(scope: AsyncScope) -> Answer:
+    from memhold.faces.mcp.answers import Answer, Recalled, memory_entry
 
-    scope = caller.scope()
     found: list[Memory] = []
     cursor: str | None = None
     while True:
@@ -82,35 +87,36 @@ async def _profile(caller: Caller) -> str:
             break
     kept = sorted(found, key=lambda memory: (memory.pinned, memory.event_time, memory.number))[-MOST_FACTS:]
     if not kept:
-        return "Nothing is known of the user yet."
+        return Answer(said="Nothing is known of the user yet.")
     # Pinned ones first; then facts of one subject stand together.
     ordered = sorted(kept, key=lambda memory: (not memory.pinned, memory.subject or "", memory.attribute or "~"))
-    lines = [memory_line(memory) for memory in ordered]
-    left = f"{len(found) - len(kept)} older ones are left out; recall finds them.\n" if len(kept) < len(found) else ""
-    return left + fenced([memory.id for memory in ordered], lines, secret=caller.secret)
+    ids, lines = tuple(memory.id for memory in ordered), tuple(memory_entry(memory) for memory in ordered)
+    older = len(found) - len(kept)
+    left = f"{older} older ones are left out; recall finds them." if older else ""
+    return Answer(said=left, recalled=Recalled(ids=ids, lines=lines))
 
 
-async def _history(caller: Caller) -> str:
-    from memhold.faces.mcp.results import fenced
+async def _history(scope: AsyncScope) -> Answer:
+    from memhold.faces.mcp.answers import Answer, Recalled, entry
 
-    found = await caller.scope().summaries(limit=MOST_SUMMARIES, raw=True)
+    found = await scope.summaries(limit=MOST_SUMMARIES, raw=True)
     if not found.hits:
-        return "No conversation has been closed yet."
+        return Answer(said="No conversation has been closed yet.")
     lines = [
-        f"{hit.id} ({hit.kind}, {hit.event_time:%Y-%m-%d %H:%M}) " + hit.text[:2000].replace("\n", "\n    ")
+        entry(hit.id, [hit.kind, f"{hit.event_time:%Y-%m-%d %H:%M}"], hit.text, most=SUMMARY_CHARS)
         for hit in found.hits
     ]
-    return fenced([hit.id for hit in found.hits], lines, secret=caller.secret)
+    return Answer(recalled=Recalled(ids=tuple(hit.id for hit in found.hits), lines=tuple(lines)))
 
 
-async def _item(caller: Caller, item: str) -> str:
-    from memhold.faces.mcp.results import fenced
+async def _item(scope: AsyncScope, item: str) -> Answer:
+    from memhold.faces.mcp.answers import Answer, Recalled, entry
     from memhold.messages.fences import unquoted
     from memhold.values.records import Message
 
-    found = await caller.scope().get(item)
+    found = await scope.get(item)
     if isinstance(found, Message):
-        about, text = f"{found.role}, {found.event_time:%Y-%m-%d %H:%M}", unquoted(found)
+        about, text = [found.role, f"{found.event_time:%Y-%m-%d %H:%M}"], unquoted(found)
     else:
-        about, text = f"{found.kind}, {found.state}, {found.event_time:%Y-%m-%d}", found.text
-    return fenced([found.id], [f"{found.id} ({about}) " + text.replace("\n", "\n    ")], secret=caller.secret)
+        about, text = [found.kind, found.state, f"{found.event_time:%Y-%m-%d}"], found.text
+    return Answer(recalled=Recalled(ids=(found.id,), lines=(entry(found.id, about, text, most=None),)))

@@ -13,10 +13,9 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from memhold._version import __version__
-from memhold.faces.mcp.arguments import input_schema
 from memhold.faces.mcp.prompts import INSTRUCTIONS, PROMPTS, use_memory
 from memhold.faces.mcp.resources import HISTORY, ITEM, PROFILE, RESOURCES, read_resource
-from memhold.faces.mcp.tools import TOOLS, Caller, Refused, ToolSpec
+from memhold.faces.mcp.tools import TOOLS, Caller, Refused, ToolSpec, input_schema
 from memhold.values.errors import MemholdError, NotFound, WrongKind
 
 if TYPE_CHECKING:
@@ -42,40 +41,42 @@ class Whose:
         self.caller = caller
 
 
-@cache
-def _tool(name: str) -> types.Tool:
-    spec = TOOLS[name]
+def _tool(spec: ToolSpec) -> types.Tool:
+    tool = spec.tool
     return types.Tool(
-        name=spec.name,
-        title=spec.title,
-        description=spec.description,
-        input_schema=input_schema(spec.takes),
-        output_schema=dict(spec.gives),
+        name=tool.name,
+        title=tool.title,
+        description=tool.use,
+        input_schema=input_schema(spec),
         annotations=types.ToolAnnotations(
-            title=spec.title,
             read_only_hint=spec.read_only,
-            destructive_hint=spec.destructive,
-            idempotent_hint=spec.idempotent,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
             open_world_hint=False,
         ),
     )
 
 
-def build_server(whose: Whose) -> Server[Any]:
-    """A server that answers each request for its own principal.
+def build_server(whose: Whose, tools: Mapping[str, ToolSpec] = TOOLS) -> Server[Any]:
+    """A server that answers each request for its own principal, with these tools.
 
     It serves every protocol revision of the SDK: 2026-07-28, and by handshake 2025-11-25 and those before. Tools that
     the principal has no right to are not listed, and refused when they are called.
     """
+
+    @cache
+    def listed(name: str) -> types.Tool:
+        return _tool(tools[name])
+
     server: Server[Any] = Server(
         "memhold",
         version=__version__,
         title="Memhold memory",
         description="Durable memory for AI agents.",
         instructions=INSTRUCTIONS,
-        get_tool_input_schema=lambda name: _tool(name).input_schema if name in TOOLS else None,
-        on_list_tools=_list_tools(whose),
-        on_call_tool=_call_tool(whose),
+        get_tool_input_schema=lambda name: listed(name).input_schema if name in tools else None,
+        on_list_tools=_list_tools(whose, tools, listed),
+        on_call_tool=_call_tool(whose, tools),
         on_list_resources=_list_resources(whose),
         on_list_resource_templates=_list_templates(whose),
         on_read_resource=_read_resource(whose),
@@ -89,29 +90,33 @@ def _may(principal: Principal, right: Right) -> bool:
     return right in principal.rights
 
 
-def _list_tools(whose: Whose) -> Callable[..., Awaitable[types.ListToolsResult]]:
-    async def listed(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+def _list_tools(
+    whose: Whose, tools: Mapping[str, ToolSpec], listed: Callable[[str], types.Tool]
+) -> Callable[..., Awaitable[types.ListToolsResult]]:
+    async def answered(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         principal = whose.principal(ctx)
-        return types.ListToolsResult(tools=[_tool(spec.name) for spec in TOOLS.values() if _may(principal, spec.right)])
+        return types.ListToolsResult(
+            tools=[listed(name) for name, spec in tools.items() if _may(principal, spec.verb.needs)]
+        )
 
-    return listed
+    return answered
 
 
-def _call_tool(whose: Whose) -> Callable[..., Awaitable[types.CallToolResult]]:
+def _call_tool(whose: Whose, tools: Mapping[str, ToolSpec]) -> Callable[..., Awaitable[types.CallToolResult]]:
     async def called(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        spec = TOOLS.get(params.name)
+        spec = tools.get(params.name)
         if spec is None:
-            known = ", ".join(TOOLS)
+            known = ", ".join(tools)
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name:.80}; known are {known}")
         from memhold.faces.mcp.calls import run_tool  # late: it loads much of Memhold
 
         try:
-            answer = await run_tool(spec, params.arguments or {}, lambda: whose.caller(ctx))
+            text = await run_tool(spec, params.arguments or {}, lambda: whose.caller(ctx))
         except Refused as refused:
             return _failed(str(refused))
         except Exception:  # noqa: BLE001 - the edge: a model gets an answer, the log gets the place
             return _failed(_unexpected(spec))
-        return types.CallToolResult(content=[types.TextContent(text=answer.text)], structured_content=answer.data)
+        return types.CallToolResult(content=[types.TextContent(text=text)])
 
     return called
 

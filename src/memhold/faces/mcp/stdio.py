@@ -26,7 +26,7 @@ from memhold.values.errors import MemholdError
 
 if TYPE_CHECKING:
     from memhold.values.principal import Principal
-    from memhold.verbs.memory import OpenStore
+    from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["serve_stdio"]
 
@@ -40,22 +40,22 @@ class _Opening:
     def __init__(self, location: str, settings: Mapping[str, Any]) -> None:
         self._location = location
         self._settings = settings
-        self._task: asyncio.Task[OpenStore] | None = None
+        self._task: asyncio.Task[AsyncStore] | None = None
 
-    def begin(self) -> asyncio.Task[OpenStore]:
+    def begin(self) -> asyncio.Task[AsyncStore]:
         """Open, unless that is done or under way; where it failed, try again."""
         if self._task is None or (self._task.done() and self._task.exception() is not None):
             self._task = asyncio.create_task(self._open())
             self._task.add_done_callback(_said)
         return self._task
 
-    async def _open(self) -> OpenStore:
+    async def _open(self) -> AsyncStore:
         # The imports take longer than the opening; on a thread they keep no answer waiting.
         module = await asyncio.to_thread(_load)
-        opened: OpenStore = await module.AsyncMemhold.open(self._location, **self._settings)
+        opened: AsyncStore = await module.AsyncMemhold.open(self._location, **self._settings)
         return opened
 
-    async def store(self) -> OpenStore:
+    async def store(self) -> AsyncStore:
         """The open store; a caller that is cancelled leaves the opening alone."""
         try:
             return await asyncio.shield(self.begin())
@@ -73,7 +73,7 @@ def _load() -> Any:
     return import_module("memhold.faces.python.open")
 
 
-def _said(task: asyncio.Task[OpenStore]) -> None:
+def _said(task: asyncio.Task[AsyncStore]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.error("the store cannot be opened: %s", error)
 

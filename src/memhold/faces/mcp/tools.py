@@ -1,36 +1,36 @@
-"""The tools that agents reach memory with: what each takes, may do and answers. `mcp_calls` has what it does.
+"""The tools that agents reach memory with, as the verbs declare them. `calls` has what happens when one is called.
 
 The two are apart so that a server lists its tools before the rest of Memhold is loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memhold.faces.mcp import arguments as takes
-from memhold.faces.mcp import outputs as gives
+from memhold.faces.mcp.by_hand import ToolsByHand
+from memhold.verbs.declaration import Tool, Verb, verbs_of
+from memhold.verbs.scope import AsyncScope
 
 if TYPE_CHECKING:
-    from memhold.values.principal import Principal, Right
-    from memhold.verbs.memory import OpenStore
-    from memhold.verbs.scope import AsyncScope
+    from memhold.values.principal import Principal
+    from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["TOOLS", "Caller", "Refused", "ToolSpec"]
+__all__ = ["TOOLS", "Caller", "Refused", "ToolSpec", "input_schema", "tools_of"]
+
+_SESSION = {
+    "type": "string",
+    "description": "Which conversation, by a name of yours; left out: the unnamed one.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Who asks, and the store that is asked. Whose memory it is comes from the principal alone."""
 
-    memhold: OpenStore
+    memhold: AsyncStore
     principal: Principal
-
-    @property
-    def secret(self) -> bytes:
-        """What fences of this store are made with."""
-        return self.memhold._runtime.store.facts.secret  # noqa: SLF001 - the key of the fences stays in the package
 
     def scope(self, session: str | None = None) -> AsyncScope:
         """The principal's scope, in that session, or in the one that the connection began with.
@@ -40,7 +40,10 @@ class Caller:
         """
         bound = self.principal.scope
         return self.memhold.scope(
-            namespace=bound.namespace, user=bound.user, agent=bound.agent, session=session or bound.session
+            namespace=bound.namespace,
+            user=bound.user,
+            agent=bound.agent,
+            session=bound.session if session is None else session,
         )
 
 
@@ -50,127 +53,66 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """One tool. `idempotent`: the same call again changes nothing more. `destructive`: what is gone stays gone."""
+    """A tool and the verb that it calls.
 
-    name: str
-    title: str
-    description: str
-    takes: type[takes.Arguments]
-    gives: Mapping[str, Any]
-    right: Right
-    destructive: bool = False
-    idempotent: bool = False
+    Attributes:
+        verb: what is called, with its parameters.
+        tool: what a model is told and shown.
+        reach: what has the verb as a method, from the caller's scope.
+    """
+
+    verb: Verb
+    tool: Tool
+    reach: Callable[[AsyncScope], Any]
+
+    @property
+    def name(self) -> str:
+        """The tool's name, which need not be the verb's."""
+        return self.tool.name
 
     @property
     def read_only(self) -> bool:
         """Whether it changes nothing."""
-        return self.right == "read"
+        return self.verb.needs == "read"
+
+    @property
+    def in_session(self) -> bool:
+        """Whether "session" says which conversation is meant, and is no parameter of the verb's own."""
+        return "session" in self.tool.shows and "session" not in self.verb.parameters
 
 
-TOOLS: Mapping[str, ToolSpec] = {
-    spec.name: spec
-    for spec in (
-        ToolSpec(
-            name="remember",
-            title="Remember",
-            description="Save one thing worth knowing later: a fact (attribute and value) or a note (text). Use it when"
-            " the user states a preference, a decision or something about themselves, or asks you to remember."
-            " A fact replaces the older value of its attribute; the history keeps that.",
-            takes=takes.Remember,
-            gives=gives.REMEMBERED,
-            right="write",
-            idempotent=True,
-        ),
-        ToolSpec(
-            name="recall",
-            title="Recall",
-            description="Search what was said and what is known. Use it before you answer anything that may depend on"
-            " earlier conversations, preferences or decisions. Only current values come back, unless you ask for"
-            " as_of, known_at or include_superseded.",
-            takes=takes.Recall,
-            gives=gives.RECALL,
-            right="read",
-            idempotent=True,
-        ),
-        ToolSpec(
-            name="forget",
-            title="Forget",
-            description="Erase a memory or message for good, with what was derived from it. Use it only when the user"
-            " asks for something to be forgotten; find the id with recall, and try dry_run first. For a wrong value"
-            " use correct, for a changed one remember.",
-            takes=takes.Forget,
-            gives=gives.ERASURE,
-            right="write",
-            destructive=True,
-            idempotent=True,
-        ),
-        ToolSpec(
-            name="correct",
-            title="Correct",
-            description="Replace a fact or note that was never true. Use it when the user says that something you"
-            " recalled is wrong. For something that was true and has changed, use remember.",
-            takes=takes.Correct,
-            gives=gives.REMEMBERED,
-            right="write",
-        ),
-        ToolSpec(
-            name="add_message",
-            title="Add a message",
-            description="Save one line of text at once, with no model involved. Use it when add_memory fails, and for"
-            " single lines. It is found by its words, never by meaning.",
-            takes=takes.AddMessage,
-            gives=gives.RECEIPT,
-            right="write",
-        ),
-        ToolSpec(
-            name="add_memory",
-            title="Add a turn",
-            description="Save one turn of the conversation: what the user said and what you answered. Use it after each"
-            " of your answers. It answers at once, whatever models do.",
-            takes=takes.AddMemory,
-            gives=gives.RECEIPT,
-            right="write",
-        ),
-        ToolSpec(
-            name="get_context",
-            title="Get the context",
-            description="The conversation so far and what memory knows about the new message, within a budget of"
-            " tokens. Use it at the start of a conversation, or to continue one.",
-            takes=takes.GetContext,
-            gives=gives.CONTEXT,
-            right="read",
-            idempotent=True,
-        ),
-        ToolSpec(
-            name="memory_history",
-            title="History of a memory",
-            description="Every value a memory had, from when to when, and who changed it and why. Use it when the user"
-            " asks what was true before or where something is known from.",
-            takes=takes.MemoryHistory,
-            gives=gives.HISTORY,
-            right="read",
-            idempotent=True,
-        ),
-        ToolSpec(
-            name="end_session",
-            title="End the session",
-            description="Close the conversation: what was said becomes memory, and the next message begins a new one."
-            " Use it when the user is done with a subject or says goodbye.",
-            takes=takes.EndSession,
-            gives=gives.RECEIPT,
-            right="write",
-            idempotent=True,
-        ),
-        ToolSpec(
-            name="memory_status",
-            title="Status of memory",
-            description="What memory holds and whether its background work is well. Use it when saving or recalling"
-            " behaves oddly, or the user asks.",
-            takes=takes.MemoryStatus,
-            gives=gives.STATUS,
-            right="read",
-            idempotent=True,
-        ),
+def tools_of(declared: type) -> Mapping[str, ToolSpec]:
+    """The tools of a Protocol's verbs by name, and those that are written by hand behind them."""
+    homes: tuple[tuple[type, Callable[[AsyncScope], Any]], ...] = (
+        (declared, lambda scope: scope),
+        (ToolsByHand, ToolsByHand),
     )
-}
+    return {
+        verb.tool.name: ToolSpec(verb=verb, tool=verb.tool, reach=reach)
+        for home, reach in homes
+        for verb in verbs_of(home).values()
+        if verb.tool is not None and verb.tool.by_hand is None
+    }
+
+
+def input_schema(spec: ToolSpec) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments; what may be absent is left out, never null."""
+    from memhold.verbs.json_schema import property_of
+
+    known = spec.verb.parameters
+    properties = {
+        name: _plain(property_of(spec.verb, known[name], nullable=False)) if name in known else _SESSION
+        for name in spec.tool.shows
+    }
+    needed = [name for name in spec.tool.shows if name in known and known[name].required]
+    required = {"required": needed} if needed else {}
+    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without a default that goes without saying: every model reads the list each time."""
+    return {name: one for name, one in schema.items() if not (name == "default" and one in (False, ""))}
+
+
+TOOLS = tools_of(AsyncScope)
 """Every tool by its name."""

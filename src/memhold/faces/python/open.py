@@ -7,25 +7,91 @@ from collections.abc import Callable, Coroutine, Generator
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from memhold.faces.python.sync import EventLoopThread, SyncStore
+from memhold.faces.python.event_loop_thread import EventLoopThread
+from memhold.faces.python.sync import SyncStore
 from memhold.values.errors import StoreClosed
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.local_store import LocalStore
 from memhold.wiring import build, restore
 
 if TYPE_CHECKING:
     from memhold.ports.maintenance import Restoration
+    from memhold.verbs.scope import AsyncScope
+    from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore
 
 __all__ = ["AsyncMemhold", "Memhold"]
 
 
-class AsyncMemhold(OpenStore):
+class AsyncMemhold:
     """One open store, for async code.
 
     Open it with `async with AsyncMemhold.open(...) as mem`, or `mem = await AsyncMemhold.open(...)` and `await
-    mem.close()`. It belongs to the event loop that opened it.
+    mem.close()`. It belongs to the event loop that opened it. Its verbs are those of `AsyncStore`.
     """
+
+    def __init__(self, store: AsyncStore) -> None:
+        self._store = store
+
+    @property
+    def admin(self) -> AsyncAdmin:
+        """The verbs that look after the whole store, across scopes."""
+        return self._store.admin
+
+    def scope(
+        self,
+        *,
+        namespace: str = "default",
+        user: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> AsyncScope:
+        """The verbs for one scope. There is no "all": no user means memories of no user.
+
+        Args:
+            namespace: The isolation boundary.
+            user: Whose memory.
+            agent: Which agent writes; a read sees its rows and those of no agent. None reads all of the user's.
+            session: Where writes go, and whose window is continued.
+
+        Raises:
+            InvalidScope: a name that cannot be used.
+            ScopeDenied: over HTTP, a scope that the token is not bound to.
+        """
+        return self._store.scope(namespace=namespace, user=user, agent=agent, session=session)
+
+    async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
+        """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.
+
+        Args:
+            timeout: How many seconds to work at most.
+            namespace: Only in the scopes of this one.
+        """
+        return await self._store.settle(timeout, namespace=namespace)
+
+    async def close(self) -> None:
+        """Finish accepted writes, give leases back and let go of the store. Idempotent."""
+        await self._store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._store!r})"
+
+    def take_over(self, fresh: AsyncMemhold) -> AsyncMemhold:
+        """Work on with the store that another one opened; returns the former, to be closed.
+
+        Scopes that were taken before stay on the former.
+        """
+        former = AsyncMemhold(self._store)
+        self._store = fresh._store
+        return former
 
     @classmethod
     def open(cls, location: str | PathLike[str] = "memory.db", **settings: Any) -> Opening:
@@ -47,10 +113,10 @@ class AsyncMemhold(OpenStore):
         async def opened() -> AsyncMemhold:
             place = fspath(location)
             if place.lower().startswith(("http://", "https://")):
-                from memhold.faces.remote.face import reached
+                from memhold.faces.remote.remote_store import RemoteStore, reach
 
-                return await reached(place, settings)
-            return cls(await build(place, settings))
+                return cls(RemoteStore(*await reach(place, settings)))
+            return cls(LocalStore(await build(place, settings)))
 
         return Opening(opened)
 
@@ -90,7 +156,7 @@ class Memhold(SyncStore):
         """Open a store, as `AsyncMemhold.open` does; works inside a running event loop too (notebooks)."""
         portal = EventLoopThread()
 
-        async def opened() -> OpenStore:
+        async def opened() -> AsyncMemhold:
             return await AsyncMemhold.open(location, **settings)
 
         try:

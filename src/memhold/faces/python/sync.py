@@ -1,20 +1,28 @@
-"""The sync face: the same verbs, on one thread of its own with its own loop."""
+"""The sync face: the same verbs, on one thread of its own with its own loop.
+
+Generated from the declarations by scripts/generate_sync.py: change those, and run it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from memhold.faces.python.event_loop_thread import EventLoopThread
-from memhold.faces.python.sync_admin import SyncAdmin
 from memhold.values.errors import StoreClosed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memhold.context.answer import Context
     from memhold.history.forget import Sources
+    from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
+    from memhold.ports.models import Tally
+    from memhold.ports.vector_blocks import Generation
+    from memhold.values.access_tokens import AccessToken, NewToken
+    from memhold.values.access_tokens import Right as TokenRight
     from memhold.values.answers import (
         Changes,
         Compacted,
@@ -31,67 +39,23 @@ if TYPE_CHECKING:
         Status,
     )
     from memhold.values.records import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
-    from memhold.verbs.files import Exported, ExportFormat, Report
-    from memhold.verbs.files import Progress as ImportProgress
-    from memhold.verbs.memory import OpenStore
+    from memhold.verbs.files import Exported, ExportFormat, Progress, Report
     from memhold.verbs.scope import AsyncScope
+    from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
 
-__all__ = ["EventLoopThread", "SyncAdmin", "SyncScope", "SyncStore"]
-
-
-class SyncStore:
-    """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
-
-    def __init__(self, core: OpenStore, portal: EventLoopThread) -> None:
-        self._core = core
-        self._portal = portal
-
-    @property
-    def admin(self) -> SyncAdmin:
-        """See `OpenStore.admin`."""
-        return SyncAdmin(self._core.admin, self._portal)
-
-    def scope(
-        self,
-        *,
-        namespace: str = "default",
-        user: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> SyncScope:
-        """See `OpenStore.scope`."""
-        return SyncScope(self._core.scope(namespace=namespace, user=user, agent=agent, session=session), self._portal)
-
-    def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:
-        """See `OpenStore.settle`."""
-        return self._portal.run(self._core.settle(timeout, namespace=namespace))
-
-    def close(self) -> None:
-        """See `OpenStore.close`."""
-        if self._portal.forked:
-            return
-        try:
-            self._portal.run(self._core.close())
-        except StoreClosed:
-            return
-        finally:
-            self._portal.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+__all__ = ["SyncAdmin", "SyncScope", "SyncStore", "SyncTokens"]
 
 
 class SyncScope:
-    """The verbs of one scope, as `AsyncScope` has them."""
+    """The verbs of one scope; whose memory they work on is fixed when the scope is made.
 
-    def __init__(self, core: AsyncScope, portal: EventLoopThread) -> None:
+    A write is acknowledged when it is durable and can be read at once. Times must have a zone. An id of another scope
+    is `NotFound`, exactly as one that never was.
+    """
+
+    def __init__(self, core: AsyncScope, loop: EventLoopThread) -> None:
         self._core = core
-        self._portal = portal
+        self._loop = loop
 
     @property
     def scope(self) -> Scope:
@@ -101,8 +65,20 @@ class SyncScope:
     def add(
         self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
     ) -> Receipt:
-        """See `AsyncScope.add`."""
-        return self._portal.run(self._core.add(messages, idempotency_key=idempotency_key))
+        """Append messages to the session's journal, all or none.
+
+        Needs no model and no network. The receipt's ids are in the order of the messages.
+
+        Args:
+            messages: One message or a list of them, in the OpenAI chat or the Anthropic shape. Beside its own fields a
+                message may carry `event_time`, `metadata` and `embed` (false: found by words, never by meaning).
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            InvalidMessage, TooLarge, NaiveTime: a message cannot be taken; `index` says which, and nothing was stored.
+            IdempotencyConflict: the key came before with other messages.
+        """
+        return self._loop.run(self._core.add(messages, idempotency_key=idempotency_key))
 
     def remember(
         self,
@@ -121,8 +97,35 @@ class SyncScope:
         metadata: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> Remembered:
-        """See `AsyncScope.remember`."""
-        return self._portal.run(
+        """Remember a note (`text`) or a fact (`attribute` and `value`).
+
+        The same note again is the same memory. A fact supersedes what its attribute said before, stands beside it or
+        ends it, as `operation` says. Attributes that are one concept in other words share their timeline. One that
+        tells of an earlier time takes its place in the past. The answer's `memory` is the one that now says it; None
+        when a removal found nothing, or when a replay finds it forgotten.
+
+        Args:
+            text: A note, in one or two sentences.
+            attribute: What the fact is about, such as "favorite food" or "employer".
+            value: What it is. Goes with `attribute`.
+            subject: Of whom or what the fact is.
+            operation: "set" replaces the value, "add" puts one beside it, "remove" ends it. Left out, the attribute
+                decides: pets and languages add, a job or an address is replaced.
+            event_time: Since when it holds; left out: from now on.
+            importance: How much it matters.
+            pinned: Keep it long-term: it never expires and is never merged away.
+            expires_at: When it may leave.
+            topics: Topics to filter by later.
+            entities: People, places and things it names.
+            metadata: JSON of the caller's; a recall can ask for it.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            InvalidInput: neither or both of text and attribute, empty text, an unknown operation or importance, an
+                event time more than a day ahead, an expiry before it.
+            IdempotencyConflict: the key came before with other content.
+        """
+        return self._loop.run(
             self._core.remember(
                 text,
                 attribute=attribute,
@@ -143,16 +146,130 @@ class SyncScope:
     def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
     ) -> Remembered:
-        """See `AsyncScope.correct`."""
-        return self._portal.run(self._core.correct(memory_id, value, rev=rev, idempotency_key=idempotency_key))
+        """Replace a fact's value or a note's text that was never true; the old one is retracted, not superseded.
+
+        The new memory holds for the same time.
+
+        Args:
+            memory_id: The fact or note that was never true (mem_…).
+            value: The right value of the fact, or text of the note.
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound, WrongKind: no such fact or note in this scope.
+            RevisionConflict: it has changed since that revision.
+        """
+        return self._loop.run(self._core.correct(memory_id, value, rev=rev, idempotency_key=idempotency_key))
 
     def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
-        """See `AsyncScope.pin`."""
-        return self._portal.run(self._core.pin(memory_id, rev=rev, idempotency_key=idempotency_key))
+        """Pin a memory: it is long-term, never expires and is never merged away.
+
+        Args:
+            memory_id: The memory (mem_…).
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound, WrongKind: no such memory in this scope.
+            RevisionConflict: it has changed since that revision.
+        """
+        return self._loop.run(self._core.pin(memory_id, rev=rev, idempotency_key=idempotency_key))
 
     def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
-        """See `AsyncScope.unpin`."""
-        return self._portal.run(self._core.unpin(memory_id, rev=rev, idempotency_key=idempotency_key))
+        """Take the pin away; the memory stays in its tier.
+
+        Args:
+            memory_id: The memory (mem_…).
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound, WrongKind: no such memory in this scope.
+            RevisionConflict: it has changed since that revision.
+        """
+        return self._loop.run(self._core.unpin(memory_id, rev=rev, idempotency_key=idempotency_key))
+
+    def forget(
+        self,
+        item_id: str | None = None,
+        *,
+        session: str | None = None,
+        kinds: Sequence[Kind] | None = None,
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        before: datetime | None = None,
+        after: datetime | None = None,
+        everything: bool = False,
+        hard: bool = True,
+        sources: Sources = "erase",
+        dry_run: bool = False,
+        wait: float = 1.0,
+        idempotency_key: str | None = None,
+    ) -> Erasure:
+        """Forget one message or memory, what passes filters, a session, or all of the scope's user.
+
+        With it goes what was derived from it. No surface returns any of it from then on, `as_of` neither; a tombstone
+        without content stays. The answer's `erased` says whether the bytes are gone from the files; where a reader
+        still holds them, removing them is due work.
+
+        Args:
+            item_id: A memory (mem_…) or message (msg_…) to forget.
+            session: Forget this whole conversation.
+            kinds: Memories of these kinds.
+            topics: Memories with all of these topics.
+            entities: Memories with all of these entities.
+            before: Of before this time.
+            after: Of after this time.
+            everything: All that is known of this user.
+            hard: Erase for good; false hides instead, which can be undone.
+            sources: "erase" takes the messages that it names as its sources along, "keep" leaves them, and it is not
+                learnt from them again.
+            dry_run: Only list what would go.
+            wait: How many seconds to wait for a reader that holds the bytes.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound, WrongKind: no such message or memory in this scope.
+            InvalidInput: no target, or an id and filters together.
+            IdempotencyConflict: the key came before with another target.
+        """
+        return self._loop.run(
+            self._core.forget(
+                item_id,
+                session=session,
+                kinds=kinds,
+                topics=topics,
+                entities=entities,
+                before=before,
+                after=after,
+                everything=everything,
+                hard=hard,
+                sources=sources,
+                dry_run=dry_run,
+                wait=wait,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def undo(
+        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+    ) -> Receipt:
+        """Undo a change, as a new change; undoing an undo is redo.
+
+        Args:
+            change_id: The change (chg_…), as `history` and every receipt name it.
+            cascade: Undo first what stands on it.
+            redo: What a model made of a window is due to be made again; otherwise the window stays as raw text.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            UndoConflict: later changes stand on it (`blocking`), it is undone already, or it is an add. Nothing
+                happened.
+            Forgotten: it is a hard forget, or what it touched was forgotten.
+            NotFound: no such change in this scope.
+        """
+        return self._loop.run(self._core.undo(change_id, cascade=cascade, redo=redo, idempotency_key=idempotency_key))
 
     def recall(
         self,
@@ -173,13 +290,46 @@ class SyncScope:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        signals: Sequence[str] | None = None,
         neighbours: int = 0,
         explain: bool = False,
         snapshot: str | None = None,
         cursor: str | None = None,
     ) -> Recall:
-        """See `AsyncScope.recall`."""
-        return self._portal.run(
+        """Find messages and current memories; an empty question lists the newest.
+
+        Looks across all sessions of the scope's user. Filters only narrow. The answer's `degraded` names what could not
+        be asked. A question is evidence for the facts it returned, counted behind the answer, once a turn. For the next
+        page pass the answer's cursor with the same question: what is found all along is shown exactly once, whatever
+        is written, hidden or forgotten in between.
+
+        Args:
+            query: What to look for, in plain words; empty for the newest.
+            limit: Most hits.
+            offset: How many hits to pass over; `cursor` is the safer way to the next page.
+            kinds: Only these kinds.
+            states: Only memories in these states.
+            tiers: Only memories of these tiers.
+            roles: Only messages of these roles.
+            session: Only this conversation; left out: across all.
+            topics: Only with all of these topics.
+            entities: Only with all of these entities.
+            metadata: Only with these values in their metadata.
+            since: Of this time or later.
+            until: Of before this time.
+            as_of: Answer with what held at this time.
+            known_at: Answer with what was known at this time.
+            include_superseded: Past values too, marked by their state.
+            signals: Ask only these signals, such as "words"; left out: all that are there.
+            neighbours: So many turns before and after each message.
+            explain: With an account of how the question was read and what each signal gave.
+            snapshot: The first page's `snapshot`, which keeps later writes out; with `offset`.
+            cursor: The `cursor` of the page before, all else being the same.
+
+        Raises:
+            InvalidInput, TooLarge, NaiveTime: the question cannot be asked as it is, or the cursor is not its own.
+        """
+        return self._loop.run(
             self._core.recall(
                 query,
                 limit=limit,
@@ -197,6 +347,7 @@ class SyncScope:
                 as_of=as_of,
                 known_at=known_at,
                 include_superseded=include_superseded,
+                signals=signals,
                 neighbours=neighbours,
                 explain=explain,
                 snapshot=snapshot,
@@ -217,8 +368,32 @@ class SyncScope:
         crossover_turn_threshold: int | None = None,
         model: str | None = None,
     ) -> Context:
-        """See `ScopeContext.context`."""
-        return self._portal.run(
+        """The messages to send: the session's window and memory, within a budget of tokens, valid for the provider.
+
+        Guarantees: the estimate of all that is returned never exceeds `budget - reserve`; the newest user's message is
+        there, shortened in the middle where it alone is too long; corrections are there; only current facts are; a
+        slot that fails or is late is named in `degraded` and the answer comes without it. Needs no model.
+
+        Args:
+            messages: The caller's new messages, perhaps with a system prompt in front. They are not stored; what the
+                journal's end holds already is not shown twice, so they may be added before or after.
+            budget: Tokens in all.
+            strategy: "full_history", "memory_first" (the last `tail` messages before the newest user's, more where a
+                tool pair demands it) or "adaptive", which changes from one to the other.
+            shape: The provider's shape, "openai" or "anthropic".
+            reserve: Tokens kept back for the answer, tools and whatever else is sent; left out: an eighth.
+            query: What memory is asked for; left out: the newest user's message.
+            tail: Messages that "memory_first" keeps; left out: the setting `context_tail`.
+            crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
+            model: The model that is asked: the tokenizer of its family counts where it is installed, an estimate that
+                is never under it otherwise; left out: the setting `context_model`.
+
+        Raises:
+            InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
+            InvalidMessage: one of the messages is of neither shape; `index` says which.
+            TooLarge: the budget cannot hold even the instructions, the corrections and a shortened newest message.
+        """
+        return self._loop.run(
             self._core.context(
                 messages,
                 budget=budget,
@@ -233,8 +408,16 @@ class SyncScope:
         )
 
     def get(self, item_id: str) -> Message | Memory:
-        """See `AsyncScope.get`."""
-        return self._portal.run(self._core.get(item_id))
+        """The message or memory of that id.
+
+        Args:
+            item_id: A memory (mem_…) or message (msg_…).
+
+        Raises:
+            NotFound: there is none in this scope.
+            WrongKind: the id names a change or a session.
+        """
+        return self._loop.run(self._core.get(item_id))
 
     def list(
         self,
@@ -245,125 +428,72 @@ class SyncScope:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        """See `AsyncScope.list`."""
-        return self._portal.run(self._core.list(kinds, states, session=session, limit=limit, cursor=cursor))
+        """Memories, oldest first, a page at a time.
+
+        Args:
+            kinds: Only these kinds.
+            states: Only in these states; None (as text: any) for every state.
+            session: Only memories of this session.
+            limit: Most memories of the page.
+            cursor: What the last page gave.
+
+        Raises:
+            InvalidInput: an unknown kind or state, a limit outside 1 to 1000, or a cursor that is not of this listing.
+        """
+        return self._loop.run(self._core.list(kinds, states, session=session, limit=limit, cursor=cursor))
 
     def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
-        """See `AsyncScope.messages`."""
-        return self._portal.run(self._core.messages(after=after, limit=limit))
+        """Messages of the scope's session (the unnamed one where none is given), oldest first.
+
+        Args:
+            after: The `seq` to begin behind.
+            limit: Most messages.
+
+        Raises:
+            InvalidInput: a limit outside 1 to 10,000.
+        """
+        return self._loop.run(self._core.messages(after=after, limit=limit))
 
     def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100000) -> str:
-        """See `AsyncScope.read_message`."""
-        return self._portal.run(self._core.read_message(message_id, offset=offset, limit=limit))
+        """Part of a message's text, from a character on: how a huge one is read whole, piece by piece.
+
+        Args:
+            message_id: The message (msg_…).
+            offset: The character to begin at.
+            limit: Most characters.
+
+        Raises:
+            NotFound: no such message in this scope.
+            WrongKind: the id names something else.
+            InvalidInput: a negative offset, or a limit below 1.
+        """
+        return self._loop.run(self._core.read_message(message_id, offset=offset, limit=limit))
 
     def history(self, item_id: str) -> tuple[Change, ...]:
-        """See `AsyncScope.history`."""
-        return self._portal.run(self._core.history(item_id))
+        """Every change that touched it, oldest first, with before and after; of a fact, the story of its attribute.
+
+        Args:
+            item_id: A memory (mem_…) or message (msg_…).
+
+        Raises:
+            NotFound: the id was never in this scope.
+        """
+        return self._loop.run(self._core.history(item_id))
 
     def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
-        """See `AsyncScope.changes`."""
-        return self._portal.run(self._core.changes(after=after, limit=limit))
+        """What changed, in the order in which it was committed.
 
-    def undo(
-        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
-    ) -> Receipt:
-        """See `AsyncScope.undo`."""
-        call = self._core.undo(change_id, cascade=cascade, redo=redo, idempotency_key=idempotency_key)
-        return self._portal.run(call)
+        An agent is told of changes to its own and to agentless rows. `seq` counts within the namespace: others' changes
+        leave gaps. Nothing is skipped: whoever passes `cursor` back as `after` sees every change once.
 
-    def forget(
-        self,
-        item_id: str | None = None,
-        *,
-        session: str | None = None,
-        kinds: Sequence[Kind] | None = None,
-        topics: Sequence[str] = (),
-        entities: Sequence[str] = (),
-        before: datetime | None = None,
-        after: datetime | None = None,
-        everything: bool = False,
-        hard: bool = True,
-        sources: Sources = "erase",
-        dry_run: bool = False,
-        wait: float = 1.0,
-        idempotency_key: str | None = None,
-    ) -> Erasure:
-        """See `AsyncScope.forget`."""
-        return self._portal.run(
-            self._core.forget(
-                item_id,
-                session=session,
-                kinds=kinds,
-                topics=topics,
-                entities=entities,
-                before=before,
-                after=after,
-                everything=everything,
-                hard=hard,
-                sources=sources,
-                dry_run=dry_run,
-                wait=wait,
-                idempotency_key=idempotency_key,
-            )
-        )
+        Args:
+            after: The `seq` of a change to begin behind.
+            limit: Most changes of the page.
 
-    def residue(self, text: str) -> Residue:
-        """See `AsyncScope.residue`."""
-        return self._portal.run(self._core.residue(text))
-
-    def import_file(
-        self,
-        path: str | Path,
-        *,
-        format: str | None = None,
-        zone: tzinfo = UTC,
-        session_prefix: str = "",
-        on_error: Literal["stop", "skip"] = "stop",
-        batch: int = 128,
-        progress: Callable[[ImportProgress], None] | None = None,
-    ) -> Report:
-        """See `AsyncScope.import_file`; `progress` is called on another thread."""
-        return self._portal.run(
-            self._core.import_file(
-                path,
-                format=format,
-                zone=zone,
-                session_prefix=session_prefix,
-                on_error=on_error,
-                batch=batch,
-                progress=progress,
-            )
-        )
-
-    def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
-        """See `AsyncScope.export`."""
-        return self._portal.run(self._core.export(path, format=format))
-
-    def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
-        """See `AsyncScope.end_session`."""
-        return self._portal.run(self._core.end_session(idempotency_key=idempotency_key))
-
-    def compact(self, *, dry_run: bool = False) -> Compacted:
-        """See `AsyncScope.compact`."""
-        return self._portal.run(self._core.compact(dry_run=dry_run))
-
-    def retain(
-        self,
-        *,
-        kinds: Sequence[Kind] = ("fact", "note"),
-        older_than: timedelta | None = None,
-        unused_for: timedelta | None = None,
-        most: int | None = None,
-        dry_run: bool = True,
-        idempotency_key: str | None = None,
-    ) -> tuple[Retained, ...]:
-        """See `AsyncScope.retain`."""
-        more: dict[str, Any] = {"most": most, "dry_run": dry_run, "idempotency_key": idempotency_key}
-        return self._portal.run(self._core.retain(kinds=kinds, older_than=older_than, unused_for=unused_for, **more))
-
-    def consolidate(self) -> Consolidated:
-        """See `AsyncScope.consolidate`."""
-        return self._portal.run(self._core.consolidate())
+        Raises:
+            InvalidInput: `after` is below 0, or the limit not 1 to 1000.
+        """
+        return self._loop.run(self._core.changes(after=after, limit=limit))
 
     def summaries(
         self,
@@ -378,20 +508,459 @@ class SyncScope:
         level: str | None = None,
         cursor: str | None = None,
     ) -> Recall:
-        """See `AsyncScope.summaries`."""
-        more: dict[str, Any] = {"since": since, "until": until, "session": session, "raw": raw, "level": level}
-        return self._portal.run(self._core.summaries(query, limit=limit, offset=offset, cursor=cursor, **more))
+        """The history: a summary for each consolidated window, by words, or the newest first without a query.
+
+        Pages are those of `recall`: by `cursor`, or `offset`.
+
+        Args:
+            query: What to look for; left out: the newest first.
+            limit: Most summaries.
+            offset: How many to pass over.
+            since: Of windows that began at this time or later.
+            until: Of windows that began before this time.
+            session: Only this conversation.
+            raw: With windows that no model has read yet.
+            level: "day", "week" or "month": the roll-ups of that level instead. Their `sources` are the ids of what
+                each was made of, their `metadata` its `level` and `period`.
+            cursor: The `cursor` of the page before, all else being the same.
+
+        Raises:
+            InvalidInput: there is no such level, or it was given with `raw` or a session: roll-ups go across sessions;
+                or the cursor is not its own.
+        """
+        return self._loop.run(
+            self._core.summaries(
+                query,
+                limit=limit,
+                offset=offset,
+                since=since,
+                until=until,
+                session=session,
+                raw=raw,
+                level=level,
+                cursor=cursor,
+            )
+        )
+
+    def sessions(self) -> tuple[str, ...]:
+        """The names of the sessions of the scope's user, in the order in which they began; the unnamed one is ""."""
+        return self._loop.run(self._core.sessions())
 
     def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
-        """See `AsyncScope.suspicions`."""
-        return self._portal.run(self._core.suspicions(settled=settled))
+        """What a person should settle, oldest first.
+
+        Keys that may be one concept were kept apart, and so was what speaks against the user's own word.
+
+        Args:
+            settled: With those that were settled.
+        """
+        return self._loop.run(self._core.suspicions(settled=settled))
 
     def settle_suspicion(
         self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
     ) -> Receipt:
-        """See `AsyncScope.settle_suspicion`."""
-        return self._portal.run(self._core.settle_suspicion(suspicion_id, verdict, idempotency_key=idempotency_key))
+        """Settle what `suspicions` lists, as one change that can be undone.
+
+        Args:
+            suspicion_id: The suspicion (sus_…).
+            verdict: Of two keys, "same" makes their facts one timeline, "different" keeps them apart for good. Of a
+                contradiction, "same" takes the statement as the user's own word, "different" leaves what the user told.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            NotFound: no such suspicion in this scope.
+            Conflict: it is settled already.
+            InvalidInput: another verdict.
+        """
+        return self._loop.run(self._core.settle_suspicion(suspicion_id, verdict, idempotency_key=idempotency_key))
+
+    def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
+        """What was recalled, as text for a prompt, in a fence that this store knows again.
+
+        Text inside it is never learnt as something new when it comes back in a message, and forgetting reaches it.
+
+        Args:
+            ids: The memories and messages that the lines tell.
+            lines: The text, line by line.
+        """
+        return self._loop.run(self._core.fence(ids, lines))
 
     def status(self) -> Status:
-        """See `AsyncScope.status`."""
-        return self._portal.run(self._core.status())
+        """What the scope's user has here, and what is still to be done for it."""
+        return self._loop.run(self._core.status())
+
+    def residue(self, text: str) -> Residue:
+        """Where the bytes of a text still stand in the store's files: proof that forgetting is real.
+
+        Args:
+            text: What to look for; 4 characters or more.
+
+        Raises:
+            InvalidInput: the text is shorter than 4 characters, or the store keeps no files of its own.
+        """
+        return self._loop.run(self._core.residue(text))
+
+    def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
+        """Close the scope's session: its window is kept, whole and searchable, and the next message begins a clean one.
+
+        Waits for no model: where one consolidates, the window is due now and worked on behind. Without one the window
+        becomes raw memories at once; their ids are in the receipt. Ending an empty window does nothing.
+
+        Args:
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+        """
+        return self._loop.run(self._core.end_session(idempotency_key=idempotency_key))
+
+    def consolidate(self) -> Consolidated:
+        """Consolidate now what waits in the scope's session, or, without a session, in all sessions of its user.
+
+        Raw windows are tried again too. It waits for the models; what they could not take stays raw, with its reason in
+        `last_error`. Where no model is configured nothing is changed.
+        """
+        return self._loop.run(self._core.consolidate())
+
+    def compact(self, *, dry_run: bool = False) -> Compacted:
+        """One run of compaction now: notes that say the same become one, and their sources are hidden behind it.
+
+        Exact copies need no model; near-duplicates go to the judge (the setting `compaction`, else `consolidation`),
+        and nothing is merged that its check does not account for. Each merge is one change that can be undone. Call it
+        again while `more` says so. Days, weeks and months of summaries that are over are rolled up (the setting
+        `rollups`), by the same models. With an agent or a session only its own notes are looked at.
+
+        Args:
+            dry_run: Only show what would be looked at and why: it asks no model and changes nothing.
+        """
+        return self._loop.run(self._core.compact(dry_run=dry_run))
+
+    def retain(
+        self,
+        *,
+        kinds: Sequence[Kind] = ("fact", "note"),
+        older_than: timedelta | None = None,
+        unused_for: timedelta | None = None,
+        most: int | None = None,
+        dry_run: bool = True,
+        idempotency_key: str | None = None,
+    ) -> tuple[Retained, ...]:
+        """List what is past the age, the inactivity or the count of each kind; with `dry_run=False` hide it.
+
+        Pinned memories stay. What was never used counts as used when it was made. Each is hidden by a change of its
+        own, which `undo` takes back; `forget` erases for good. The same idempotency key again hides nothing and tells
+        what the first call hid; one that was cut short goes on.
+
+        Args:
+            kinds: Memories of these kinds.
+            older_than: Those that were made longer ago than this (over HTTP: in seconds).
+            unused_for: Those that no recall returned for this long (over HTTP: in seconds).
+            most: Keep this many of each kind, the newest.
+            dry_run: Only list; false hides.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            InvalidInput: no rule, or one that cannot be meant.
+            IdempotencyConflict: the key came before with other rules.
+        """
+        return self._loop.run(
+            self._core.retain(
+                kinds=kinds,
+                older_than=older_than,
+                unused_for=unused_for,
+                most=most,
+                dry_run=dry_run,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Bring a file of messages into this scope, in bounded memory.
+
+        Every message has a key that is kept for ever: a second import adds nothing, an interrupted one resumes where it
+        was, and what was forgotten stays so. Writes of others go first.
+
+        Args:
+            path: The file.
+            format: Its format; left out, it is found out from its content.
+            zone: The zone of times that name none.
+            session_prefix: Stands before the name of each session of the file.
+            on_error: "stop" at an entry that cannot be read, or "skip" and count it.
+            batch: Most messages of one transaction.
+            progress: Called with how much is done; on another thread by the sync face.
+
+        Raises:
+            UnreadableImport: the file cannot be read from some line on; what stands before it was imported.
+            InvalidSetting: there is no such format.
+        """
+        return self._loop.run(
+            self._core.import_file(
+                path,
+                format=format,
+                zone=zone,
+                session_prefix=session_prefix,
+                on_error=on_error,
+                batch=batch,
+                progress=progress,
+            )
+        )
+
+    def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        """Write what this scope holds at one moment, beside readers and writers.
+
+        Files have mode 0600 and appear whole.
+
+        Args:
+            path: The file or folder to write.
+            format: "jsonl" is one file with journal, memories with all revisions, and changes, which `import_file`
+                reads back; "markdown" is a folder with `MEMORY.md` and `HISTORY.md` for people.
+
+        Raises:
+            InvalidInput: the store itself stands there.
+            StoreFull, StoreReadOnly: it cannot be written; what stood there is as it was.
+        """
+        return self._loop.run(self._core.export(path, format=format))
+
+
+class SyncTokens:
+    """Make, list, revoke and check the tokens that a server lets in: `mem.admin.tokens`."""
+
+    def __init__(self, core: AsyncTokens, loop: EventLoopThread) -> None:
+        self._core = core
+        self._loop = loop
+
+    def create(
+        self,
+        *,
+        namespace: str = "default",
+        user: str | None = None,
+        agent: str | None = None,
+        rights: Sequence[TokenRight] = ("read", "write"),
+        label: str = "",
+        expires_in: timedelta | None = None,
+    ) -> NewToken:
+        """Make a token for one scope; its `secret` is told now and kept nowhere.
+
+        Args:
+            namespace: Requests that bring it are bound to this namespace,
+            user: to this user,
+            agent: and to this agent.
+            rights: What it may do; "admin" covers the verbs that look across users of the namespace.
+            label: What a person knows it by, on one line.
+            expires_in: How long it counts; left out: until it is revoked.
+
+        Raises:
+            InvalidInput: no rights or unknown ones, a label that is not one printable line, or a life that is over.
+            InvalidScope: a name that cannot be used.
+        """
+        return self._loop.run(
+            self._core.create(
+                namespace=namespace, user=user, agent=agent, rights=rights, label=label, expires_in=expires_in
+            )
+        )
+
+    def list(self, *, namespace: str | None = None) -> tuple[AccessToken, ...]:
+        """The tokens, the oldest first, revoked and expired ones too.
+
+        Args:
+            namespace: Those of this one; left out: of all.
+        """
+        return self._loop.run(self._core.list(namespace=namespace))
+
+    def revoke(self, token_id: str, *, namespace: str | None = None) -> AccessToken:
+        """Revoke a token: from now on no process lets it in. Revoking it again changes nothing.
+
+        Args:
+            token_id: Its id.
+            namespace: Only if it is of this one.
+
+        Raises:
+            NotFound: there is no such token, or it is of another namespace than the one that was given.
+        """
+        return self._loop.run(self._core.revoke(token_id, namespace=namespace))
+
+    def check(self, secret: str) -> AccessToken | None:
+        """The token that a client sent, where it counts now; None where it does not, whatever the reason is.
+
+        Reads the store each time, so a token that any process revoked is refused at once. Why one was refused is
+        logged (`memhold.access`), without it. The day of its last use is noted.
+
+        Args:
+            secret: What the client sent.
+        """
+        return self._loop.run(self._core.check(secret))
+
+
+class SyncAdmin:
+    """The verbs that act on all scopes of a store: `mem.admin`."""
+
+    def __init__(self, core: AsyncAdmin, loop: EventLoopThread) -> None:
+        self._core = core
+        self._loop = loop
+
+    @property
+    def tokens(self) -> SyncTokens:
+        """The verbs for the tokens that a server lets in."""
+        return SyncTokens(self._core.tokens, self._loop)
+
+    def usage(self) -> tuple[Usage, ...]:
+        """What each namespace holds, by name: counts and bytes.
+
+        Raises:
+            InvalidInput: the store is in memory.
+        """
+        return self._loop.run(self._core.usage())
+
+    def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
+        """What models were used for, by day, model and purpose.
+
+        Args:
+            days: Of the last so many days (today counts); left out: since ever.
+        """
+        return self._loop.run(self._core.model_usage(days=days))
+
+    def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
+        """Copy the store as it is at one moment into a new folder, while others write.
+
+        The folder (mode 0700) holds `memory.db` and `manifest.json`. It appears under its name only after all of it was
+        written, synced, read back and compared with the manifest.
+
+        Args:
+            target: The folder to make.
+            progress: Called with pages copied and pages in all.
+
+        Raises:
+            InvalidInput: there is something at the target, or the store is in memory.
+            BackupDamaged: what was read back is not what was written; nothing is left at the target.
+            StoreFull, StoreReadOnly: the target cannot be written; nothing is left there.
+        """
+        return self._loop.run(self._core.backup(target, progress=progress))
+
+    def doctor(self, *, progress: Callable[[int, int], None] | None = None) -> tuple[Finding, ...]:
+        """Look at everything: files, pages, keys, orphans, ledger, clock, then each scope's words index and due work.
+
+        Changes nothing. Empty when nothing is wrong or worth a note.
+
+        Args:
+            progress: Called with scopes looked at and scopes in all.
+
+        Raises:
+            InvalidInput: the store is in memory.
+        """
+        return self._loop.run(self._core.doctor(progress=progress))
+
+    def ready(self) -> Readiness:
+        """Whether a write is durable now: a small one is made and taken back. Never waits for a model."""
+        return self._loop.run(self._core.ready())
+
+    def reindex(self, *, namespace: str | None = None, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
+        """Build the words index of every scope anew; make due what state implies and is not due.
+
+        One transaction a scope, after interactive writes: a scope is found by its words at every moment, by the old
+        index or by the new one.
+
+        Args:
+            namespace: Only in the scopes of this one.
+            progress: Called with scopes done and scopes in all.
+        """
+        return self._loop.run(self._core.reindex(namespace=namespace, progress=progress))
+
+    def reembed(self) -> Generation | None:
+        """Begin vectors of the embedding that this store was opened with, beside those that are there.
+
+        They are made in the background, or by `settle`, and may be interrupted. Recall goes on with the old ones, and
+        says `degraded` where it has not their embedding; once every scope has the new ones they become current and the
+        old ones are removed. Returns the generation that this embedding writes; None without an embedding, or while
+        another one is being built.
+
+        Raises:
+            ModelError, InvalidSetting: the embedding cannot be opened.
+        """
+        return self._loop.run(self._core.reembed())
+
+    def vectors(self) -> Vectors | None:
+        """How far the vectors of the embedding are that this store was opened with; None where none were begun.
+
+        Raises:
+            ModelError, InvalidSetting: the embedding cannot be opened.
+        """
+        return self._loop.run(self._core.vectors())
+
+
+class SyncStore:
+    """One open store, for code that is not async. Thread-safe; close it, or use `with`."""
+
+    def __init__(self, core: AsyncStore, loop: EventLoopThread) -> None:
+        self._core = core
+        self._loop = loop
+
+    @property
+    def admin(self) -> SyncAdmin:
+        """The verbs that look after the whole store, across scopes."""
+        return SyncAdmin(self._core.admin, self._loop)
+
+    def scope(
+        self,
+        *,
+        namespace: str = "default",
+        user: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> SyncScope:
+        """The verbs for one scope. There is no "all": no user means memories of no user.
+
+        Args:
+            namespace: The isolation boundary.
+            user: Whose memory.
+            agent: Which agent writes; a read sees its rows and those of no agent. None reads all of the user's.
+            session: Where writes go, and whose window is continued.
+
+        Raises:
+            InvalidScope: a name that cannot be used.
+            ScopeDenied: over HTTP, a scope that the token is not bound to.
+        """
+        return SyncScope(self._core.scope(namespace=namespace, user=user, agent=agent, session=session), self._loop)
+
+    def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:
+        """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.
+
+        For tests and scripts: an open store does the same in the background.
+
+        Args:
+            timeout: How many seconds to work at most.
+            namespace: Only in the scopes of this one.
+        """
+        return self._loop.run(self._core.settle(timeout, namespace=namespace))
+
+    def close(self) -> None:
+        """Finish accepted writes, give leases back and let go of the store. Idempotent.
+
+        Takes at most about `close_timeout` seconds; a write that had no turn by then fails with `StoreClosed`. In a
+        forked child it does nothing: the file is the parent's.
+        """
+        if self._loop.forked:
+            return
+        try:
+            self._loop.run(self._core.close())
+        except StoreClosed:
+            return
+        finally:
+            self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return repr(self._core)

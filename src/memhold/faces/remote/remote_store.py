@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
-from typing import Any, NoReturn
+from types import TracebackType
+from typing import Any, NoReturn, Self
 
-from memhold.faces.remote.scope import RemoteScope
+from memhold.faces.remote.scope import remote_scope
 from memhold.faces.remote.transport import Call, Transport
 from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
 from memhold.ports.models import Tally
 from memhold.ports.vector_blocks import Generation
 from memhold.values.errors import InvalidInput, InvalidSetting, ScopeDenied
 from memhold.values.jsonable import from_jsonable
+from memhold.values.names import checked_name
 from memhold.values.records import Scope
-from memhold.verbs.admin import Admin, Progress
-from memhold.verbs.memory import OpenStore
-from memhold.verbs.token_verbs import TokenVerbs
+from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncTokens
+
+Progress = Callable[[int, int], None]
 
 __all__ = ["RemoteAdmin", "RemoteStore", "reach"]
 
@@ -59,7 +62,7 @@ async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, 
         raise
 
 
-class RemoteStore(OpenStore):
+class RemoteStore:
     """A store that a server keeps. It belongs to the event loop that opened it."""
 
     def __init__(self, transport: Transport, own: Scope) -> None:
@@ -78,7 +81,7 @@ class RemoteStore(OpenStore):
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
-    ) -> RemoteScope:
+    ) -> AsyncScope:
         """The verbs for the scope that the token is bound to; the session is free.
 
         Raises:
@@ -92,11 +95,11 @@ class RemoteStore(OpenStore):
                 f"the token is bound to namespace {own.namespace!r}, user {own.user!r}, agent {own.agent!r}; ask for"
                 " that scope, or open with the token of another"
             )
-        return RemoteScope(self._transport, wanted)
+        return remote_scope(self._transport, wanted)
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
-        """See `OpenStore.settle`; in the token's namespace alone, and needs the right `admin`."""
-        if namespace not in {None, self._own.namespace}:
+        """See `AsyncStore.settle`; in the token's namespace alone, and needs the right `admin`."""
+        if namespace is not None and checked_name(namespace, "namespace") != self._own.namespace:
             raise ScopeDenied(f"the token is bound to namespace {self._own.namespace!r}; settle that one")
         end = monotonic() + timeout
         while True:
@@ -111,8 +114,19 @@ class RemoteStore(OpenStore):
         """Let go of the connections; what was acknowledged is safe on the server. Idempotent."""
         await self._transport.close()
 
+    async def __aenter__(self) -> Self:
+        return self
 
-class RemoteAdmin(Admin):
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"RemoteStore({self._transport.url!r})"
+
+
+class RemoteAdmin:
     """What a server tells whoever has the right `admin`: of the token's namespace, and of the store's health."""
 
     def __init__(self, transport: Transport) -> None:
@@ -122,25 +136,25 @@ class RemoteAdmin(Admin):
         return (await self._transport.send(Call(method=method, path=path, again=True, timeout=600.0))).data
 
     async def usage(self) -> tuple[Usage, ...]:
-        """See `Admin.usage`; of the token's namespace alone."""
+        """See `AsyncAdmin.usage`; of the token's namespace alone."""
         return tuple(from_jsonable(Usage, one) for one in await self._ask("GET", "/v1/admin/usage"))
 
     async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """See `Admin.doctor`; what it finds in other namespaces stays there. Without progress."""
+        """See `AsyncAdmin.doctor`; what it finds in other namespaces stays there. Without progress."""
         found = await self._ask("GET", "/v1/admin/doctor")
         if progress is not None:
             progress(1, 1)
         return tuple(from_jsonable(Finding, one) for one in found)
 
     async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
-        """See `Admin.reindex`; of the token's namespace alone. Without progress.
+        """See `AsyncAdmin.reindex`; of the token's namespace alone. Without progress.
 
         Raises:
             ScopeDenied: another namespace was named.
         """
         if namespace is not None:
             own = (await self._ask("GET", "/v1/scope"))["namespace"]
-            if namespace != own:
+            if checked_name(namespace, "namespace") != own:
                 raise ScopeDenied(f"the token is bound to namespace {own!r}; leave the namespace out", right="admin")
         done = from_jsonable(Rebuilt, await self._ask("POST", "/v1/admin/reindex"))
         if progress is not None:
@@ -148,11 +162,11 @@ class RemoteAdmin(Admin):
         return done
 
     async def ready(self) -> Readiness:
-        """See `Admin.ready`."""
+        """See `AsyncAdmin.ready`."""
         return from_jsonable(Readiness, await self._ask("GET", "/v1/admin/ready"))
 
     @property
-    def tokens(self) -> TokenVerbs:
+    def tokens(self) -> AsyncTokens:
         """Not over HTTP: a token makes no tokens.
 
         Raises:

@@ -1,279 +1,103 @@
-"""The verbs of a scope whose store a server keeps: the same calls, answers and errors as those of a local one."""
+"""The verbs of a scope whose store a server keeps: the same calls, answers and errors as those of a local one.
+
+What the declarations say of a verb is enough to send it; what is irregular on the wire is written here by hand.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import fields
+from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, cast, get_args, get_origin
 from uuid import uuid4
 
-from memhold.context.answer import Context
-from memhold.faces.remote.scope_compact import CALL_SECONDS, RemoteCompact
-from memhold.faces.remote.transport import Answer, Call
-from memhold.faces.remote.wire import key_header, sent_messages, sent_time
-from memhold.history.forget import Sources
+from memhold.faces.remote.transport import Call, Transport
+from memhold.faces.remote.wire import key_header, sent_messages
 from memhold.journal.visibility import checked_id
-from memhold.values.answers import (
-    Changes,
-    Consolidated,
-    Erasure,
-    OpenSuspicion,
-    Page,
-    Query,
-    Recall,
-    Receipt,
-    Remembered,
-    Status,
-)
-from memhold.values.answers import Residue as ResidueOf
+from memhold.values.answers import Query, Residue
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
-from memhold.values.jsonable import from_jsonable, json_copy, to_jsonable
-from memhold.values.records import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
-from memhold.verbs.scope_reads import as_tuple
+from memhold.values.jsonable import from_jsonable
+from memhold.values.records import Memory, Message, Scope
+from memhold.verbs.arguments import to_json
+from memhold.verbs.checking import check
+from memhold.verbs.declaration import Verb, verbs_of
+from memhold.verbs.files import Exported, ExportFormat, Progress, Report
+from memhold.verbs.scope import AsyncScope
 
-if TYPE_CHECKING:
-    from memhold.verbs.files import Exported, ExportFormat, Progress, Report
+__all__ = ["CALL_SECONDS", "RemoteScope", "remote_scope"]
 
-__all__ = ["RemoteScope"]
-
-T = TypeVar("T")
+CALL_SECONDS = 120.0
+"""What a call may take whose work waits for models: more than a server waits for them."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
+_TAKES = {"memory_id": "mem_", "message_id": "msg_", "change_id": "chg_"}
 _LONGEST_WAIT = 30.0
+"""Seconds that a server waits for a reader that holds forgotten bytes."""
+_WAITING = ("compact", "consolidate")
+"""Verbs that wait for models. Without a key they are sent once: a second run would not tell what the first one did."""
 
 
-class RemoteScope(RemoteCompact):
+def remote_scope(transport: Transport, scope: Scope) -> AsyncScope:
+    """The verbs of a scope behind a transport."""
+    return cast("AsyncScope", RemoteScope(transport, scope))
+
+
+class RemoteScope:
     """The verbs of one scope over HTTP.
 
     What is written without an idempotency key gets one, so that a call whose answer was lost can be sent again.
     """
 
-    # ------------------------------------------------------------------------------------------------ calls
+    def __init__(self, transport: Transport, scope: Scope) -> None:
+        self._transport = transport
+        self._scope = scope
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory this is."""
+        return self._scope
+
+    @property
+    def _session(self) -> dict[str, Any]:
+        return {} if self._scope.session is None else {"session": self._scope.session}
 
     async def _ask(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
-        answer = await self._transport.send(Call(method="GET", path=path, query=query or {}, again=True))
-        return answer.data
+        return (await self._transport.send(Call(method="GET", path=path, query=query or {}, again=True))).data
 
-    async def _post(self, path: str, body: Any = None, *, again: bool, query: Mapping[str, Any] | None = None) -> Any:
-        call = Call(method="POST", path=path, body=body, query=query or {}, again=again)
-        return (await self._transport.send(call)).data
-
-    async def _once_sent(
-        self, path: str, body: Any, key: str | None, *, rev: int | None = None, session: bool = True
-    ) -> Answer:
-        headers = {"idempotency-key": key_header(uuid4().hex if key is None else key)}
-        if rev is not None:
-            if type(rev) is not int:
-                raise InvalidInput(f"rev is {rev!r:.40}; pass the whole number that the memory has")
-            headers["if-match"] = f'"{rev}"'.encode()
-        query = self._session if session else {}
-        return await self._transport.send(
-            Call(method="POST", path=path, body=body, headers=headers, query=query, again=True)
+    async def _send(self, verb: Verb, given: Mapping[str, Any]) -> Any:
+        """Send a verb by its declaration, and read its answer."""
+        assert verb.http is not None  # noqa: S101 - asked for before
+        http, left = verb.http, dict(_expanded(given))
+        key, rev = left.pop("idempotency_key", None), left.pop("rev", None)
+        for name in [name for name in left if f"{{{name}}}" in http.path]:
+            left[name] = _in_path(left[name], _TAKES.get(name, ""))
+        path = f"/v1{http.path}".format_map(left)
+        rest = {name: value for name, value in left.items() if f"{{{name}}}" not in http.path}
+        check(verb, rest)
+        body = _body(verb, rest)
+        query = dict(self._session) if http.in_session else {}
+        headers = {} if rev is None else {"if-match": f'"{_whole(rev)}"'.encode()}
+        once = verb.idempotent and rest.get("dry_run") is not True
+        if once:
+            headers["idempotency-key"] = key_header(uuid4().hex if key is None else key)
+        if http.method == "GET":
+            query |= {name: _as_text(value) for name, value in body.items()}
+        call = Call(
+            method=http.method,
+            path=path,
+            query=query,
+            body=None if http.method == "GET" else body,
+            headers=headers,
+            again=once or verb.needs == "read" or rest.get("dry_run") is True,
+            timeout=CALL_SECONDS if verb.name in {*_WAITING, "retain"} else None,
         )
+        return _read(verb.types["return"], (await self._transport.send(call)).data)
 
-    # ------------------------------------------------------------------------------------------------ writing
-
-    async def add(
-        self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> Receipt:
-        """See `AsyncScope.add`."""
-        body = {"messages": sent_messages(messages)}
-        return from_jsonable(Receipt, (await self._once_sent("/v1/messages", body, idempotency_key)).data)
-
-    async def remember(
-        self,
-        text: str | None = None,
-        *,
-        attribute: str | None = None,
-        value: str | None = None,
-        subject: str = "user",
-        operation: Literal["set", "add", "remove"] | None = None,
-        event_time: datetime | None = None,
-        importance: Importance = "mid",
-        pinned: bool = False,
-        expires_at: datetime | None = None,
-        topics: Sequence[str] = (),
-        entities: Sequence[str] = (),
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-    ) -> Remembered:
-        """See `AsyncScope.remember`."""
-        body = {
-            "text": text,
-            "attribute": attribute,
-            "value": value,
-            "subject": subject,
-            "operation": operation,
-            "event_time": sent_time(event_time),
-            "importance": importance,
-            "pinned": pinned,
-            "expires_at": sent_time(expires_at),
-            "topics": topics,
-            "entities": entities,
-            "metadata": {} if metadata is None else metadata,
-        }
-        return await self._remembered("/v1/memories", json_copy(body), idempotency_key)
-
-    async def _remembered(self, path: str, body: Any, key: str | None, rev: int | None = None) -> Remembered:
-        return from_jsonable(Remembered, (await self._once_sent(path, body, key, rev=rev)).data)
-
-    async def correct(
-        self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
-    ) -> Remembered:
-        """See `AsyncScope.correct`."""
-        body = json_copy({"value": value})
-        return await self._remembered(f"/v1/memories/{_in_path(memory_id, 'mem_')}/correct", body, idempotency_key, rev)
-
-    async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
-        """See `AsyncScope.pin`."""
-        return await self._remembered(f"/v1/memories/{_in_path(memory_id, 'mem_')}/pin", None, idempotency_key, rev)
-
-    async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
-        """See `AsyncScope.unpin`."""
-        return await self._remembered(f"/v1/memories/{_in_path(memory_id, 'mem_')}/unpin", None, idempotency_key, rev)
-
-    async def settle_suspicion(
-        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
-    ) -> Receipt:
-        """See `AsyncScope.settle_suspicion`."""
-        path = f"/v1/suspicions/{_in_path(suspicion_id)}/settle"
-        body = json_copy({"verdict": verdict})
-        return from_jsonable(Receipt, (await self._once_sent(path, body, idempotency_key)).data)
-
-    async def undo(
-        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
-    ) -> Receipt:
-        """See `AsyncScope.undo`."""
-        path, body = f"/v1/changes/{_in_path(change_id, 'chg_')}/undo", json_copy({"cascade": cascade, "redo": redo})
-        return from_jsonable(Receipt, (await self._once_sent(path, body, idempotency_key, session=False)).data)
-
-    async def forget(
-        self,
-        item_id: str | None = None,
-        *,
-        session: str | None = None,
-        kinds: Sequence[Kind] | None = None,
-        topics: Sequence[str] = (),
-        entities: Sequence[str] = (),
-        before: datetime | None = None,
-        after: datetime | None = None,
-        everything: bool = False,
-        hard: bool = True,
-        sources: Sources = "erase",
-        dry_run: bool = False,
-        wait: float = 1.0,
-        idempotency_key: str | None = None,
-    ) -> Erasure:
-        """See `AsyncScope.forget`; a server waits for readers 30 seconds at most."""
-        body = {
-            "item_id": None if item_id is None else checked_id(item_id),
-            "session": _named(session),
-            "kinds": kinds,
-            "topics": topics,
-            "entities": entities,
-            "before": sent_time(before),
-            "after": sent_time(after),
-            "everything": everything,
-            "hard": hard,
-            "sources": sources,
-            "dry_run": dry_run,
-            "wait": _bounded(wait),
-        }
-        answer = await self._once_sent("/v1/forget", json_copy(body), idempotency_key, session=False)
-        return from_jsonable(Erasure, answer.data)
-
-    async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
-        """See `AsyncScope.end_session`."""
-        return from_jsonable(Receipt, (await self._once_sent("/v1/sessions/end", None, idempotency_key)).data)
-
-    async def consolidate(self) -> Consolidated:
-        """See `AsyncScope.consolidate`; where models take longer than a server waits, it says so in `last_error`."""
-        path = "/v1/sessions/consolidate"
-        call = Call(method="POST", path=path, query=self._session, timeout=CALL_SECONDS)
-        return from_jsonable(Consolidated, (await self._transport.send(call)).data)
-
-    # ------------------------------------------------------------------------------------------------ reading
-
-    async def recall(
-        self,
-        query: str | Query = "",
-        *,
-        limit: int = 10,
-        offset: int = 0,
-        kinds: Sequence[HitKind] | None = None,
-        states: Sequence[State] | None = None,
-        tiers: Sequence[Tier] | None = None,
-        roles: Sequence[str] | None = None,
-        session: str | None = None,
-        topics: Sequence[str] = (),
-        entities: Sequence[str] = (),
-        metadata: Mapping[str, Any] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        include_superseded: bool = False,
-        neighbours: int = 0,
-        explain: bool = False,
-        snapshot: str | None = None,
-        cursor: str | None = None,
-    ) -> Recall:
-        """See `AsyncScope.recall`."""
-        if isinstance(query, Query):
-            body = to_jsonable(query)
-        else:
-            body = {
-                "text": query,
-                "limit": limit,
-                "offset": offset,
-                "kinds": kinds,
-                "states": states,
-                "tiers": tiers,
-                "roles": roles,
-                "session": _named(session),
-                "topics": topics,
-                "entities": entities,
-                "metadata": {} if metadata is None else metadata,
-                "since": sent_time(since),
-                "until": sent_time(until),
-                "as_of": sent_time(as_of),
-                "known_at": sent_time(known_at),
-                "include_superseded": include_superseded,
-                "neighbours": neighbours,
-                "explain": explain,
-                "snapshot": snapshot,
-                "cursor": cursor,
-            }
-        return from_jsonable(Recall, await self._post("/v1/recall", json_copy(body), again=True, query=self._session))
-
-    async def context(
-        self,
-        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        *,
-        budget: int = 8000,
-        strategy: str = "adaptive",
-        shape: Shape = "openai",
-        reserve: int | None = None,
-        query: str | None = None,
-        tail: int | None = None,
-        crossover_turn_threshold: int | None = None,
-        model: str | None = None,
-    ) -> Context:
-        """See `ScopeContext.context`."""
-        body = {
-            "messages": None if messages is None else sent_messages(messages),
-            "budget": budget,
-            "strategy": strategy,
-            "shape": shape,
-            "reserve": reserve,
-            "query": query,
-            "tail": tail,
-            "crossover_turn_threshold": crossover_turn_threshold,
-            "model": model,
-        }
-        return from_jsonable(Context, await self._post("/v1/context", json_copy(body), again=True, query=self._session))
+    # ------------------------------------------------------------------------------------------------ irregular
 
     async def get(self, item_id: str) -> Message | Memory:
         """See `AsyncScope.get`."""
@@ -281,26 +105,6 @@ class RemoteScope(RemoteCompact):
         if item.startswith("msg_"):
             return from_jsonable(Message, await self._ask(f"/v1/messages/{item}"))
         return from_jsonable(Memory, await self._ask(f"/v1/memories/{item}"))
-
-    async def list(
-        self,
-        kinds: Sequence[Kind] | None = None,
-        states: Sequence[State] | None = ("active",),
-        *,
-        session: str | None = None,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Page:
-        """See `AsyncScope.list`."""
-        wanted, held = as_tuple(kinds), as_tuple(states)
-        query = {
-            "kinds": None if wanted is None else ",".join(map(str, wanted)),
-            "states": "any" if held is None else ",".join(map(str, held)),
-            "session": _named(session),
-            "limit": limit,
-            "cursor": cursor,
-        }
-        return from_jsonable(Page, await self._ask("/v1/memories", query))
 
     async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
         """See `AsyncScope.messages`; a long stretch comes in several calls."""
@@ -319,25 +123,7 @@ class RemoteScope(RemoteCompact):
         text: str = (await self._ask(f"/v1/messages/{_in_path(message_id)}/text", query))["text"]
         return text
 
-    async def history(self, item_id: str) -> tuple[Change, ...]:
-        """See `AsyncScope.history`."""
-        found = await self._ask(f"/v1/memories/{_in_path(item_id)}/history")
-        return tuple(from_jsonable(Change, one) for one in found)
-
-    async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
-        """See `AsyncScope.changes`."""
-        return from_jsonable(Changes, await self._ask("/v1/changes", {"after": after, "limit": limit}))
-
-    async def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
-        """See `AsyncScope.suspicions`."""
-        found = await self._ask("/v1/suspicions", {"settled": bool(settled)})
-        return tuple(from_jsonable(OpenSuspicion, one) for one in found)
-
-    async def status(self) -> Status:
-        """See `AsyncScope.status`."""
-        return from_jsonable(Status, await self._ask("/v1/status"))
-
-    async def residue(self, text: str) -> ResidueOf:
+    async def residue(self, text: str) -> Residue:
         """A server does not tell: its files hold others' memory too.
 
         Raises:
@@ -346,8 +132,6 @@ class RemoteScope(RemoteCompact):
         raise InvalidInput(
             f"the {len(text)} characters are not looked for over HTTP: run 'memhold residue' where the store is"
         )
-
-    # ------------------------------------------------------------------------------------------------ moving
 
     async def import_file(
         self,
@@ -373,23 +157,78 @@ class RemoteScope(RemoteCompact):
         return await download(self._transport, path, self._session, format_name=format)
 
 
-def _bounded(wait: Any) -> Any:
-    """Seconds to wait, as far as a server does; what is no number is left for it to refuse."""
-    return _LONGEST_WAIT if isinstance(wait, int | float) and _LONGEST_WAIT < wait < math.inf else wait
+def _sending(verb: Verb) -> Callable[..., Awaitable[Any]]:
+    signature = inspect.signature(verb.source)
+
+    @functools.wraps(verb.source)
+    async def sent(self: RemoteScope, *args: Any, **named: Any) -> Any:
+        given = signature.bind(self, *args, **named).arguments
+        return await self._send(verb, {name: value for name, value in given.items() if name != "self"})
+
+    return sent
 
 
-def _named(session: Any) -> Any:
-    """A session's name as a filter, as far as it can cross; whether there can be one of that name the server says.
+for _verb in verbs_of(AsyncScope).values():
+    if _verb.name not in vars(RemoteScope):
+        setattr(RemoteScope, _verb.name, _sending(_verb))
+
+
+def _expanded(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments with one that is a whole question as its parts."""
+    query = given.get("query")
+    if not isinstance(query, Query):
+        return given
+    parts = {one.name: getattr(query, one.name) for one in fields(query) if one.name != "text"}
+    return {**parts, **{name: value for name, value in given.items() if name != "query"}, "query": query.text}
+
+
+def _body(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
+    left = dict(given)
+    messages = left.pop("messages", None)
+    says = "messages" in given and (messages is not None or verb.parameters["messages"].required)
+    if _LONGEST_WAIT < left.get("wait", 0) < math.inf:
+        left["wait"] = _LONGEST_WAIT
+    for name in ("session", "item_id"):
+        if isinstance(left.get(name), str):
+            _crossing(name, left[name])
+    body = to_json(verb, left)
+    return {"messages": sent_messages(messages), **body} if says else body
+
+
+def _crossing(name: str, value: str) -> None:
+    """Refuse what half a surrogate pair makes unsendable, in the words of a local store.
 
     Raises:
-        InvalidScope: it holds half a surrogate pair.
+        InvalidScope, NotFound, WrongKind: it cannot be such a name or id.
     """
-    if isinstance(session, str) and not session.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in session):
-        Scope(session=session)
-    return session
+    if name == "item_id":
+        checked_id(value)
+    elif not value.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in value):
+        Scope(session=value)
 
 
-def _in_path(item_id: str, takes: str = "") -> str:
+def _as_text(value: Any) -> Any:
+    if value is None:
+        return "any"
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _whole(rev: Any) -> int:
+    if type(rev) is not int:
+        raise InvalidInput(f"rev is {rev!r:.40}; pass the whole number that the memory has")
+    return rev
+
+
+def _read(declared: Any, data: Any) -> Any:
+    if get_origin(declared) is tuple:
+        inner = get_args(declared)[0]
+        return tuple(one if inner is str else from_jsonable(inner, one) for one in data)
+    return data if declared in {str, bool, int} else from_jsonable(declared, data)
+
+
+def _in_path(item_id: Any, takes: str = "") -> str:
     """An id that can stand in a path, where the verb takes ids that begin so.
 
     Raises:
@@ -400,4 +239,4 @@ def _in_path(item_id: str, takes: str = "") -> str:
         if not item_id.startswith(takes):
             raise WrongKind(f"{item_id!r:.80} is no id of that kind; pass {takes}…", id=item_id)
         raise NotFound(f"nothing with the id {item_id!r:.80} in this scope", id=item_id)
-    return item_id
+    return str(item_id)

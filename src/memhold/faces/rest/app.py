@@ -20,14 +20,13 @@ from starlette.routing import Match
 from memhold._version import __version__
 from memhold.faces.problems import PREFIX, Problem, problem_of, send_problem
 from memhold.faces.rest.changes import Streams, changes_routes
-from memhold.faces.rest.compact import compact_routes
 from memhold.faces.rest.data import data_routes
-from memhold.faces.rest.frame import Routes, openapi_of
-from memhold.faces.rest.memories import memories_routes
-from memhold.faces.rest.messages import messages_routes
-from memhold.faces.rest.read import read_routes
+from memhold.faces.rest.frame import Routes
+from memhold.faces.rest.items import item_routes
+from memhold.faces.rest.openapi import openapi_of
+from memhold.faces.rest.verb_routes import verb_routes
 from memhold.values.errors import InvalidInput, MemholdError
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["RestOptions", "rest_app"]
 
@@ -56,7 +55,7 @@ class RestOptions:
     streams: Streams = field(default_factory=Streams)
 
 
-def rest_app(memhold: OpenStore, options: RestOptions | None = None) -> FastAPI:
+def rest_app(memhold: AsyncStore, options: RestOptions | None = None) -> FastAPI:
     """The application with every route under `/v1`, and its OpenAPI at `/openapi.json`.
 
     It serves on the event loop that opened the store.
@@ -71,10 +70,8 @@ def rest_app(memhold: OpenStore, options: RestOptions | None = None) -> FastAPI:
         openapi_tags=[{"name": name, "description": line} for name, line in _TAGS.items()],
     )
     routes = Routes(app, "messages")
-    messages_routes(routes, memhold)
-    memories_routes(routes.tagged("memories"), memhold)
-    compact_routes(routes.tagged("memories"), memhold)
-    read_routes(routes.tagged("recall"), memhold)
+    verb_routes(routes, memhold)
+    item_routes(routes, memhold)
     changes_routes(routes.tagged("changes"), memhold, chosen.streams)
     data_routes(routes.tagged("data"), memhold, chosen.scratch)
     app.openapi = _once(lambda: openapi_of(routes))  # type: ignore[method-assign]

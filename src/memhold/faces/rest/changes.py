@@ -1,4 +1,4 @@
-"""Routes of the audit trail: a page of changes, changes as they come, undo."""
+"""The audit trail as a stream: changes as they come."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Body, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 from starlette.responses import StreamingResponse
 
-from memhold.faces.rest.bodies import UndoBody
-from memhold.faces.rest.frame import IdempotencyKey, Routes, example, given_key, json_response, scope_for
-from memhold.values.answers import Changes, Receipt
+from memhold.faces.rest.frame import Routes, scope_for
 from memhold.values.errors import InvalidInput, RateLimited
 from memhold.values.jsonable import body_json, to_jsonable
 from memhold.values.principal import still_stands
-from memhold.verbs.memory import OpenStore
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["Streams", "changes_routes"]
 
@@ -57,22 +55,9 @@ class Streams:
             return
 
 
-def changes_routes(routes: Routes, memhold: OpenStore, streams: Streams) -> None:
-    """The routes under `/v1/changes`."""
-    _pages(routes, memhold)
+def changes_routes(routes: Routes, memhold: AsyncStore, streams: Streams) -> None:
+    """The route that tells changes as they come."""
     _stream(routes, memhold, streams)
-    _undo(routes, memhold)
-
-
-def _pages(routes: Routes, memhold: OpenStore) -> None:
-    @routes.get("/changes", answer=Changes, summary="What changed")
-    async def changes(
-        request: Request,
-        after: Annotated[int, Query(ge=0, le=2**53, description="The `seq` to begin behind.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    ) -> Response:
-        """Changes in the order in which they were committed; pass `cursor` as `after` for the next page."""
-        return json_response(await scope_for(memhold, request, "read").changes(after=after, limit=limit))
 
 
 _EVENTS: dict[int | str, dict[str, Any]] = {
@@ -83,8 +68,10 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _stream(routes: Routes, memhold: OpenStore, streams: Streams) -> None:
-    @routes.get("/changes/stream", answer=None, responses=_EVENTS, summary="Changes as they come")
+def _stream(routes: Routes, memhold: AsyncStore, streams: Streams) -> None:
+    @routes.get(
+        "/changes/stream", answer=None, responses=_EVENTS, operation_id="follow_changes", summary="Changes as they come"
+    )
     async def stream(
         request: Request,
         after: Annotated[int | None, Query(ge=0, le=2**53, description="Begin behind this `seq`; 0 for all.")] = None,
@@ -153,21 +140,3 @@ async def _events(
             silent = 0.0
         if not page.more:
             await streams.pause()
-
-
-def _undo(routes: Routes, memhold: OpenStore) -> None:
-    @routes.post("/changes/{change_id}/undo", answer=Receipt, summary="Undo a change")
-    async def undo(
-        request: Request,
-        change_id: str,
-        body: Annotated[
-            UndoBody | None, Body(openapi_examples=example(with_what_stands_on_it={"cascade": True}))
-        ] = None,
-        idempotency_key: IdempotencyKey = None,
-    ) -> Response:
-        """Undo a change, as a new change; undoing an undo is redo."""
-        asked = body or UndoBody()
-        receipt = await scope_for(memhold, request, "write").undo(
-            change_id, cascade=asked.cascade, redo=asked.redo, idempotency_key=given_key(idempotency_key)
-        )
-        return json_response(receipt)

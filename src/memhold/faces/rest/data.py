@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import Body, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
 from memhold.faces.remote.wire import UPLOAD, zone_of
-from memhold.faces.rest.bodies import SettleBody
 from memhold.faces.rest.frame import Routes, caller, example, json_response, scope_for
-from memhold.faces.rest.messages import LONGEST_WAIT
+from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
 from memhold.values.errors import UnreadableImport
 from memhold.verbs.files import BATCH_MESSAGES, Report
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["data_routes"]
 
@@ -36,13 +35,20 @@ class Pages(BaseModel):
     counts: dict[str, int]
 
 
+class SettleBody(BaseModel):
+    """How long to work on what is due, in seconds."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    timeout: float = Field(default=30.0, ge=0, le=600)
+
+
 class Settled(BaseModel):
     """Whether nothing is due any more."""
 
     settled: bool
 
 
-def data_routes(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
+def data_routes(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
     """The routes `/v1/import`, `/v1/export` and those under `/v1/admin`."""
     _import(routes, memhold, scratch)
     _export(routes, memhold, scratch)
@@ -67,8 +73,8 @@ _UPLOAD = {
 }
 
 
-def _import(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
-    @routes.post("/import", answer=Report, openapi_extra=_UPLOAD, summary="Import a file")
+def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
+    @routes.post("/import", operation_id="import_file", answer=Report, openapi_extra=_UPLOAD, summary="Import a file")
     async def import_file(
         request: Request,
         format: Annotated[str | None, Query(description="Found out where it is not named.")] = None,
@@ -104,8 +110,8 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _export(routes: Routes, memhold: OpenStore, scratch: Path | None) -> None:
-    @routes.get("/export", answer=Pages, responses=_EXPORTED, summary="Export the scope")
+def _export(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
+    @routes.get("/export", operation_id="export", answer=Pages, responses=_EXPORTED, summary="Export the scope")
     async def export(
         request: Request, format: Literal["jsonl", "markdown"] = "jsonl", session: str | None = None
     ) -> Response:
@@ -128,8 +134,8 @@ def _texts(files: Sequence[str]) -> dict[str, str]:
     return {Path(file).name: Path(file).read_text(encoding="utf-8") for file in files}
 
 
-def _admin(routes: Routes, memhold: OpenStore) -> None:
-    @routes.post("/admin/settle", answer=Settled, summary="Do due work now")
+def _admin(routes: Routes, memhold: AsyncStore) -> None:
+    @routes.post("/admin/settle", operation_id="settle", answer=Settled, summary="Do due work now")
     async def settle(
         request: Request,
         body: Annotated[SettleBody | None, Body(openapi_examples=example(a_minute={"timeout": 60.0}))] = None,
@@ -139,26 +145,26 @@ def _admin(routes: Routes, memhold: OpenStore) -> None:
         timeout = min((body or SettleBody()).timeout, LONGEST_WAIT)
         return json_response({"settled": await memhold.settle(timeout, namespace=own)})
 
-    @routes.get("/admin/usage", answer=list[Usage], summary="What the namespace holds")
+    @routes.get("/admin/usage", operation_id="usage", answer=list[Usage], summary="What the namespace holds")
     async def usage(request: Request) -> Response:
         """Counts and bytes of the caller's namespace."""
         own = caller(request, "admin").scope.namespace
         return json_response([one for one in await memhold.admin.usage() if one.namespace == own])
 
-    @routes.get("/admin/doctor", answer=list[Finding], summary="Look for damage")
+    @routes.get("/admin/doctor", operation_id="doctor", answer=list[Finding], summary="Look for damage")
     async def doctor(request: Request) -> Response:
         """What is wrong or worth a note: with the store's files, and in the caller's namespace."""
         own = f"namespace {caller(request, 'admin').scope.namespace!r},"
         found = await memhold.admin.doctor()
         return json_response([one for one in found if not one.where or one.where.startswith(own)])
 
-    @routes.get("/admin/ready", answer=Readiness, summary="Whether the store takes writes")
+    @routes.get("/admin/ready", operation_id="ready", answer=Readiness, summary="Whether the store takes writes")
     async def ready(request: Request) -> Response:
         """Make a small write and take it back; how much work is due, and how the models are."""
         caller(request, "admin")
         return json_response(await memhold.admin.ready())
 
-    @routes.post("/admin/reindex", answer=Rebuilt, summary="Build the words index anew")
+    @routes.post("/admin/reindex", operation_id="reindex", answer=Rebuilt, summary="Build the words index anew")
     async def reindex(request: Request) -> Response:
         """Build the words index of the caller's namespace anew, and make due what its state implies."""
         own = caller(request, "admin").scope.namespace

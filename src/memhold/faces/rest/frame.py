@@ -15,8 +15,9 @@ from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
 from memhold.values.jsonable import body_json, parse_time, to_jsonable
 from memhold.values.principal import Principal, Right, principal_of
 from memhold.values.records import MAX_NAME
-from memhold.verbs.memory import OpenStore
+from memhold.verbs.declaration import Http, Verb
 from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = [
     "IdempotencyKey",
@@ -31,21 +32,9 @@ __all__ = [
     "json_response",
     "listed",
     "moment",
-    "openapi_of",
     "scope_for",
 ]
 
-_PROBLEM = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail"],
-    "properties": {
-        "type": {"type": "string", "description": "`urn:memhold:problem:` and the class that the library raises."},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "What to do."},
-        "values": {"type": "object", "description": "The error's attributes."},
-    },
-}
 _SAYS = {
     400: "It cannot be read.",
     401: "No token, or one that does not count.",
@@ -65,23 +54,6 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": line, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     for status, line in _SAYS.items()
 }
-_MEMORY = tuple(
-    (f"{verb} /v1/memories/{{memory_id}}{rest}", "memory_id", "/memory/id")
-    for verb, rest in (("get", ""), ("delete", ""), ("get", "/history"), ("post", "/correct"), ("post", "/pin"))
-)
-_MESSAGE = tuple(
-    (f"{verb} /v1/messages/{{message_id}}{rest}", "message_id", "/ids/0")
-    for verb, rest in (("get", ""), ("delete", ""), ("get", "/history"), ("get", "/text"))
-)
-_UNDO = "post /v1/changes/{change_id}/undo"
-_LINKS = (
-    ("/v1/memories", "post", (*_MEMORY, (_UNDO, "change_id", "/receipt/change_ids/0"))),
-    ("/v1/messages", "post", (*_MESSAGE, (_UNDO, "change_id", "/change_ids/0"))),
-    ("/v1/forget", "post", ((_UNDO, "change_id", "/change_id"),)),
-    (_UNDO.split(" ")[1], "post", ((_UNDO, "change_id", "/change_ids/0"),)),
-)
-"""Which part of an answer is which parameter of which operation."""
-_SUCCESS = {200: "It was there already, or nothing was new.", 201: "Written, and durable."}
 F = TypeVar("F", bound=Callable[..., Any])
 
 SessionName = Annotated[
@@ -111,10 +83,11 @@ class Routes:
     app: FastAPI
     tag: str
     answers: dict[tuple[str, str], tuple[Any, int]] = field(default_factory=dict)
+    operations: dict[tuple[str, str], tuple[Verb, Http]] = field(default_factory=dict)
 
     def tagged(self, tag: str) -> Routes:
         """The same application, under another tag."""
-        return Routes(self.app, tag, self.answers)
+        return Routes(self.app, tag, self.answers, self.operations)
 
     def get(self, path: str, *, answer: Any, **said: Any) -> Callable[[F], F]:
         """An operation that reads; `answer` is the type of the value that it gives."""
@@ -127,6 +100,21 @@ class Routes:
     def delete(self, path: str, *, answer: Any, **said: Any) -> Callable[[F], F]:
         """An operation that forgets."""
         return self._route("DELETE", path, answer, said)
+
+    def declared(
+        self, verb: Verb, http: Http, run: Callable[[Request], Awaitable[Response]], answer: Any = None
+    ) -> None:
+        """The operation of a declared verb; what OpenAPI says of it follows from the declaration.
+
+        `answer` is the type of what it gives, where that is not the verb's own.
+        """
+        where = f"/v1{http.path}"
+        self.operations[where, http.method.lower()] = (verb, http)
+        self.answers[where, http.method.lower()] = (answer or verb, http.status)
+        self.app.add_api_route(
+            where, run, methods=[http.method], tags=[http.tag], responses=_PROBLEMS, response_model=None,
+            status_code=http.status, operation_id=http.operation or verb.name,
+        )  # fmt: skip
 
     def _route(self, method: str, path: str, answer: Any, said: dict[str, Any]) -> Callable[[F], F]:
         status = said.get("status_code", 200)
@@ -161,50 +149,6 @@ def _only(names: set[str]) -> Callable[[Request], Awaitable[None]]:
     return check
 
 
-def openapi_of(routes: Routes) -> dict[str, Any]:
-    """The OpenAPI of the application, with the answers as JSON Schema."""
-    from fastapi.openapi.utils import get_openapi
-    from pydantic import TypeAdapter
-
-    app = routes.app
-    made: dict[str, Any] = get_openapi(
-        title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
-    )
-    adapters = [(place, "serialization", TypeAdapter(answer)) for place, (answer, _) in routes.answers.items()]
-    refs, shared = TypeAdapter.json_schemas(adapters, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
-    parts = made.setdefault("components", {}).setdefault("schemas", {})
-    parts |= shared.get("$defs", {}) | {"Problem": _PROBLEM}
-    for (path, method), (_, status) in routes.answers.items():
-        operation = made["paths"][path][method]
-        content = {"application/json": {"schema": refs[(path, method), "serialization"]}}
-        for code in {status, 200} if status == 201 else {status}:
-            spoken = operation["responses"].setdefault(str(code), {"description": _SUCCESS[code]})
-            spoken["content"] = {
-                **content,
-                **{k: v for k, v in spoken.get("content", {}).items() if k != "application/json"},
-            }
-    made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    made["security"] = [{"token": []}]
-    _link(made["paths"])
-    return made
-
-
-def _link(paths: dict[str, Any]) -> None:
-    """Say which ids of an answer other operations take."""
-    for path, method, taken in _LINKS:
-        for code in ("200", "201"):
-            answer = paths[path][method]["responses"].get(code)
-            if answer is None:
-                continue
-            for target, name, expression in taken:
-                verb, place = target.split(" ")
-                operation = paths[place][verb]["operationId"]
-                answer.setdefault("links", {})[operation] = {
-                    "operationId": operation,
-                    "parameters": {name: f"$response.body#{expression}"},
-                }
-
-
 def caller(request: Request, right: Right) -> Principal:
     """Who asks, where it may.
 
@@ -217,7 +161,7 @@ def caller(request: Request, right: Right) -> Principal:
     return principal
 
 
-def scope_for(memhold: OpenStore, request: Request, right: Right, session: str | None = None) -> AsyncScope:
+def scope_for(memhold: AsyncStore, request: Request, right: Right, session: str | None = None) -> AsyncScope:
     """The verbs of the caller's scope, where it has the right.
 
     Raises:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from typing import Literal
 
 from memhold.facts.keys.compare import canonical, compare
 from memhold.facts.keys.key_reading import read
+from memhold.text.normal_form import normal_form
 
 __all__ = ["Cardinality", "Decision", "Operation", "Wording", "cardinality", "decide", "nothing", "wording"]
 
@@ -62,7 +62,7 @@ def _wordings() -> Mapping[Operation, re.Pattern[str]]:
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text.replace("\u2019", "'")).casefold()
+    return normal_form("NFKC", text.replace("\u2019", "'")).casefold()
 
 
 @lru_cache(maxsize=16384)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from memhold.text.normal_form import normal_form
+
 __all__ = ["Lexeme", "apart", "fold", "lex", "script"]
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\u02b9\uff07\u00b4`", "'"))
@@ -62,7 +64,7 @@ def fold(word: str, *, tonal: bool = False) -> str:
 
     `tonal` keeps every mark (Vietnamese).
     """
-    word = unicodedata.normalize("NFC", word)
+    word = normal_form("NFC", word)
     keep, _ = _spelling()
     if tonal or word in keep or word.isascii():
         return word
@@ -71,7 +73,7 @@ def fold(word: str, *, tonal: bool = False) -> str:
         base = unicodedata.normalize("NFD", char)
         name = script(base[0])
         if len(base) > 1 and (name == "latin" or 0x370 <= ord(base[0]) <= 0x3FF):
-            parts.append(unicodedata.normalize("NFC", "".join(c for c in base if c not in _ACCENTS)))
+            parts.append(normal_form("NFC", "".join(c for c in base if c not in _ACCENTS)))
         elif char in _ACCENTS and parts and parts[-1] and script(parts[-1][-1]) == "latin":
             continue
         else:
@@ -81,13 +83,13 @@ def fold(word: str, *, tonal: bool = False) -> str:
 
 def apart(raw: str) -> str:
     """An identifier with its camel humps apart; text that has spaces is left alone ("iPhone model")."""
-    text = unicodedata.normalize("NFKC", raw.translate(_APOSTROPHES)).strip()
+    text = normal_form("NFKC", raw.translate(_APOSTROPHES)).strip()
     return text if any(char.isspace() for char in text) else _CAMEL.sub(" ", text)
 
 
 def _plain(raw: str) -> str:
     text = apart(raw)
-    text = unicodedata.normalize("NFKC", text.casefold())
+    text = normal_form("NFKC", text.casefold())
     return "".join(c for c in text if unicodedata.category(c) != "Cf" and not 0xFE00 <= ord(c) <= 0xFE0F)
 
 

@@ -8,9 +8,11 @@ from typing import Any, Literal
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 from memhold.ports.stores import Clock
 from memhold.providers.chat.bare import KeySource
+from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire
-from memhold.providers.entry import Entry, endpoint, key_header
+from memhold.providers.entry import Entry, Structured, endpoint, key_header
+from memhold.providers.failures.classify import Verdict
 
 __all__ = ["OllamaChat"]
 
@@ -20,11 +22,12 @@ _BODY_FIELDS = frozenset({"think", "keep_alive", "format"})  # every other optio
 class OllamaChat:
     """A `ChatModel` over `/api/chat`. One request a call.
 
-    Ollama has no forced tool choice: the tool is offered, and the reply is checked by who asked.
+    Ollama has no forced tool choice: where no `format` is sent the tool is offered, and who asked checks the reply.
     """
 
     def __init__(self, entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> None:
         self.entry = entry
+        self._forms = Forms(entry)
         self._wire = Wire(entry, keys=keys, clock=clock)
 
     @property
@@ -42,22 +45,28 @@ class OllamaChat:
         Raises:
             ModelError: the call failed; a partial answer is discarded.
         """
+        return await self._forms.ask(request, self._ask)
+
+    async def _ask(self, request: ChatRequest, form: Structured) -> ChatReply:
         headers = key_header(self.entry.base_url, self._wire.key())
         url = endpoint(self.entry.base_url or "", "/api/chat", version="")
         text: list[str] = []
         calls: list[Mapping[str, Any]] = []
         last: Mapping[str, Any] = {}
-        async for event in self._wire.events(url, headers, self._body(request), framing="lines"):
+        watch = RepeatWatch()
+        async for event in self._wire.events(url, headers, self._body(request, form), framing="lines"):
             last = event.value
             message = table(last.get("message"))
             said = message.get("content")
             text.append(said if isinstance(said, str) else "")
             calls += items(message.get("tool_calls"))
+            if watch.circles(text[-1]):
+                self._wire.fail(Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats"))
         if not last.get("done"):
             self._wire.cut()
         return _reply(self.entry.name, "".join(text), calls, last)
 
-    def _body(self, request: ChatRequest) -> dict[str, Any]:
+    def _body(self, request: ChatRequest, form: Structured) -> dict[str, Any]:
         messages = [{"role": "system", "content": request.system}] if request.system else []
         messages += [{"role": turn.role, "content": turn.text} for turn in request.turns]
         settings = dict(self.entry.options)
@@ -71,7 +80,11 @@ class OllamaChat:
             "stream": self.entry.stream,
             "options": settings,
         }
-        if request.tool is not None:
+        if request.tool is not None and form == "schema":
+            body["format"] = schema_of(request.tool)
+        elif request.tool is not None and form == "object":
+            body["format"] = "json"
+        elif request.tool is not None and form == "tool":
             tool = request.tool
             function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
             body["tools"] = [{"type": "function", "function": function}]

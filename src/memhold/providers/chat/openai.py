@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
-from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
+from memhold.ports.models import ChatReply, ChatRequest, Tool, ToolCall, Usage
 from memhold.ports.stores import Clock
 from memhold.providers.chat.bare import KeySource
+from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
 from memhold.providers.chat.text import arguments_of, items, table, without_reasoning
 from memhold.providers.chat.wire import Wire, unforced
-from memhold.providers.entry import Entry, endpoint, host_of, key_header, looks_embedding
+from memhold.providers.entry import Entry, Structured, endpoint, host_of, key_header, looks_embedding
 from memhold.providers.failures.classify import Verdict
 from memhold.values.errors import ModelError
 
@@ -40,6 +41,7 @@ class OpenAIChat:
         self.entry = entry
         self._wire = Wire(entry, keys=keys, clock=clock)
         self._forces = True
+        self._forms = Forms(entry)
         self._served: str | None = None
 
     @property
@@ -57,25 +59,30 @@ class OpenAIChat:
         Raises:
             ModelError: the call failed; a partial answer is discarded.
         """
+        return await self._forms.ask(request, self._in_form)
+
+    async def _in_form(self, request: ChatRequest, form: Structured) -> ChatReply:
         try:
-            return await self._ask(request, forced=self._forces)
+            return await self._ask(request, form, forced=self._forces)
         except ModelError as error:
             if error.rule == "model":
                 self._served = None  # a server that was asked for its model may serve another one by now
-            if request.tool is None or not self._forces or not unforced(error):
+            if request.tool is None or form != "tool" or not self._forces or not unforced(error):
                 raise
             self._forces = False
-        return await self._ask(request, forced=False)
+        return await self._ask(request, form, forced=False)
 
-    async def _ask(self, request: ChatRequest, *, forced: bool) -> ChatReply:
+    async def _ask(self, request: ChatRequest, form: Structured, *, forced: bool) -> ChatReply:
         headers = self._headers()
         url = endpoint(self.entry.base_url or "", "/chat/completions")
-        body = self._body(request, await self._model(headers), forced=forced)
+        body = self._body(request, await self._model(headers), form, forced=forced)
         collected = _Collected()
         async for event in self._wire.events(url, headers, body):
             collected.take(event.value, whole=event.whole)
             if collected.broken is not None:
                 self._wire.refuse({"error": collected.broken})
+            if collected.circles:
+                self._wire.fail(Verdict(cls="next", reason="the reply repeats itself", code="repeats", rule="repeats"))
         if not collected.seen:
             self._wire.fail(Verdict(cls="resample", reason="the answer holds no choice", rule="no-choice"))
         if collected.finish is None and not collected.whole:
@@ -99,7 +106,7 @@ class OpenAIChat:
             self._served = chat[0]
         return self._served
 
-    def _body(self, request: ChatRequest, model: str, *, forced: bool) -> dict[str, Any]:
+    def _body(self, request: ChatRequest, model: str, form: Structured, *, forced: bool) -> dict[str, Any]:
         messages = [{"role": "system", "content": request.system}] if request.system else []
         messages += [{"role": turn.role, "content": turn.text} for turn in request.turns]
         options = dict(self.entry.options)
@@ -110,14 +117,29 @@ class OpenAIChat:
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.tool is not None:
-            tool = request.tool
-            function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
-            body["tools"] = [{"type": "function", "function": function}]
-            if forced:
-                body["tool_choice"] = {"type": "function", "function": {"name": tool.name}}
+            body |= self._demand(request.tool, form, forced=forced)
         if self.entry.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body | options
+
+    def _demand(self, tool: Tool, form: Structured, *, forced: bool) -> dict[str, Any]:
+        """The fields that ask for a tool's arguments in a form."""
+        match form:
+            case "schema":
+                schema = {"name": tool.name, "schema": schema_of(tool), "strict": True}
+                return {"response_format": {"type": "json_schema", "json_schema": schema}}
+            case "object":
+                return {"response_format": {"type": "json_object"}}
+            case "text":
+                return {}
+            case "tool":
+                function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+                found: dict[str, Any] = {"tools": [{"type": "function", "function": function}]}
+                # llama.cpp and LM Studio take a word alone; with one tool it says the same.
+                named: Any = {"type": "function", "function": {"name": tool.name}}
+                return found | ({"tool_choice": "required" if self.entry.served_locally else named} if forced else {})
+            case _:
+                assert_never(form)
 
 
 @dataclass(slots=True)
@@ -140,6 +162,8 @@ class _Collected:
     seen: bool = False
     whole: bool = False
     broken: object = None
+    circles: bool = False
+    watch: RepeatWatch = field(default_factory=RepeatWatch)
 
     def take(self, value: Mapping[str, Any], *, whole: bool) -> None:
         self.whole = whole
@@ -162,6 +186,7 @@ class _Collected:
     def _say(self, content: object) -> None:
         if isinstance(content, str):
             self.text.append(content)
+            self.circles = self.circles or self.watch.circles(content)
         elif isinstance(content, list):  # Mistral: parts, of which those of type `thinking` are not the answer
             parts = [part.get("text") for part in items(content) if part.get("type") == "text"]
             self.text += [text for text in parts if isinstance(text, str)]
@@ -179,6 +204,7 @@ class _Collected:
         sent = function.get("arguments")
         if isinstance(sent, str):
             known.parts.append(sent)
+            self.circles = self.circles or self.watch.circles(sent)
         elif sent is not None:
             known.value = sent
 

@@ -7,7 +7,7 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, NoReturn
 
@@ -16,7 +16,7 @@ import httpx2
 from memhold.ports.stores import Clock
 from memhold.providers.body import Endless, beginning, lines, whole
 from memhold.providers.chat.bare import KeySource
-from memhold.providers.entry import Entry
+from memhold.providers.entry import Entry, origin_of
 from memhold.providers.failures.classify import Verdict, classify
 from memhold.providers.failures.errors import model_error
 from memhold.providers.failures.sample import show_sample
@@ -62,7 +62,8 @@ class Wire:
             return None
         value = self._keys(self.entry.api_key_env)
         if not value:
-            verdict = Verdict(cls="auth", code="no_key", reason="the key's variable is not set", rule="no-key")
+            reason = f"the variable {self.entry.api_key_env} is not set"
+            verdict = Verdict(cls="auth", code="no_key", reason=reason, rule="no-key")
             raise model_error(self.entry.name, verdict, key_variable=self.entry.api_key_env)
         value = value.strip()  # a key read from a file often brings the end of its line along
         if not value.isascii() or not value.isprintable():
@@ -150,6 +151,8 @@ class Wire:
         if streaming and not isinstance(error, httpx2.TimeoutException):
             raise model_error(self.entry.name, _CUT, status=200, cause=type(error).__name__) from None
         verdict = classify("chat", None, None, None, error)
+        if isinstance(error, httpx2.ConnectError):
+            verdict = replace(verdict, reason=f"no server answers at {origin_of(self.entry.base_url)}")
         raise model_error(self.entry.name, verdict, cause=type(error).__name__) from None
 
     def _whole(self, response: httpx2.Response, text: str) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memhold.text.normal_form import normal_form
 from memhold.values.errors import InvalidInput
 
 __all__ = ["WordPiece", "read_wordpiece"]
@@ -45,7 +46,7 @@ class WordPiece:
         for word in cleaned.split():
             plain = word.lower() if self.lowercase else word
             if self.strip_accents:
-                plain = "".join(c for c in unicodedata.normalize("NFD", plain) if unicodedata.category(c) != "Mn")
+                plain = "".join(c for c in normal_form("NFD", plain) if unicodedata.category(c) != "Mn")
             yield from _split_marks(plain)
 
     def _pieces(self, word: str) -> list[int]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, Protocol
 
-__all__ = ["ErrorWords", "asked_delay", "seconds_of"]
+__all__ = ["MOST_DELAY", "ErrorWords", "asked_delay", "bounded_delay", "seconds_of"]
+
+MOST_DELAY: Final = 31 * 86_400.0
+"""Seconds that are waited for at most: monthly quotas are the longest that providers name."""
 
 
 class ErrorWords(Protocol):
@@ -87,12 +90,25 @@ def _moment(text: str, now: datetime | None) -> float | None:
     return max(0.0, epoch - now.timestamp()) if now is not None else None
 
 
+def bounded_delay(seconds: float | None) -> float | None:
+    """A delay from outside, from 0 to 31 days; None for none, and for what is no number."""
+    if seconds is None or math.isnan(seconds):
+        return None
+    return min(max(0.0, seconds), MOST_DELAY)
+
+
 def asked_delay(headers: Mapping[str, str], documents: Iterable[ErrorWords], now: datetime | None) -> float | None:
     """The seconds that the provider asked to wait, from the most to the least explicit place; None if it did not.
+
+    Never more than 31 days.
 
     `retry-after-ms` (Azure, OpenAI), `retry-after` (RFC 9110: seconds or a date; the answer's own `date` is the clock
     where there is one), a field of the body (Gemini's RetryInfo), its words ("try again in 7.66s"), reset headers.
     """
+    return bounded_delay(_asked(headers, tuple(documents), now))
+
+
+def _asked(headers: Mapping[str, str], documents: Sequence[ErrorWords], now: datetime | None) -> float | None:
     if "date" in headers:
         try:
             now = parsedate_to_datetime(headers["date"])
@@ -105,7 +121,6 @@ def asked_delay(headers: Mapping[str, str], documents: Iterable[ErrorWords], now
     for name in ("retry-after", "x-retry-after", "x-ratelimit-reset-after"):
         if name in headers and (delay := _moment(headers[name], now)) is not None:
             return delay
-    documents = tuple(documents)
     for document in documents:
         if document.delay is not None:
             return document.delay

@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any, Final
 
 from memhold.providers.failures.delays import seconds_of
-from memhold.providers.failures.rule import codes
 
 __all__ = ["Answer", "Document", "lower_headers", "normal", "read_answer"]
 
@@ -22,19 +21,24 @@ _LIMIT: Final = 200_000  # a longer error body is an echo of something; its begi
 _DEPTH: Final = 12
 _NODES: Final = 2_000
 
-_WORD_KEYS: Final = codes(
+
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WORD_KEYS: Final = _keys(
     "message msg error error_message errormessage errmsg error_msg status_msg detail details description "
     "error_description title reason raw errors cause innererror inner_error quotaid quotametric violations "
     "param type code status blockreasonmessage error_type localizedmessage hint exception base_resp fault faultstring "
     "failure metadata error_info data response body @type"
 )
-_CODE_KEYS: Final = codes(
+_CODE_KEYS: Final = _keys(
     "code type status error_code errorcode __type reason error_type errortype blockreason finish_reason finishreason "
     "stop_reason stopreason native_finish_reason status_code statuscode error_name name quotaid exception"
 )
-_DELAY_KEYS: Final = codes("retry_after retryafter retry_after_seconds retrydelay retry_delay estimated_time retry_in")
+_DELAY_KEYS: Final = _keys("retry_after retryafter retry_after_seconds retrydelay retry_delay estimated_time retry_in")
 # Written by a model or a user: never read for words. `choices` and the rest are walked for codes only.
-_CONTENT_KEYS: Final = codes(
+_CONTENT_KEYS: Final = _keys(
     "failed_generation input inputs prompt content delta arguments messages contents text_output generated_text "
     "text content_block output output_text reasoning reasoning_content thinking ctx url request"
 )

@@ -11,6 +11,7 @@ from memhold.ports.postings import Block
 from memhold.ports.transaction import Listing, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
 from memhold.storage.inmemory.rows import Claim, DueKey, Revisions, Rows, ScopeRows, Shelf
+from memhold.storage.store_time import StoreTime
 from memhold.values.answers import Due
 from memhold.values.errors import StoreError
 from memhold.values.records import (
@@ -36,10 +37,11 @@ __all__ = ["InMemoryReadTx"]
 class InMemoryReadTx:
     """A `ReadTx` over shelves. It may be used until its unit of work returns, and refuses afterwards."""
 
-    def __init__(self, rows: Rows, scope: Scope, now: int) -> None:
+    def __init__(self, rows: Rows, scope: Scope, time: StoreTime) -> None:
         self._all = rows
         self._scope = scope
-        self._now = now
+        self._now = micros(time.dated)
+        self._clock = micros(time.clock)
         self._open = True
 
     def end(self) -> None:
@@ -339,11 +341,11 @@ class InMemoryReadTx:
 
     def overdue(self, kind: str) -> list[str]:
         """The refs of due work of a kind whose time has come, by time and ref."""
-        return [due.ref for due in self.due() if due.kind == kind and due.due_at <= self.now]
+        return [due.ref for due in self.due() if due.kind == kind and micros(due.due_at) <= self._clock]
 
     def leased(self) -> int:
         """How many of the scope's due items are leased now."""
-        return sum(claim.until > self._now for claim in self._claims())
+        return sum(claim.until > self._clock for claim in self._claims())
 
     def counts(self) -> Mapping[tuple[HitKind, str, str], int]:
         """How many rows there are by (kind, tier, state)."""

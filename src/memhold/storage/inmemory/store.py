@@ -20,8 +20,9 @@ from memhold.storage.inmemory.tokens import InMemoryTokens
 from memhold.storage.inmemory.upkeep import InMemoryUpkeep
 from memhold.storage.inmemory.usage import InMemoryUsageBook
 from memhold.storage.inmemory.writing import InMemoryWriteTx
+from memhold.storage.store_time import StoreTime, store_time
 from memhold.values.errors import StoreClosed
-from memhold.values.records import Scope, micros
+from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["InMemoryStore"]
 
@@ -163,14 +164,14 @@ class InMemoryStore:
         with self._lock:
             self._refuse_closed()
             try:
-                yield self._now()
+                yield micros(self._clock.now())
             except BaseException:
                 self._rows.log.undo()
                 raise
             self._rows.log.keep()
 
-    def _now(self) -> int:
-        return max(micros(self._clock.now()), self._rows.last_at)
+    def _now(self) -> StoreTime:
+        return store_time(self._clock.now(), from_micros(self._rows.last_at))
 
     def _refuse_closed(self) -> None:
         if self._closed:

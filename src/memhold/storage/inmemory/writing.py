@@ -123,8 +123,8 @@ class InMemoryWriteTx(InMemoryReadTx):
         """Note how far the upkeep of that name has read the scope's changes."""
         self._rows.progress.put(name, seq)
 
-    def add_change(self, change: Change) -> Change:
-        """Append to the audit trail; returns the change with the next `seq` of its namespace."""
+    def add_change(self, change: Change) -> int:
+        """Append to the audit trail; returns its number, the next `seq` of its namespace."""
         if change.id in self._rows.changes:
             raise StoreError(f"the change id {change.id} is taken")
         micros(change.at)
@@ -133,7 +133,7 @@ class InMemoryWriteTx(InMemoryReadTx):
         effects = tuple(replace(effect, before=None, after=None) for effect in change.effects)
         sealed = seal(replace(change, seq=seq, effects=effects))
         self._rows.changes.put(change.id, sealed)
-        return sealed.open()
+        return seq
 
     def mark_undone(self, change_id: str, by: str | None) -> None:
         """Note which change undid a change (None: it stands again)."""
@@ -294,12 +294,12 @@ class InMemoryWriteTx(InMemoryReadTx):
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
         """Make work due at a time; an entry that is there keeps its attempts and takes the earlier time."""
         key = self._due_key(kind, ref)
-        moment = micros(at)
+        moment = micros(at) - (self._now - self._clock)
         claim = self._due.get(key)
         if claim is None:
             due = Due(namespace=key[0], user=key[1], kind=kind, ref=ref, due_at=from_micros(moment))
             self._due.put(key, Claim(due))
-        elif claim.until > self._now:
+        elif claim.until > self._clock:
             again = moment if claim.again_at is None else min(moment, claim.again_at)
             self._due.put(key, replace(claim, again_at=again))
         else:

@@ -60,7 +60,7 @@ class PostgresSide:
     def globals(self) -> Globals:
         ask = self._connection.execute
         facts: dict[str, Any] = {str(name): value for name, value in ask("SELECT name, value FROM store").fetchall()}
-        clock = ask(QUERIES["read_clock"]).fetchone()
+        clock = ask(QUERIES["read_clock"], {"until": 2**62}).fetchone()
         lease = ask("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM lease_token").fetchone()
         return Globals(
             id=facts["id"],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from memhold.ports.vector_blocks import Nearest
 from memhold.storage.postgres.connection import Session
 from memhold.storage.postgres.near import covered, nearest
 from memhold.storage.postgres.statements import PostgresStatements
 from memhold.storage.sql.reads import SqlRead
+from memhold.storage.store_time import StoreTime
 from memhold.values.records import Scope
 
 __all__ = ["PostgresRead"]
@@ -18,9 +18,9 @@ __all__ = ["PostgresRead"]
 class PostgresRead(SqlRead):
     """`ReadTx` over one connection that is inside a transaction which has entered the scope."""
 
-    def __init__(self, connection: Session, scope: Scope, now: datetime, *, until: float | None = None) -> None:
+    def __init__(self, connection: Session, scope: Scope, time: StoreTime, *, until: float | None = None) -> None:
         self._statements = PostgresStatements(connection, until=until)
-        super().__init__(self._statements, scope, now)
+        super().__init__(self._statements, scope, time)
 
     def near(self, generation: int) -> tuple[int, bool] | None:
         """Up to which document the scope's vectors stand in rows, and whether an index serves them."""

@@ -13,7 +13,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from memhold.storage.postgres.connection import Session
-from memhold.storage.sql.blocks import Row, Rows, load
+from memhold.storage.sql.blocks import Row, Rows, load_dialect
 from memhold.storage.sql.row_batches import touching, writing
 from memhold.values.errors import ReadTimeout
 
@@ -27,7 +27,7 @@ def driver_text(sql: str) -> bytes:
     return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")).encode()
 
 
-NAMED = load("memhold.storage.postgres")
+NAMED = load_dialect("memhold.storage.postgres")
 QUERIES: Mapping[str, bytes] = MappingProxyType({name: driver_text(sql) for name, sql in NAMED.items()})
 _TOUCHING = touching(NAMED)
 _WRITING = writing(NAMED)

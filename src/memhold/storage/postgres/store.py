@@ -28,6 +28,7 @@ from memhold.storage.postgres.tokens import PostgresTokens
 from memhold.storage.postgres.upkeep import PostgresUpkeep
 from memhold.storage.postgres.usage import PostgresUsageBook
 from memhold.storage.postgres.writer import Writer
+from memhold.storage.store_time import STEADY, store_time
 from memhold.values.errors import MemholdError, StoreUnreachable
 from memhold.values.records import Scope, from_micros, micros
 
@@ -179,12 +180,7 @@ class PostgresStore(Opened):
         with connection.pipeline():
             connection.execute(f"BEGIN {mode}".encode())
             connection.execute(QUERIES["enter_upkeep"])
-            clock = connection.execute(QUERIES["read_clock"])
-            last = clock.fetchone()
-        now = max(self._clock.now(), from_micros(int(last[0]) if last is not None else 0))
-        result = work(connection, now)
-        if mode == "READ WRITE":
-            connection.execute(QUERIES["write_clock"], {"now": micros(now)})
+        result = work(connection, self._clock.now())
         connection.execute("COMMIT")
         return result
 
@@ -264,9 +260,10 @@ def snapshot(
         if connection.info.server_version >= _WHOLE_FROM:
             connection.execute("SELECT set_config('transaction_timeout', %s, true)", (whole,))
         connection.execute(QUERIES["enter"], {"namespace": scope.namespace, "user_id": scope.user or ""})
-        last = connection.execute(QUERIES["read_clock"]).fetchone()
-    now = max(clock.now(), from_micros(int(last[0]) if last is not None else 0))
-    tx = PostgresRead(connection, scope, now, until=until)
+        now = clock.now()
+        last = connection.execute(QUERIES["read_clock"], {"until": micros(now + STEADY)}).fetchone()
+    time_ = store_time(now, from_micros(int(last[0]) if last is not None else 0))
+    tx = PostgresRead(connection, scope, time_, until=until)
     try:
         return work(tx)
     finally:

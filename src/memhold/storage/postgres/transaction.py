@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -15,6 +14,7 @@ from memhold.storage.postgres.connection import Session, in_our_words, is_lost, 
 from memhold.storage.postgres.statements import QUERIES, PostgresStatements
 from memhold.storage.postgres.writing import PostgresWrite
 from memhold.storage.sql.row_batches import RowBatch
+from memhold.storage.store_time import STEADY, StoreTime, store_time
 from memhold.values.errors import StoreError
 from memhold.values.records import Scope, from_micros, micros
 
@@ -49,15 +49,15 @@ class WriteTransaction:
         self._gathered = RowBatch(self._sql)
         self._now = self._begin(scope)
 
-    def _begin(self, scope: Scope) -> datetime:
+    def _begin(self, scope: Scope) -> StoreTime:
         held = self._locked(scope, begin=True)
         if held is None:
             held = self._locked(scope, begin=False)
         if held is None:
             raise StoreError("the namespace cannot be locked; run 'memhold doctor'")
         self._before, last = held
-        # The clock is read under the lock: never before what this namespace committed last.
-        return max(self._clock.now(), from_micros(last))
+        # Read under the lock: dated after what this namespace committed last.
+        return store_time(self._clock.now(), from_micros(last))
 
     def _locked(self, scope: Scope, *, begin: bool) -> tuple[bytes, int] | None:
         """Lock the namespace: its marks and the clock; None where it is new. The row is made where it must be there."""
@@ -68,7 +68,8 @@ class WriteTransaction:
             else:
                 self._connection.execute(QUERIES["add_namespace"], {"namespace": self._namespace})
             held = self._connection.execute(QUERIES["lock_namespace"], {"namespace": self._namespace})
-            clock = self._connection.execute(QUERIES["read_clock"])
+            until = {"until": micros(self._clock.now() + STEADY)}
+            clock = self._connection.execute(QUERIES["read_clock"], until)
             arrived = self._sql.prepare(_likely(scope))
             row, last = held.fetchone(), clock.fetchone()
             if row is None or last is None:
@@ -83,7 +84,7 @@ class WriteTransaction:
         Raises:
             psycopg.Error: the whole transaction is lost, or lost a race.
         """
-        self._now = max(self._now, self._clock.now())
+        self._now = store_time(self._clock.now(), self._now.dated)
         self._enter(scope)
         self._gathered.begin()
         tx = PostgresWrite(self._gathered, scope, self._now)
@@ -131,7 +132,9 @@ class WriteTransaction:
         try:
             with self._sql.together():
                 self._gathered.flush()
-                self._sql.many("write_clock", [{"now": micros(self._now)}])
+                self._sql.many(
+                    "write_clock", [{"now": micros(self._now.dated), "until": micros(self._now.clock + STEADY)}]
+                )
                 self._sql.many("put_mark", [{"namespace": self._namespace, "mark": self._mark}])
                 # What fails before it makes the server pass it over.
                 answer = self._connection.execute("COMMIT")

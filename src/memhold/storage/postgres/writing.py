@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from memhold.ports.vector_blocks import UNSEEN, VECTOR_DOCUMENTS, VectorBlock, block_of
 from memhold.storage.postgres.connection import Reals
 from memhold.storage.postgres.near import covered, row_changes
 from memhold.storage.sql import rows
-from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.sql.writes import SqlWrite
 from memhold.values.answers import Due
-from memhold.values.records import Scope
 
 __all__ = ["PostgresWrite"]
 
 
 class PostgresWrite(SqlWrite):
     """`WriteTx`; `woke` says whether work was made due."""
-
-    def __init__(self, gathered: RowBatch, scope: Scope, now: datetime) -> None:
-        super().__init__(gathered, scope, now)
 
     def due_item(self, kind: str, ref: str) -> Due | None:
         """Locked: until this transaction ends nobody claims it, so a lease that holds goes on holding."""

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
-__all__ = ["Row", "Rows", "Statement", "Statements", "load", "parse"]
+__all__ = ["Row", "Rows", "Statement", "Statements", "load", "load_dialect", "parse"]
 
 Row: TypeAlias = Sequence[Any]
 """One row of an answer, by column."""
@@ -46,6 +46,18 @@ def parse(text: str) -> Mapping[str, Statement]:
         statement.upkeep = bool(_UPKEEP.search(body))
         found[name] = statement
     return MappingProxyType(found)
+
+
+def load_dialect(package: str) -> Mapping[str, Statement]:
+    """Every statement of a dialect: what all say alike, and what its package's own file says in its way.
+
+    Raises:
+        ValueError: its own file repeats a name that all share.
+    """
+    shared, own = load("memhold.storage.sql"), load(package)
+    if twice := shared.keys() & own.keys():
+        raise ValueError(f"{package} repeats shared SQL blocks: {sorted(twice)}")
+    return MappingProxyType({**shared, **own})
 
 
 def load(package: str, name: str = "queries.sql") -> Mapping[str, Statement]:

@@ -16,6 +16,7 @@ from memhold.ports.transaction import Listing, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows, Statements
+from memhold.storage.store_time import StoreTime
 from memhold.values.errors import StoreError
 from memhold.values.records import (
     Change,
@@ -54,10 +55,10 @@ def _number(row: Row) -> int:
 class SqlRead:
     """`ReadTx` over the statements of a connection that is inside a transaction."""
 
-    def __init__(self, sql: Statements, scope: Scope, now: datetime) -> None:
+    def __init__(self, sql: Statements, scope: Scope, time: StoreTime) -> None:
         self._sql = sql
         self._scope = scope
-        self._now = now
+        self._time = time
         self._ended = False
         self._bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
 
@@ -75,7 +76,7 @@ class SqlRead:
 
     @property
     def now(self) -> datetime:
-        return self._now
+        return self._time.dated
 
     def _run(self, name: str, **params: Any) -> Rows:
         self._check_open()
@@ -129,7 +130,7 @@ class SqlRead:
             session_id=session,
             after=after,
             until=_ENDLESS if until is None else until,
-            limit=-1 if limit is None else limit,
+            limit=_ENDLESS if limit is None else limit,
         )
         messages = [rows.to_message(row) for row in found]
         return messages[::-1] if newest else messages
@@ -249,7 +250,7 @@ class SqlRead:
         return int(self._value("read_progress", upkeep=name) or 0)
 
     def replay(self, verb: str, key_digest: bytes) -> Replay | None:
-        row = self._first("read_replay", verb=verb, key_digest=key_digest, now=micros(self._now))
+        row = self._first("read_replay", verb=verb, key_digest=key_digest, now=micros(self.now))
         if row is None:
             return None
         expires = None if row[2] is None else from_micros(row[2])
@@ -320,10 +321,10 @@ class SqlRead:
         return None if row is None else rows.to_due(row)
 
     def overdue(self, kind: str) -> list[str]:
-        return [str(ref) for (ref,) in self._run("read_overdue", kind=kind, now=micros(self._now))]
+        return [str(ref) for (ref,) in self._run("read_overdue", kind=kind, now=micros(self._time.clock))]
 
     def leased(self) -> int:
-        return int(self._value("count_leased", now=micros(self._now)))
+        return int(self._value("count_leased", now=micros(self._time.clock)))
 
     def counts(self) -> Mapping[tuple[HitKind, str, str], int]:
         found: dict[tuple[HitKind, str, str], int] = {("message", "", "active"): self._value("count_messages")}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -125,19 +125,25 @@ class RowBatch:
     changes: list[dict[str, Any]] = field(default_factory=list)
     effects: list[dict[str, Any]] = field(default_factory=list)
     begun: _Begun | None = None
+    first: bool = False
+    """Whether the write that began is the first of its group: to take it back is to begin anew."""
     apart: bool = True
     """Whether nobody but this has written to its tables."""
 
     def begin(self) -> None:
         """A write of the group begins: from here on what it makes can be taken back."""
-        self.begun = _Begun((len(self.messages), len(self.changes), len(self.effects)))
+        self.first = not self.waits and not self.sessions
+        self.begun = None if self.first else _Begun((len(self.messages), len(self.changes), len(self.effects)))
 
     def end(self) -> None:
         """The write that began has done its part; nothing of it is taken back alone any more."""
         self.begun = None
+        self.first = False
 
     def taken_back(self) -> RowBatch:
         """The state before the write that failed; what it put into the database is rolled back beside this."""
+        if self.first:
+            return RowBatch(self.sql, self.known)
         begun = self.begun
         assert begun is not None  # noqa: S101 - a write that fails has begun
         return begun.whole or self._undone(begun)
@@ -224,10 +230,13 @@ class RowBatch:
 
     def add_messages(self, bound: Bound, messages: Sequence[Message]) -> None:
         """Append to the journal."""
-        self.messages.extend({**rows.message_params(message), **bound} for message in messages)
+        for message in messages:
+            params = rows.message_params(message)
+            params.update(bound)
+            self.messages.append(params)
 
-    def add_change(self, bound: Bound, change: Change) -> Change:
-        """Append to the audit trail, with the next number of its namespace."""
+    def add_change(self, bound: Bound, change: Change) -> int:
+        """Append to the audit trail; returns its number, the next of its namespace."""
         namespace = bound["namespace"]
         self.counters(bound)
         seq = self.seqs.get(namespace)
@@ -236,13 +245,15 @@ class RowBatch:
         if seq is None:
             row = self._run("read_change_seq", bound).fetchone()
             seq = int(row[0]) if row else 0
-        self._put("seqs", namespace, seq + 1)
-        numbered = replace(change, seq=seq + 1)
-        self.changes.append({**rows.change_params(numbered), **bound})
-        for position, effect in enumerate(numbered.effects):
-            params = {"memory_id": effect.memory_id, "rev_before": effect.rev_before, "rev_after": effect.rev_after}
-            self.effects.append({**params, "change_id": numbered.id, "position": position, **bound})
-        return numbered
+        seq += 1
+        self._put("seqs", namespace, seq)
+        params = rows.change_params(change)
+        params.update(bound, seq=seq)
+        self.changes.append(params)
+        for position, effect in enumerate(change.effects):
+            revs = {"memory_id": effect.memory_id, "rev_before": effect.rev_before, "rev_after": effect.rev_after}
+            self.effects.append({**revs, "change_id": change.id, "position": position, **bound})
+        return seq
 
     def index(self, bound: Bound, entries: Sequence[Entry]) -> None:
         """Append documents to the words index.

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from memhold.ports.vector_blocks import Generation
+from memhold.values.jsonable import compact_json
 from memhold.values.records import (
     Author,
     Change,
@@ -53,7 +54,7 @@ Row = Sequence[Any]
 
 
 # One encoder for all: ASCII only, so that lone surrogates and NUL survive in text columns.
-dumps = json.JSONEncoder(separators=(",", ":")).encode
+dumps = compact_json(ascii_only=True)
 
 
 def _array(values: Sequence[Any]) -> str:

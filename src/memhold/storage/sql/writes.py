@@ -14,6 +14,7 @@ from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows
 from memhold.storage.sql.reads import SqlRead
 from memhold.storage.sql.row_batches import RowBatch
+from memhold.storage.store_time import StoreTime
 from memhold.values.errors import RevisionConflict, StoreError
 from memhold.values.records import (
     Change,
@@ -40,8 +41,8 @@ class SqlWrite(SqlRead):
     `woke` says whether work was made due, `marked` whether the savepoint of this unit was begun.
     """
 
-    def __init__(self, gathered: RowBatch, scope: Scope, now: datetime) -> None:
-        super().__init__(gathered.sql, scope, now)
+    def __init__(self, gathered: RowBatch, scope: Scope, time: StoreTime) -> None:
+        super().__init__(gathered.sql, scope, time)
         self._gathered = gathered
         self.woke = False
         self.marked = False
@@ -79,7 +80,8 @@ class SqlWrite(SqlRead):
         self._gathered.flush()
 
     def _gather(self) -> RowBatch:
-        self._check_open()
+        if self._ended:
+            self._check_open()
         return self._gathered
 
     def session(self, name: str) -> Session | None:
@@ -116,7 +118,7 @@ class SqlWrite(SqlRead):
         items = sorted({item for quote in quotes for item in quote.ids})
         self._many("insert_quote", [{"item_id": item, "number": number} for item in items])
 
-    def add_change(self, change: Change) -> Change:
+    def add_change(self, change: Change) -> int:
         return self._gather().add_change(self._bound, change)
 
     def index(self, entries: Sequence[Entry]) -> None:
@@ -297,7 +299,8 @@ class SqlWrite(SqlRead):
         self._many("blank_source", [{"source_id": item} for item in ids])
 
     def put_due(self, kind: str, ref: str, at: datetime) -> None:
-        self._gather().put_due(self._bound, kind, ref, at=micros(at), now=micros(self.now))
+        due, clock = micros(self._time.by_clock(at)), micros(self._time.clock)
+        self._gather().put_due(self._bound, kind, ref, at=due, now=clock)
         self.woke = self.woke or at <= self.now + SOON
 
     def clear_due(self, kind: str, ref: str) -> None:

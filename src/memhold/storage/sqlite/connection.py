@@ -8,10 +8,9 @@ import re
 import secrets
 import stat
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 
 import apsw
 
@@ -87,30 +86,43 @@ def migrations() -> tuple[Migration, ...]:
     return tuple(sorted(found, key=lambda migration: migration.number))
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Turn SQLite's errors into ours, with what to do."""
-    try:
-        yield
-    except MemholdError:
-        raise
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise StoreBusy(f"{path} was held by another process for too long; try again") from error
-    except apsw.FullError as error:
-        raise StoreFull(f"no room left on the disk of {path}; nothing of this call was stored, make room") from error
-    except (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as error:
-        raise StoreReadOnly(f"{path} cannot be written; check its owner and mode (it should be 0600)") from error
-    except apsw.CantOpenError as error:
-        raise StoreReadOnly(f"{path} cannot be opened; check that its folder exists and can be written") from error
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreCorrupt(f"{path} is damaged; run 'memhold doctor', then 'memhold restore'") from error
-    except apsw.InterruptError as error:
-        raise ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout") from error
-    except apsw.Error as error:
-        code = getattr(error, "extendedresult", 0)
-        raise StoreError(
-            f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored, try again"
-        ) from error
+class translated:  # noqa: N801 - used as a statement, like `suppress`
+    """Turn SQLite's errors into ours, with what to do, for what is done inside."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, apsw.Error):
+            raise _ours(error, self._path) from error
+
+
+def _ours(error: apsw.Error, path: str) -> MemholdError:
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreBusy(f"{path} was held by another process for too long; try again")
+        case apsw.FullError():
+            return StoreFull(f"no room left on the disk of {path}; nothing of this call was stored, make room")
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
+            return StoreReadOnly(f"{path} cannot be written; check its owner and mode (it should be 0600)")
+        case apsw.CantOpenError():
+            return StoreReadOnly(f"{path} cannot be opened; check that its folder exists and can be written")
+        case apsw.CorruptError() | apsw.NotADBError():
+            return StoreCorrupt(f"{path} is damaged; run 'memhold doctor', then 'memhold restore'")
+        case apsw.InterruptError():
+            return ReadTimeout(f"a read of {path} took too long and was stopped; narrow it or raise read_timeout")
+        case _:
+            code = getattr(error, "extendedresult", 0)
+            return StoreError(
+                f"{path}: SQLite failed with {type(error).__name__} ({code}); nothing was stored, try again"
+            )
 
 
 def can_encrypt() -> bool:

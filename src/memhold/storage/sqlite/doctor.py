@@ -143,7 +143,7 @@ def _clock(connection: apsw.Connection, path: str, now: datetime) -> Iterator[Fi
     last = from_micros(identity(connection).clock)
     if last > now + CLOCK_SLACK:
         what = f"the newest write is of {last:%Y-%m-%d %H:%M} UTC, this machine's clock says {now:%Y-%m-%d %H:%M}"
-        yield _wrong("clock", what, "set the clock right; until then new rows carry the time of the newest", path)
+        yield _wrong("clock", what, "set the clock right where it is wrong; new rows carry its time", path)
 
 
 def _ledger(connection: apsw.Connection, path: str) -> Iterator[Finding]:

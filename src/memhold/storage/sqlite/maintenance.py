@@ -12,6 +12,7 @@ from memhold.ports.stores import Clock
 from memhold.ports.transaction import ReadTx
 from memhold.storage.sqlite.connection import connect, translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
+from memhold.storage.store_time import store_time
 from memhold.values.records import Scope, from_micros
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class SqliteMaintenance:
                 connection.execute("PRAGMA query_only = ON")
                 connection.execute("BEGIN")
                 last = int(connection.execute(QUERIES["read_clock"]).get)
-                tx = SqliteRead(connection, scope, max(self._clock.now(), from_micros(last)))
+                tx = SqliteRead(connection, scope, store_time(self._clock.now(), from_micros(last)))
                 try:
                     return work(tx)
                 finally:

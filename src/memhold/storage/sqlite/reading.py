@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import datetime
 from typing import Any
 
 import apsw
 
-from memhold.storage.sql.blocks import Row, load
+from memhold.storage.sql.blocks import Row, load_dialect
 from memhold.storage.sql.reads import SqlRead
 from memhold.storage.sql.row_batches import touching, writing
+from memhold.storage.store_time import StoreTime
 from memhold.values.records import Scope
 
 __all__ = ["QUERIES", "SqliteRead", "SqliteStatements"]
 
-QUERIES = load("memhold.storage.sqlite")
+QUERIES = load_dialect("memhold.storage.sqlite")
 _TOUCHING = touching(QUERIES)
 _WRITING = writing(QUERIES)
 _TOGETHER: AbstractContextManager[object] = nullcontext()
@@ -43,7 +43,10 @@ class SqliteStatements:
         return [list(self.connection.execute(sql, one)) for one in params]
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
-        self.connection.executemany(QUERIES[name], params)
+        if len(params) == 1:
+            self.connection.execute(QUERIES[name], params[0])
+        else:
+            self.connection.executemany(QUERIES[name], params)
 
     def together(self) -> AbstractContextManager[object]:
         return _TOGETHER
@@ -52,5 +55,5 @@ class SqliteStatements:
 class SqliteRead(SqlRead):
     """`ReadTx` over one connection that is inside a transaction."""
 
-    def __init__(self, connection: apsw.Connection, scope: Scope, now: datetime) -> None:
-        super().__init__(SqliteStatements(connection), scope, now)
+    def __init__(self, connection: apsw.Connection, scope: Scope, time: StoreTime) -> None:
+        super().__init__(SqliteStatements(connection), scope, time)

@@ -24,6 +24,7 @@ from memhold.storage.sqlite.tokens import SqliteTokens
 from memhold.storage.sqlite.upkeep import SqliteUpkeep
 from memhold.storage.sqlite.usage import SqliteUsageBook
 from memhold.storage.sqlite.writer import Writer
+from memhold.storage.store_time import store_time
 from memhold.values.errors import StoreError
 from memhold.values.records import Scope, from_micros, micros
 
@@ -107,8 +108,9 @@ class SqliteStore(Opened):
         return await self._writer.submit(scope, work, priority)
 
     async def read(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
-        def unit(connection: apsw.Connection, now: datetime) -> T:
-            tx = SqliteRead(connection, scope, now)
+        def unit(connection: apsw.Connection, clock: datetime) -> T:
+            last = int(connection.execute(QUERIES["read_clock"]).get)
+            tx = SqliteRead(connection, scope, store_time(clock, from_micros(last)))
             try:
                 return work(tx)
             finally:
@@ -128,8 +130,7 @@ class SqliteStore(Opened):
             connection.set_progress_handler(lambda: time.monotonic() > until, _PROGRESS_STEPS)
             connection.execute("BEGIN")
             try:
-                last = int(connection.execute(QUERIES["read_clock"]).get)
-                return work(connection, max(self._clock.now(), from_micros(last)))
+                return work(connection, self._clock.now())
             except StopIteration as error:
                 # A future cannot carry it: asyncio would wait for ever.
                 raise RuntimeError("a unit of work raised StopIteration") from error

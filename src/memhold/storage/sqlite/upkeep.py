@@ -116,7 +116,7 @@ class SqliteUpkeep:
         """Take the item away, or leave what was put since the claim."""
 
         def unit(tx: SqliteWrite) -> bool:
-            bound = {**_key(lease.due), "token": lease.token, "now": micros(tx.now)}
+            bound = {**_key(lease.due), "token": lease.token, "now": micros(tx.clock)}
             tx.connection.execute(QUERIES["finish_due"], bound)
             if tx.connection.changes() == 0:
                 tx.connection.execute(QUERIES["start_again"], bound)
@@ -129,10 +129,10 @@ class SqliteUpkeep:
     async def put_off(self, lease: Lease, *, at: datetime, error: str | None, attempt: bool = True) -> bool:
         def unit(tx: SqliteWrite) -> bool:
             params = {"due_at": micros(at), "last_error": error, "attempt": int(attempt)}
-            bound = {**params, **_key(lease.due), "token": lease.token, "now": micros(tx.now)}
+            bound = {**params, **_key(lease.due), "token": lease.token, "now": micros(tx.clock)}
             tx.connection.execute(QUERIES["put_off_due"], bound)
             given = tx.connection.changes() == 1
-            tx.woke = given and at <= tx.now + SOON
+            tx.woke = given and at <= tx.clock + SOON
             return given
 
         return bool(await self._write(_SCOPE, unit))
@@ -211,7 +211,7 @@ class SqliteUpkeep:
 
     async def _transaction(self, work: Callable[[apsw.Connection, datetime], T]) -> T:
         def unit(tx: SqliteWrite) -> T:
-            return work(tx.connection, tx.now)
+            return work(tx.connection, tx.clock)
 
         result: T = await self._write(_SCOPE, unit)
         return result

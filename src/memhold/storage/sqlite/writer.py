@@ -24,6 +24,7 @@ from memhold.storage.sql.row_batches import Known, RowBatch
 from memhold.storage.sqlite.connection import translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteStatements
 from memhold.storage.sqlite.writing import SqliteWrite
+from memhold.storage.store_time import StoreTime, store_time
 from memhold.values.errors import MemholdError, StoreClosed
 from memhold.values.records import Scope, from_micros, micros
 
@@ -190,10 +191,11 @@ class Writer:
                         gathered, result, error, due = self._one(current, current.scope, gathered, now)
                         woke = woke or due
                         done.append((current, result, error))
-                    now = max(now, self._clock.now())
                     current = self._next(wait=False) if time.monotonic() < until else None
+                    if current is not None:
+                        now = store_time(self._clock.now(), now.dated)
                 outside = current
-                self._commit(gathered, now)
+                self._commit(gathered, now.dated)
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
             woke = False
             self._roll_back()
@@ -210,7 +212,7 @@ class Writer:
             self._woke()
 
     def _one(
-        self, job: _Job, scope: Scope, gathered: RowBatch, now: datetime
+        self, job: _Job, scope: Scope, gathered: RowBatch, now: StoreTime
     ) -> tuple[RowBatch, Any, BaseException | None, bool]:
         """Run one write in its savepoint: what is gathered after it, its result or its error, whether it made work due.
 
@@ -257,14 +259,14 @@ class Writer:
             self._version = version
             self._unheard = True
 
-    def _begin(self) -> tuple[RowBatch, datetime]:
-        """Begin a transaction; its time is never before the last recorded one, whoever wrote that."""
+    def _begin(self) -> tuple[RowBatch, StoreTime]:
+        """Begin a transaction, dated after the last one, whoever wrote that."""
         self._connection.execute("BEGIN IMMEDIATE")
         self._check()
         self._look_at_others()
         if self._known.clock is None:
             self._known.clock = from_micros(int(self._connection.execute(QUERIES["read_clock"]).get))
-        now = max(self._clock.now(), self._known.clock)
+        now = store_time(self._clock.now(), self._known.clock)
         return RowBatch(SqliteStatements(self._connection), self._known), now
 
     def _commit(self, gathered: RowBatch, now: datetime) -> None:

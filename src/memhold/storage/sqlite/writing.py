@@ -8,6 +8,7 @@ import apsw
 
 from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.sql.writes import SqlWrite
+from memhold.storage.store_time import StoreTime
 from memhold.values.records import Scope
 
 __all__ = ["SqliteWrite"]
@@ -16,9 +17,14 @@ __all__ = ["SqliteWrite"]
 class SqliteWrite(SqlWrite):
     """`WriteTx` over the writer's connection."""
 
-    def __init__(self, gathered: RowBatch, scope: Scope, now: datetime, *, connection: apsw.Connection) -> None:
-        super().__init__(gathered, scope, now)
+    def __init__(self, gathered: RowBatch, scope: Scope, time: StoreTime, *, connection: apsw.Connection) -> None:
+        super().__init__(gathered, scope, time)
         self._connection = connection
+
+    @property
+    def clock(self) -> datetime:
+        """What the machine's clock says."""
+        return self._time.clock
 
     @property
     def connection(self) -> apsw.Connection:

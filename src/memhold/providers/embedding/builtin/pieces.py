@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from memhold.text.normal_form import normal_form
+
 __all__ = ["ANALYSIS", "PieceReader", "Pieces", "readable"]
 
 ANALYSIS: Final = 1
@@ -21,7 +23,7 @@ _IGNORED = (
     "\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\ufffd"
 )
 _WORD_ASCII: Final = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
-_WORD: Final = re.compile(rf"(?:[^\W_]|[{_MARKS}])+|[^\w\s{_IGNORED}{_MARKS}]|_")
+_WORD: Final = re.compile(rf"(?:[^\W_]|[{_MARKS}])++|[^\w\s{_IGNORED}{_MARKS}]|_")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 # Scripts that write no spaces, or where one syllable is one character: two characters are a word there.
 _WIDE_RANGES = (
@@ -59,7 +61,7 @@ def fold(text: str) -> str:
     """Lower case, compatibility forms unified (full-width, ligatures), Latin, Greek and Cyrillic accents dropped."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower()))).lower()
+    return normal_form("NFC", _ACCENTS.sub("", normal_form("NFKD", text.lower()))).lower()
 
 
 def _bigrams(run: str) -> tuple[str, ...]:

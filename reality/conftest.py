@@ -1,0 +1,57 @@
+"""What every part may ask for, and the bound that each has."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from reality.outside import CACHE, ROOT, clean_environment, run
+
+BOUND_SECONDS = 900
+
+
+@pytest.fixture(autouse=True)
+def bounded(request: pytest.FixtureRequest) -> Iterator[None]:
+    """End a part that is not done after its bound (900 s, or what its marker `bound` says): it hangs, and fails."""
+    marker = request.node.get_closest_marker("bound")
+    seconds = marker.args[0] if marker else BOUND_SECONDS
+
+    def ended(_signal: int, _frame: FrameType | None) -> None:
+        pytest.fail(f"it was ended: not done after {seconds} s")
+
+    former = signal.signal(signal.SIGALRM, ended)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, former)
+
+
+@pytest.fixture(scope="session")
+def built() -> dict[str, Path]:
+    """The wheel (`whl`) and the source distribution (`gz`), built now from this tree."""
+    out = CACHE / "dist"
+    for old in out.glob("*"):
+        old.unlink()
+    done = run([ROOT / ".venv" / "bin" / "hatchling", "build", "-d", out], seconds=300, cwd=ROOT)
+    assert done.code == 0, done.err
+    found = {path.suffix[1:]: path for path in out.iterdir()}
+    assert set(found) == {"whl", "gz"}
+    return found
+
+
+@pytest.fixture(scope="session")
+def wheel(built: dict[str, Path]) -> Path:
+    """The wheel, built now from this tree."""
+    return built["whl"]
+
+
+@pytest.fixture
+def clean(tmp_path: Path) -> dict[str, str]:
+    """The environment of a person who has just logged in; their home is the test's folder."""
+    return clean_environment(tmp_path)

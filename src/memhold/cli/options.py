@@ -1,0 +1,205 @@
+"""What every command shares: the options that say which store and whose memory, and opening it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from memhold.values.errors import NotAStore
+
+if TYPE_CHECKING:
+    from memhold.faces.python.open import Memhold
+    from memhold.faces.python.sync import SyncScope
+
+__all__ = [
+    "KEYED",
+    "RESUME",
+    "CommonOptions",
+    "command",
+    "common_options",
+    "default_db",
+    "moment",
+    "need_store",
+    "opened",
+    "options_of",
+    "resume_hint",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+RESUME = "Run the same command again."
+KEYED = "With the same --key, run it again: it is written once. Without one, look with 'memhold recall' first."
+
+
+@dataclass(slots=True, kw_only=True)
+class CommonOptions:
+    """The options that every command takes, and what to say when it is stopped."""
+
+    db: str
+    namespace: str
+    user: str | None
+    agent: str | None
+    session: str | None
+    as_json: bool
+    debug: bool
+    resume: str = RESUME
+
+    def show(self, value: Any, people: Callable[[], None]) -> None:
+        """Print an answer: one JSON object for programs, or what `people` prints."""
+        if self.as_json:
+            from memhold.values.jsonable import to_jsonable
+
+            click.echo(json.dumps(to_jsonable(value), ensure_ascii=False))
+        else:
+            people()
+
+
+def default_db() -> str:
+    """The store of this user: in `$XDG_DATA_HOME/memhold`, `~/.local/share/memhold`, or macOS's own folder."""
+    if sys.platform == "darwin":
+        base = Path("~/Library/Application Support")
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
+    return str(base.expanduser() / "memhold" / "memory.db")
+
+
+def common_options(run: F) -> F:
+    """The options of the group and of every command; one that is given later wins."""
+    options = (
+        click.option("--db", envvar="MEMHOLD_DB", metavar="PATH", help=f"The store. [default: {_short(default_db())}]"),
+        click.option("--namespace", envvar="MEMHOLD_NAMESPACE", help="The isolation boundary. [default: default]"),
+        click.option("--user", envvar="MEMHOLD_USER", help="Whose memory; absent means of no user."),
+        click.option("--agent", envvar="MEMHOLD_AGENT", help="Which agent's; absent reads all of the user's."),
+        click.option(
+            "--session", help="The conversation that is written, continued or ended; no filter of what is searched."
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object; errors as JSON on stderr."),
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+    )
+    for option in reversed(options):
+        run = option(run)
+    return run
+
+
+def _short(path: str) -> str:
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
+
+
+def options_of(ctx: click.Context, given: Mapping[str, Any]) -> CommonOptions:
+    """The common options from those of the group, or of a command inside it."""
+    base = ctx.find_object(CommonOptions)
+    if base is None:
+        base = CommonOptions(
+            db=default_db(), namespace="default", user=None, agent=None, session=None, as_json=False, debug=False
+        )
+    said = {name: value for name, value in given.items() if value is not None and value is not False}
+    # What stands in the environment was taken by the group; a command's own option must come from its line.
+    if ctx.parent is not None:
+        line = click.core.ParameterSource.COMMANDLINE
+        said = {name: value for name, value in said.items() if ctx.get_parameter_source(name) is line}
+    return replace(base, **said)
+
+
+_COMMON = ("db", "namespace", "user", "agent", "session", "as_json", "debug")
+
+
+def command(
+    name: str, *, example: str, resume: str = RESUME, parameters: Sequence[click.Parameter] = ()
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command whose function gets the common options first.
+
+    Args:
+        name: How it is called.
+        example: A call, to end its help.
+        resume: What is said after Ctrl-C.
+        parameters: Arguments and options that stand before those of the function's own decorators.
+    """
+
+    def decorated(run: Callable[..., Any]) -> click.Command:
+        @click.pass_context
+        def with_common(ctx: click.Context, /, **given: Any) -> Any:
+            common = options_of(ctx, {key: given.pop(key) for key in _COMMON})
+            common.resume = resume
+            ctx.obj = common
+            _STATE.resume = resume
+            return run(common, **given)
+
+        with_common.__doc__ = run.__doc__
+        own = [*parameters, *reversed(getattr(run, "__click_params__", []))]
+        own.sort(key=lambda one: not isinstance(one, click.Argument))
+        epilog = f"\b\nExample:\n  {example}"
+        made: click.Command = click.command(name, epilog=epilog, params=own)(common_options(with_common))
+        return made
+
+    return decorated
+
+
+@contextmanager
+def opened(
+    common: CommonOptions, *, create: bool = False, worker: bool = False, **settings: Any
+) -> Iterator[tuple[Memhold, SyncScope]]:
+    """The store and the scope that the options name, without background work. Only a writing command makes a new one.
+
+    Raises:
+        NotAStore: there is no store at that place.
+    """
+    from memhold.faces.python.open import Memhold
+
+    if not create:
+        need_store(common)
+    with Memhold.open(common.db, worker=worker, **settings) as mem:
+        yield mem, mem.scope(namespace=common.namespace, user=common.user, agent=common.agent, session=common.session)
+
+
+def need_store(common: CommonOptions) -> None:
+    """Refuse to look where nothing is: an empty answer would say "nothing known".
+
+    Raises:
+        NotAStore: there is no file at that place.
+    """
+    from memhold.wiring.postgres import is_postgres, postgres_is_there, shown
+
+    if is_postgres(common.db):
+        if not postgres_is_there(common.db):
+            raise NotAStore(f"there is no store at {shown(common.db)}; add something first", path=shown(common.db))
+        return
+    if (
+        "://" not in common.db.removeprefix("sqlite:///")
+        and not Path(common.db.removeprefix("sqlite:///")).expanduser().exists()
+    ):
+        raise NotAStore(f"there is no store at {common.db}; name it with --db, or add something first", path=common.db)
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time of the command line: ISO-8601 with a zone.
+
+    Raises:
+        InvalidInput, NaiveTime: it is not.
+    """
+    from memhold.values.jsonable import parse_time
+
+    return None if text is None else parse_time(text)
+
+
+class _State:
+    """What the last command said about going on after Ctrl-C: its context is gone when that is caught."""
+
+    resume = RESUME
+
+
+_STATE = _State()
+
+
+def resume_hint() -> str:
+    """How to go on after the command at hand was stopped."""
+    return _STATE.resume

@@ -1,0 +1,100 @@
+"""What commands print: text that a terminal may be given, tables, how far long work is, and errors."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from memhold.values.errors import InvalidInput, InvalidMessage, MemholdError, TooLarge, UnreadableImport
+
+if TYPE_CHECKING:
+    from memhold.cli.options import CommonOptions
+
+__all__ = ["clean", "failed_line", "progress", "table"]
+
+LINE_SECONDS = 5.0
+"""Between two lines that tell how far long work is, where there is no terminal to draw a bar on."""
+
+_IN_DATA = (InvalidMessage, TooLarge, UnreadableImport)
+
+
+def clean(text: str, limit: int | None = None) -> str:
+    """Text on one line, without what a terminal would obey; cut at `limit` characters with a mark."""
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return flat if limit is None or len(flat) <= limit else f"{flat[: limit - 1]}…"
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: int) -> None:
+    """Rows for people: a table on a terminal, lines with tabs elsewhere.
+
+    Column `wide` takes what room is left; on a terminal the columns after it stand below its text.
+    """
+    if not sys.stdout.isatty():
+        for row in rows:
+            click.echo("\t".join(row))
+        return
+    if not rows:
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for place, column in enumerate(columns[: wide + 1]):
+        drawn.add_column(column, overflow="fold", no_wrap=place != wide, ratio=1 if place == wide else None)
+    for row in rows:
+        below = " · ".join(cell for cell in row[wide + 1 :] if cell)
+        text = Text(row[wide]) + Text(f"\n{below}" if below else "", style="dim")
+        drawn.add_row(*(Text(cell) for cell in row[:wide]), text)
+    Console().print(drawn)
+
+
+@contextmanager
+def progress(common: CommonOptions, label: str) -> Iterator[Callable[[int, int], None]]:
+    """A function to tell how much is done of how much: a bar on a terminal, a line now and then elsewhere."""
+    if common.as_json:
+        yield lambda _done, _total: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines(label)
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines(label: str) -> Callable[[int, int], None]:
+    """Says how far it is every `LINE_SECONDS`; work that is done before that says nothing."""
+    last = time.monotonic()
+
+    def told(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() >= last + LINE_SECONDS:
+            last = time.monotonic()
+            click.echo(f"{label}: {done / total:.0%}" if total else f"{label}: {done:,}", err=True)
+
+    return told
+
+
+def failed_line(error: Exception, *, as_json: bool) -> tuple[str, int]:
+    """What to print of an error, and the exit code: 2 where the command line is wrong, else 1."""
+    usage = isinstance(error, InvalidInput) and not isinstance(error, _IN_DATA)
+    if isinstance(error, MemholdError):
+        message, values = str(error), error.values
+    elif isinstance(error, OSError):
+        message, values = f"{error.filename or 'the system'}: {error.strerror or error}", {}
+    else:
+        message, values = f"{type(error).__name__}: {error} (--debug shows where; please report it)", {}
+    if as_json:
+        record = {**values, "type": type(error).__name__, "message": message}
+        return json.dumps({"error": record}, default=str, ensure_ascii=False), 2 if usage else 1
+    return f"memhold: {clean(message)}", 2 if usage else 1

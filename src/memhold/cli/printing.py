@@ -1,0 +1,249 @@
+"""How the answers of verbs are printed for people: by the answer's type, in one way that works for any other type."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, get_args, get_origin
+
+import click
+
+from memhold.cli.output import clean, table
+from memhold.values.answers import Hit, Page, Recall, Receipt, Remembered
+from memhold.values.jsonable import to_jsonable
+from memhold.values.records import Change, Memory, Message
+from memhold.verbs.declaration import Verb
+
+__all__ = ["as_json", "say_receipt", "show_answer"]
+
+Arguments = Mapping[str, Any]
+
+_TEXT = 240
+_SOURCES = 5
+_DONE = {
+    "remember": "remembered",
+    "correct": "corrected, now",
+    "pin": "pinned",
+    "unpin": "unpinned",
+    "undo": "undone; it touched",
+    "end_session": "closed; its window is kept as",
+}
+"""What a receipt is said to be, by verb."""
+
+
+def as_json(verb: Verb, answer: Any) -> Any:
+    """The answer as one JSON object; a list stands under what it lists."""
+    if dataclasses.is_dataclass(answer) or isinstance(answer, Mapping):
+        return answer
+    listed = get_args(verb.types["return"]) if get_origin(verb.types["return"]) is tuple else ()
+    named = listed and dataclasses.is_dataclass(listed[0])
+    return {f"{listed[0].__name__.lower()}s" if named else verb.name: answer}
+
+
+def show_answer(verb: Verb, arguments: Arguments, answer: Any) -> None:
+    """Print what a verb answered to these arguments."""
+    listed = isinstance(answer, tuple)
+    kind = type(answer[0]) if listed and answer else type(answer)
+    if verb.name == "summaries":
+        _say_summaries(answer)
+    elif isinstance(answer, Receipt | Remembered):
+        _say_written(verb, answer)
+    elif kind in _BY_TYPE:
+        _BY_TYPE[kind](answer, arguments)
+    elif listed:
+        for one in answer:
+            click.echo(_line(one))
+    elif dataclasses.is_dataclass(answer) or isinstance(answer, Mapping):
+        _say_fields(answer, arguments)
+    else:
+        for line in str(answer).splitlines():
+            click.echo(clean(line))
+
+
+def _line(value: Any) -> str:
+    """A value on one line: a text as it is, the fields of anything else that are not empty."""
+    if isinstance(value, str):
+        return clean(value) or "(unnamed)"
+    plain = to_jsonable(value)
+    return " · ".join(_field(one) for one in plain.values() if _says(one)) if isinstance(plain, dict) else _field(plain)
+
+
+def _field(plain: Any) -> str:
+    return clean(plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False))
+
+
+def _says(plain: Any) -> bool:
+    return plain not in (None, [], {}, "")
+
+
+def _say_fields(answer: Any, _: Arguments) -> None:
+    for name, value in to_jsonable(answer).items():
+        if _says(value):
+            click.echo(f"{name}: {_field(value)}")
+
+
+def _say_written(verb: Verb, answer: Receipt | Remembered) -> None:
+    receipt = answer if isinstance(answer, Receipt) else answer.receipt
+    done = _DONE.get(verb.name, "done;")
+    if verb.name == "undo":
+        done = f"undone by {' '.join(receipt.change_ids)}; it touched"
+    if verb.name == "end_session" and not receipt.ids:
+        done = "closed an empty window, kept"
+    say_receipt(receipt, done)
+    if isinstance(answer, Remembered) and answer.memory is not None:
+        memory = answer.memory
+        click.echo(f"{memory.kind} · {memory.state} · {memory.tier} · rev {memory.rev} · {clean(memory.text, 200)}")
+
+
+def say_receipt(receipt: Receipt, done: str) -> None:
+    """Print what a write did: `done` stands before the ids."""
+    if receipt.forgotten:
+        click.echo("written before and forgotten since; nothing was written")
+    elif receipt.replayed:
+        click.echo(f"written before with this key: {' '.join(receipt.ids)}")
+    else:
+        click.echo(f"{done} {' '.join(receipt.ids) or 'nothing'}")
+
+
+def _say_recall(found: Recall, arguments: Arguments) -> None:
+    offset = arguments.get("offset", 0)
+    rows = [
+        (str(place), hit.kind, f"{hit.event_time:%Y-%m-%d}", _shown(hit), _why(hit), hit.id)
+        for place, hit in enumerate(found.hits, start=offset + 1)
+    ]
+    table(("#", "kind", "when", "text", "why", "id"), rows, wide=3)
+    for place, hit in enumerate(found.hits, start=offset + 1):
+        for message in hit.neighbours:
+            click.echo(f"  beside {place}, {message.seq}: {message.role}: {clean(message.text, _TEXT)}")
+    rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
+    sure = "" if found.confidence is None else f"; confidence {found.confidence:.2f}"
+    click.echo(f"{len(found.hits)} of {found.total}{rest}{sure}", err=True)
+    if found.account is not None:
+        _say_account(found, found.account)
+    for signal in found.degraded:
+        click.echo(f"degraded: {signal} could not be asked; there may be more", err=True)
+
+
+def _say_account(found: Recall, account: Mapping[str, Any]) -> None:
+    """How the question was read, what each signal weighs and found, and what it gave to each hit of the page."""
+    read = [("words", ", ".join(account["words"])), ("function words", ", ".join(account["function_words"]))]
+    read += [("time", f"{text}: {start:%Y-%m-%d} to {end:%Y-%m-%d}") for text, start, end in account["times"]]
+    read += [("before or after", clause) for clause in account["anchors"]]
+    read += [("goes on", "with what was said lately")] if account["goes_on"] else []
+    read += [("looked at", f"{account['allowed']} of {account['documents']} messages and memories")]
+    read += [("missing", str(account["missing"]))] if account["missing"] else []
+    read += [("being built", f"vectors of {account['building']}")] if account["building"] else []
+    click.echo()
+    table(("question", "read as"), [(name, clean(text, _TEXT)) for name, text in read if text], wide=1)
+    signals = [
+        (name, f"{signal['weight']:g}", str(signal["found"]), str(signal["scored"]))
+        for name, signal in account["signals"].items()
+    ]
+    click.echo()
+    table(("signal", "weight", "found", "scored"), signals, wide=3)
+    parts = [{reason.signal: f"{reason.part:.3f}" for reason in hit.why} for hit in found.hits]
+    rows = [
+        (str(place), f"{hit.score:.3f}", *(part.get(signal, "") for signal in account["signals"]))
+        for place, (hit, part) in enumerate(zip(found.hits, parts, strict=True), start=1)
+    ]
+    click.echo()
+    table(("hit", "score", *account["signals"]), rows, wide=1 + len(account["signals"]))
+
+
+def _shown(hit: Hit) -> str:
+    marks: list[str] = [] if hit.state == "active" else [hit.state]
+    if hit.superseded_by is not None:
+        marks.append(f"replaced by {hit.superseded_by}")
+    elif hit.outdated:
+        marks.append("says something that no longer holds")
+    who = f"{hit.role}: " if hit.role else ""
+    mark = f" [{', '.join(marks)}]" if marks else ""
+    return f"{who}{clean(hit.text, _TEXT)}{mark}"
+
+
+def _why(hit: Hit) -> str:
+    return "; ".join(
+        f"{reason.signal} #{reason.rank}" + (f" ({clean(', '.join(reason.words), 60)})" if reason.words else "")
+        for reason in hit.why
+    )
+
+
+def _say_summaries(found: Recall) -> None:
+    rows = [(*_when(hit), _window(hit), *_where(hit), hit.id) for hit in found.hits]
+    table(("when", "kind", "text", "session, or made of", "id"), rows, wide=2)
+    rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
+    click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
+    for name in found.degraded:
+        click.echo(f"degraded: {name} could not be asked; there may be more", err=True)
+
+
+def _when(hit: Hit) -> tuple[str, str]:
+    if hit.kind == "rollup":
+        return clean(str(hit.metadata.get("period", ""))), clean(str(hit.metadata.get("level", hit.kind)))
+    return f"{hit.event_time:%Y-%m-%d %H:%M}", hit.kind
+
+
+def _where(hit: Hit) -> tuple[str]:
+    """The session of a window; what a roll-up was made of."""
+    return ("\n".join(hit.sources) if hit.kind == "rollup" else clean(hit.session or ""),)
+
+
+def _window(hit: Hit) -> str:
+    return clean(hit.text, _TEXT if hit.kind == "raw" else None)
+
+
+def _say_changes(changes: tuple[Change, ...], _: Arguments) -> None:
+    for change in changes:
+        _say_change(change)
+
+
+def _say_change(change: Change) -> None:
+    by = change.by.origin if change.by.name is None else f"{change.by.origin} {change.by.name}"
+    undone = f" · undone by {change.undone_by}" if change.undone_by else ""
+    click.echo(f"{change.at:%Y-%m-%d %H:%M:%S} {change.verb}: {clean(change.reason)} · by {by} · {change.id}{undone}")
+    reasons = change.detail.get("why", {})
+    for effect in change.effects:
+        before, after = _brief(effect.before), _brief(effect.after)
+        said = effect.after.sources if effect.after is not None and effect.before is None else ()
+        why = reasons.get(effect.memory_id)
+        more = f" · {clean(why)}" if why else ""
+        more += f" · from {', '.join(said[:_SOURCES])}{', …' if len(said) > _SOURCES else ''}" if said else ""
+        click.echo(f"  {effect.memory_id} rev {effect.rev_before} -> {effect.rev_after}: {before} -> {after}{more}")
+
+
+def _brief(memory: Memory | None) -> str:
+    if memory is None:
+        return "—"
+    held: str = memory.state
+    if memory.kind == "fact":
+        since, until = (None if at is None else f"{at:%Y-%m-%d %H:%M}" for at in (memory.valid_from, memory.valid_to))
+        held += f", since {since}" if until is None else f", {since} to {until}"
+    return f"{clean(memory.text, 80)} [{held}]"
+
+
+def _say_page(page: Page, _: Arguments) -> None:
+    rows = [
+        (memory.kind, memory.state, f"{memory.valid_from:%Y-%m-%d}", clean(memory.text, _TEXT), memory.id)
+        for memory in page.items
+    ]
+    table(("kind", "state", "since", "text", "id"), rows, wide=3)
+    if page.cursor is not None:
+        click.echo(f"more with --cursor {page.cursor}", err=True)
+
+
+def _say_messages(messages: tuple[Message, ...] | Message, arguments: Arguments) -> None:
+    if isinstance(messages, Message):
+        _say_fields(messages, arguments)
+        return
+    rows = [(str(m.seq), f"{m.event_time:%Y-%m-%d %H:%M}", m.role, clean(m.text, _TEXT), m.id) for m in messages]
+    table(("#", "when", "role", "text", "id"), rows, wide=3)
+
+
+_BY_TYPE: Mapping[type, Callable[[Any, Arguments], None]] = {
+    Change: _say_changes,
+    Message: _say_messages,
+    Page: _say_page,
+    Recall: _say_recall,
+}
+"""How an answer of a type is printed, or a list of such; every other is printed field by field."""

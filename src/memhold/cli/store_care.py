@@ -1,0 +1,276 @@
+"""Commands that look after the store: status, usage, doctor, residue, reindex, backup, restore, migrate."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memhold._version import __version__
+from memhold.cli.declared_commands import by_hand
+from memhold.cli.options import CommonOptions, command, need_store, opened
+from memhold.cli.output import clean, progress, table
+from memhold.values.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from memhold.ports.maintenance import Finding
+    from memhold.ports.models import Tally
+    from memhold.values.answers import OpenSuspicion, Residue, Status
+
+__all__ = [
+    "backup_command",
+    "doctor_command",
+    "migrate_command",
+    "reindex_command",
+    "residue_command",
+    "restore_command",
+    "status_command",
+    "usage_command",
+]
+
+
+@command(
+    "backup",
+    example="memhold backup /backups/2026-01-31 --db memory.db",
+    resume="A backup is whole or is not there: look, and run it again for a new folder.",
+)
+@click.argument("folder", type=click.Path())
+def backup_command(common: CommonOptions, folder: str) -> None:
+    """Copy the store while others write.
+
+    FOLDER must be new. It appears when the copy was written, read back and compared with its manifest.
+    """
+    with opened(common) as (mem, _), progress(common, "backup") as bar:
+        manifest = mem.admin.backup(folder, progress=bar)
+    counts = f"{manifest.counts['message']} messages, {manifest.counts['memory']} revisions of memories"
+    common.show(manifest, lambda: click.echo(f"wrote and verified {folder}: {manifest.bytes:,} bytes, {counts}"))
+
+
+@command(
+    "restore",
+    example="memhold restore /backups/2026-01-31 --db memory.db --force",
+    resume="Run it again: the store is the old one or the new one, never half of each.",
+)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--force", is_flag=True, help="Put it in the place of a store that is there.")
+def restore_command(common: CommonOptions, folder: str, *, force: bool) -> None:
+    """Put a backup in the store's place.
+
+    All or nothing: a damaged backup is refused and changes nothing. What was forgotten since stays forgotten.
+    """
+    from memhold.faces.python.open import Memhold
+
+    done = Memhold.restore(folder, common.db, force=force)
+    again = f"; {done.forgotten} items forgotten since were forgotten again" if done.forgotten else ""
+    common.show(
+        done, lambda: click.echo(f"restored {done.target} as of {done.manifest.created_at:%Y-%m-%d %H:%M} UTC{again}")
+    )
+
+
+@command(
+    "migrate",
+    example="memhold migrate memory.db postgresql://memhold@db.example/memory",
+    resume="Run it again: it goes on with the scopes that are not there yet.",
+)
+@click.argument("source", metavar="SOURCE")
+@click.argument("target", metavar="TARGET")
+def migrate_command(common: CommonOptions, source: str, target: str) -> None:
+    """Copy a whole store to another place.
+
+    SOURCE and TARGET are files or PostgreSQL databases. Copies what differs, so it may be interrupted and run again;
+    run it a last time when nobody writes to SOURCE. Exit code 1 where some scopes changed meanwhile and differ still.
+    """
+    import asyncio
+
+    from memhold.wiring.migrate import migrate
+
+    with progress(common, "migrate") as bar:
+        done = asyncio.run(migrate(source, target, progress=bar))
+    said = f"{done.copied} of {done.scopes} scopes copied, {done.rows} rows; {done.total} rows in all, {done.checksum}"
+    said += f"; {done.tokens} access tokens" if done.tokens else ""
+    behind = f"; {done.behind} scopes changed meanwhile: run it again" if done.behind else ""
+    common.show(done, lambda: click.echo(said + behind))
+    if done.behind:
+        raise click.exceptions.Exit(1)
+
+
+@command("doctor", example="memhold doctor --db memory.db")
+def doctor_command(common: CommonOptions) -> None:
+    """Look for damage, and say what to do.
+
+    Files and their modes, disk room, pages, keys, orphans, the ledger, the clock, every words index and the table of
+    due work. Changes nothing. Exit code 1 where something is wrong.
+    """
+    from memhold.wiring import examine_file
+    from memhold.wiring.postgres import shown
+
+    need_store(common)
+    found = examine_file(common.db)
+    if not any(finding.check in {"integrity", "open", "versions"} and finding.severity == "wrong" for finding in found):
+        with opened(common) as (mem, _), progress(common, "doctor") as bar:
+            # Opening may have mended something (the ledger): what was found before counts too.
+            later = mem.admin.doctor(progress=bar)
+        found = (*found, *(finding for finding in later if finding not in found))
+    wrong = any(finding.severity == "wrong" for finding in found)
+    answer = {"store": shown(common.db), "ok": not wrong, "versions": _versions(), "findings": found}
+    common.show(answer, lambda: _say_findings(common, found))
+    if wrong:
+        raise click.exceptions.Exit(1)
+
+
+def _versions() -> dict[str, str]:
+    import apsw
+
+    return {"memhold": __version__, "sqlite": apsw.sqlite_lib_version(), "python": sys.version.split()[0]}
+
+
+def _say_findings(common: CommonOptions, found: tuple[Finding, ...]) -> None:
+    versions = " · ".join(f"{name} {version}" for name, version in _versions().items())
+    from memhold.wiring.postgres import shown
+
+    click.echo(f"{shown(common.db)} · {versions}")
+    for finding in found:
+        mark = click.style(finding.severity, fg="red" if finding.severity == "wrong" else "yellow")
+        where = f" ({clean(finding.where)})" if finding.where else ""
+        click.echo(f"{mark} {finding.check}: {clean(finding.what)}{where}")
+        click.echo(f"  what to do: {clean(finding.advice)}")
+    if not found:
+        click.echo("nothing is wrong")
+
+
+@command("usage", example="memhold usage --db memory.db")
+def usage_command(common: CommonOptions) -> None:
+    """Show what each namespace holds.
+
+    Counts and bytes, of the whole store.
+    """
+    with opened(common) as (mem, _):
+        found = mem.admin.usage()
+    names = ("namespace", "users", "sessions", "messages", "memories", "changes", "bytes")
+    rows = [tuple(str(getattr(usage, name)) for name in names) for usage in found]
+    common.show({"usage": found}, lambda: table(names, rows, wide=len(names) - 1))
+
+
+@command(
+    "reindex",
+    example="memhold reindex --db memory.db",
+    resume="Run it again: each scope has its old or its new index.",
+)
+@click.option(
+    "--to", "embedding", metavar="EMBEDDING", help="Make vectors of this embedding (builtin, a directory, an entry)."
+)
+def reindex_command(common: CommonOptions, embedding: str | None) -> None:
+    """Build derived indexes anew.
+
+    The words index and the table of due work of every scope, one transaction each; others may go on writing. With --to
+    the vectors instead: those of another embedding are made beside the ones that are there, and take their place once
+    every scope has them. Until then recall goes on with the old ones; interrupted, it goes on where it was.
+    """
+    if embedding is not None:
+        _reembed(common, embedding)
+        return
+    with opened(common) as (mem, _), progress(common, "reindex") as bar:
+        done = mem.admin.reindex(progress=bar)
+    due = f", {done.due_added} pieces of work made due" if done.due_added else ""
+    common.show(
+        done, lambda: click.echo(f"indexed {done.documents} messages and memories of {done.scopes} scopes{due}")
+    )
+
+
+_LOOK_SECONDS = 5.0
+_STILL = 3
+"""Rounds without a new vector after which the command ends: the last two only make the vectors current."""
+
+
+def _reembed(common: CommonOptions, embedding: str) -> None:
+    with opened(common, embedding=embedding) as (mem, _):
+        if mem.admin.reembed() is None:
+            why = "'none' makes no vectors" if embedding == "none" else "those of another embedding are being made"
+            raise InvalidInput(f"{why}; nothing was begun", embedding=embedding)
+        done, still = mem.admin.vectors(), 0
+        with progress(common, "vectors") as bar:
+            while done is not None and (done.state == "building" or done.documents < done.of) and still < _STILL:
+                mem.settle(timeout=_LOOK_SECONDS)
+                before, done = done, mem.admin.vectors()
+                still = still + 1 if done is None or done.documents == before.documents else 0
+                if done is not None:
+                    bar(done.documents, done.of)
+    if done is None:
+        common.show({"documents": 0}, lambda: click.echo("there is nothing to make vectors of"))
+        return
+    said = f"{done.documents} of {done.of} messages and memories have vectors of {done.fingerprint}, {done.state}"
+    common.show(done, lambda: click.echo(said))
+    if done.state == "building" or done.documents < done.of:
+        click.echo("it is not finished: run it again to go on; recall goes on with the old vectors", err=True)
+        raise click.exceptions.Exit(1)
+    click.echo(f"open the store with embedding={embedding!r} from now on (MEMHOLD_EMBEDDING)", err=True)
+
+
+@by_hand("status")
+def status_command(common: CommonOptions, given: dict[str, Any]) -> None:
+    """Show what a scope holds and what is due.
+
+    Counts of messages, sessions and memories, and the work that is still to be done for them.
+    """
+    with opened(common) as (store, scope):
+        found = scope.status(**given)
+        to_settle = scope.suspicions() if found.open_suspicions else ()
+        used = store.admin.model_usage()
+    # Models are used for the whole store, so their line is not the scope's.
+    from memhold.values.jsonable import to_jsonable
+
+    answer = {**to_jsonable(found), "models": _models_used(used), "suspicions": to_settle}
+    common.show(answer, lambda: _say_status(found, used, to_settle))
+
+
+def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
+    counts = {name: sum(getattr(one, name) for one in used) for name in ("calls", "answered", "retries", "unpriced")}
+    tokens = sum(one.input_tokens + one.output_tokens for one in used)
+    return {**counts, "tokens": tokens, "usd": round(sum(one.usd for one in used), 9)}
+
+
+def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSuspicion, ...]) -> None:
+    click.echo(f"messages: {found.messages} in {found.sessions} sessions")
+    for name, counts in (("memories", found.memories), ("tiers", found.tiers), ("states", found.states)):
+        click.echo(f"{name}: {_counted(counts)}")
+    click.echo(f"raw, not consolidated yet: {found.raw}")
+    click.echo(f"due: {_counted(found.due)}")
+    if found.last_error is not None:
+        click.echo(f"last error: {clean(found.last_error)}")
+    if to_settle:
+        from memhold.cli.suspicions import suspicion_line
+
+        click.echo(f"to settle: {len(to_settle)} (memhold suspicions)")
+        for one in to_settle:
+            click.echo(f"  {suspicion_line(one)}")
+    spent = _models_used(used)
+    unpriced = f" and {spent['unpriced']} calls without a price" if spent["unpriced"] else ""
+    failed = spent["calls"] - spent["answered"]
+    click.echo(f"models, whole store: {spent['calls']} calls, {failed} failed, {spent['usd']:.4f} USD{unpriced}")
+    click.echo(f"store: {found.store}, schema {found.schema}")
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "none"
+
+
+@by_hand("residue", takes=("text",))
+def residue_command(common: CommonOptions, given: dict[str, Any]) -> None:
+    """Look for a text's bytes in the store's files.
+
+    After a forget this is the proof that nothing is left. Exit code 1 where something is found.
+    """
+    with opened(common) as (_, scope):
+        found = scope.residue(**given)
+    common.show(found, lambda: _say_residue(found))
+    if found.found:
+        raise click.exceptions.Exit(1)
+
+
+def _say_residue(residue: Residue) -> None:
+    for name, count in residue.found.items():
+        click.echo(f"{name}: {count} times")
+    if not residue.found:
+        click.echo(f"nowhere in {residue.files} files ({residue.bytes:,} bytes)")

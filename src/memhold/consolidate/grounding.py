@@ -1,0 +1,505 @@
+"""What of a model's reply the lines of the window say: said, only inferred, or nothing that stands there. Pure.
+
+Words alone cannot tell a fair paraphrase from an invention, so hard details decide: numbers and units, names, dates,
+polarity, and about whom it is. What has one that no line has is left out. The rest is `said` where its content words
+stand in lines, else `inferred`, which needs a line of the user's that it cites. What was shown beside the lines (known
+facts, recalled text) is no source. See docs/decisions/grounding.md.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from memhold.consolidate.contract import Draft, Learned, LeftOut, Noted, Standing
+from memhold.consolidate.entry import scripts
+from memhold.ports.models import Rejected
+from memhold.text.details import Detail, content_terms, details, holds
+from memhold.text.negation import negates
+from memhold.text.quantities import Quantity, quantities
+from memhold.text.times import calendar_names
+from memhold.text.when import Days, days_of, named_days
+
+# ruff: noqa: RUF001 - signs of every script end clauses and sentences
+
+__all__ = ["Claim", "Finding", "Line", "find", "ground", "poor"]
+
+SAID: Final = 0.7
+"""The share of a statement's content words that stand in its lines from which on it is said."""
+SAID_VALUE: Final = 0.8
+"""The same of a fact's value, which keeps the words in which it was said."""
+SAID_GRAMS: Final = 0.5
+"""The same in scripts without spaces, where a particle changes two grams of three."""
+MOST_CITED: Final = 12
+"""Most lines that are cited anew for one statement."""
+_ROLES: Final = frozenset({"user", "assistant", "tool", "system"})
+_CLAUSE = re.compile(
+    r"(?<=[.!?;:…])\s+|[。！？；、，]|,(?!\d)|\s[-–—]\s|\n+"
+    r"|\s(?:and|but|although|though|whereas|because|since|when|while|which|who|so|und|aber|sondern|obwohl|weil|wenn|dass"
+    r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|ma|perché|mas|и|но|а|потому|когда)\s",
+    re.IGNORECASE,
+)
+"""Where one statement of a line ends and another begins, in the languages whose conjunctions are known."""
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？])|\n+")
+_AGAINST = re.compile(
+    r"(?i)\b(?:dislike|hate|avoid|allerg|intoleran|refus|against|stop|quit|former|ex-|no longer|least|end|gave up|fear|"
+    r"cancel|reject|declin|abneig|hass|vermeid|ohne|gegen|déteste|évite|refus|odia|evita|rechaz|contra)"
+    r"|싫|못|알레르기|거부|嫌|苦手|アレルギー|讨厌|過敏|过敏|避"
+)
+"""Words that say no without a word of denial: what they are said of may stand in a clause that denies."""
+_KIN = re.compile(
+    r"(?i)\b(?:my|our|mein(?:e[nmrs]?)?|unser(?:e[nmrs]?)?|mon|ma|mes|notre|mi|mis|mia|mio|minha|meu)\s+(?:\w+\s+)?"
+    r"(?P<kin>sister|brother|mother|mum|mom|father|dad|wife|husband|partner|girlfriend|boyfriend|son|daughter|friend|cousin|"
+    r"aunt|uncle|niece|nephew|grand\w+|boss|manager|colleague|coworker|neighbou?r|roommate|flatmate|"
+    r"schwester|bruder|mutter|vater|frau|mann|sohn|tochter|freund(?:in)?|kolleg(?:e|in)|chef(?:in)?|nachbar(?:in)?|"
+    r"sœur|frère|mère|père|femme|mari|fils|fille|ami|amie|collègue|voisin|voisine|"
+    r"hermana|hermano|madre|padre|mujer|esposa|marido|hijo|hija|amigo|amiga|jefe|vecino|sorella|fratello|moglie|irmã|irmão)\b"
+)
+"""Somebody else of whom the user speaks: what is said of them is not said of the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the window as the model saw it. `own`: the user speaks; `speaker`: their name, if given."""
+
+    place: int
+    text: str
+    at: datetime
+    own: bool = True
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What is checked: `core` must stand in the lines, `about` is whom it is of (empty: the user), `frame` names it."""
+
+    core: str
+    frame: str = ""
+    about: str = ""
+    value: bool = False
+    cited: tuple[int, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """All that it says."""
+        return " ".join(part for part in (self.about, self.frame, self.core) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """How a claim stands: None where it is left out, for `reason`; else on which lines."""
+
+    standing: Standing | None
+    places: tuple[int, ...] = ()
+    reason: str = ""
+
+
+def ground(draft: Draft, lines: Sequence[Line]) -> Draft | Rejected:
+    """The draft with only what the lines say, each on the lines that say it.
+
+    What was left out stands in `left_out`. Of an entry, sentences are left out; where none is left and facts or notes
+    are, it becomes quotations of the user's first and last line. Rejected where nothing is left, or where more was left
+    out than kept.
+    """
+    if draft.nothing is not None:
+        return draft
+    left: list[LeftOut] = []
+    facts = _kept_facts(draft.facts, lines, left)
+    notes = _kept_notes(draft.notes, lines, left)
+    kept, total = _kept_sentences(draft.entry, lines, left)
+    entry = _entry(draft.entry, kept, total)
+    remaining = len(facts) + len(notes) + len(kept)
+    if not remaining or (not kept and not facts and not notes):
+        return Rejected(reason="nothing of it stands in a line of the window")
+    if not entry:
+        entry = _quoted_entry(lines)
+    return replace(draft, entry=entry, facts=facts, notes=notes, left_out=(*draft.left_out, *left))
+
+
+def poor(draft: Draft) -> bool:
+    """Whether more than half of a reply was left out: another model may do better."""
+    kept = len(draft.facts) + len(draft.notes) + (len(_sentences(draft.entry)) if draft.nothing is None else 1)
+    return len(draft.left_out) > kept
+
+
+# ------------------------------------------------------------------------------------------------ items
+
+
+def _kept_facts(facts: Iterable[Learned], lines: Sequence[Line], left: list[LeftOut]) -> tuple[Learned, ...]:
+    found: list[tuple[Learned, Finding]] = []
+    for fact in facts:
+        about = "" if fact.subject == "user" else fact.subject
+        claim = Claim(core=fact.value, frame=fact.attribute, about=about, value=True, cited=fact.sources)
+        finding = _ended(fact, lines) if fact.operation == "remove" else find(claim, lines)
+        if finding.standing is None:
+            left.append(LeftOut(kind="fact", reason=finding.reason, text=_shown(fact)))
+            continue
+        holds_from = fact.holds_from if _dated(fact.holds_from, finding.places, lines) else None
+        target = fact.target
+        changed = replace(fact, sources=finding.places, standing=finding.standing, holds_from=holds_from, target=target)
+        found.append((changed, finding))
+    return tuple(fact for fact, _ in _told_apart(found, lines, left))
+
+
+def _ended(fact: Learned, lines: Sequence[Line]) -> Finding:
+    """A value that ends need not be named ("I quit"): a line of the user's that is cited is enough to look at it."""
+    own = tuple(line.place for line in lines if line.own and line.place in fact.sources)
+    return Finding(standing="said", places=fact.sources) if own else Finding(standing=None, reason="no line says it")
+
+
+def _kept_notes(notes: Iterable[Noted], lines: Sequence[Line], left: list[LeftOut]) -> tuple[Noted, ...]:
+    found: list[Noted] = []
+    for note in notes:
+        finding = find(Claim(core=note.text, cited=note.sources), lines)
+        if finding.standing is None:
+            left.append(LeftOut(kind="note", reason=finding.reason, text=note.text))
+        else:
+            found.append(replace(note, sources=finding.places, standing=finding.standing))
+    return tuple(found)
+
+
+def _told_apart(
+    found: Sequence[tuple[Learned, Finding]], lines: Sequence[Line], left: list[LeftOut]
+) -> Iterator[tuple[Learned, Finding]]:
+    """Without inferences that share no word with a line that several of them cite: such a line is cited by default."""
+    by_place = {line.place: line for line in lines}
+    bare = [
+        (fact, finding)
+        for fact, finding in found
+        if finding.standing == "inferred"
+        and not any(_share(f"{fact.attribute} {fact.value}", [by_place[place]]) for place in finding.places)
+    ]
+    often = Counter(place for _, finding in bare for place in finding.places)
+    for fact, finding in found:
+        if (fact, finding) in bare and any(often[place] > 1 for place in finding.places):
+            left.append(LeftOut(kind="fact", reason="no line says it", text=_shown(fact)))
+        else:
+            yield fact, finding
+
+
+def _kept_sentences(entry: str, lines: Sequence[Line], left: list[LeftOut]) -> tuple[list[str], int]:
+    given = _sentences(entry)
+    kept: list[str] = []
+    for sentence in given:
+        finding = find(Claim(core=sentence, cited=tuple(line.place for line in lines)), lines)
+        if finding.standing is None:
+            left.append(LeftOut(kind="sentence", reason=finding.reason, text=sentence))
+        else:
+            kept.append(sentence)
+    return kept, len(given)
+
+
+_HEAD = re.compile(r"\A\s*(?:\[[^\]]{1,40}\]\s*)+")
+
+
+def _sentences(entry: str) -> list[str]:
+    """The sentences of an entry, without the time of its window in front."""
+    return [one.strip() for one in _SENTENCE.split(_HEAD.sub("", entry)) if any(char.isalnum() for char in one)]
+
+
+def _entry(entry: str, kept: Sequence[str], total: int) -> str:
+    """The entry as it was given where all of it stands; else the sentences that do."""
+    return entry if len(kept) == total else " ".join(kept)
+
+
+QUOTED: Final = 160
+
+
+def _quoted_entry(lines: Sequence[Line]) -> str:
+    """What the user said first and last, in quotation marks: nobody's words but their own."""
+    own = [line for line in lines if line.own and line.text.strip()] or [line for line in lines if line.text.strip()]
+    texts = [" ".join(line.text.split())[:QUOTED] for line in (own[:1] if len(own) < 2 else (own[0], own[-1]))]
+    return " … ".join(f"“{text}”" for text in texts)
+
+
+def _shown(fact: Learned) -> str:
+    return f"{fact.subject} | {fact.attribute} = {fact.value}"
+
+
+def _dated(moment: datetime | None, places: Sequence[int], lines: Sequence[Line]) -> bool:
+    """Whether a line speaks of the day from which a fact is to hold, or of days to come up to it."""
+    if moment is None:
+        return True
+    days = [(line.at, one) for line in lines if line.place in places for one in days_of(line.text, line.at)]
+    return any(start <= moment < end or (start > said and said < moment < end) for said, (start, end) in days)
+
+
+# ------------------------------------------------------------------------------------------------ one claim
+
+
+def find(claim: Claim, lines: Sequence[Line]) -> Finding:
+    """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on."""
+    cited = [line for line in lines if line.place in claim.cited]
+    chosen = _on(claim, cited)
+    if _said(claim, chosen):
+        reason = _missing(claim, chosen, lines)
+        if reason is None:
+            return _found(chosen, "said")
+    others = _on(claim, lines)
+    if _said(claim, others) and _missing(claim, others, lines) is None:
+        return _found(others, "said")
+    own = [line for line in cited if line.own]
+    reason = _missing(claim, cited, lines) or (None if own else "no line says it")
+    if reason is not None:
+        return Finding(standing=None, reason=reason)
+    if claim.value and _translated(claim, cited):
+        return Finding(standing=None, reason="in another script than it was said in")
+    return Finding(standing="inferred", places=tuple(line.place for line in cited[:MOST_CITED]))
+
+
+def _found(lines: Sequence[Line], standing: Standing) -> Finding:
+    return Finding(standing=standing, places=tuple(line.place for line in lines[:MOST_CITED]))
+
+
+def _on(claim: Claim, lines: Sequence[Line]) -> list[Line]:
+    """The fewest lines that together say the most of a claim: one that says all of it is enough."""
+    wanted = _terms(claim.core)
+    if not wanted:
+        return [line for line in lines if _literally(claim.core, line.text)][:1]
+    numbers = {value for one in quantities(claim.core) for value in one.values}
+    chosen: list[Line] = []
+    left, open_numbers = set(wanted), set(numbers)
+    pool = list(lines)
+    while pool and len(chosen) < MOST_CITED:
+        best = max(pool, key=lambda line: _gain(left, open_numbers, line, claim))
+        gain = _gain(left, open_numbers, best, claim)
+        if gain[0] <= 0 and chosen:
+            break
+        if gain[0] <= 0:
+            return []
+        chosen.append(best)
+        pool.remove(best)
+        left -= _terms(best.text)
+        open_numbers -= {value for one in quantities(best.text) for value in one.values}
+        if not left and not open_numbers:
+            break
+    return sorted(chosen, key=lambda line: line.place)
+
+
+def _gain(left: set[str], numbers: set[Decimal], line: Line, claim: Claim) -> tuple[int, int, int, int]:
+    held = {value for one in quantities(line.text) for value in one.values}
+    frame = len(_terms(claim.frame) & _terms(line.text))
+    return (len(left & _terms(line.text)) + len(numbers & held), frame, int(line.own), -line.place)
+
+
+def _terms(text: str) -> frozenset[str]:
+    """Content words of a text, without the names of the roles, which no line has of itself."""
+    return frozenset(term for term in content_terms(text) if term not in _ROLES)
+
+
+def _said(claim: Claim, lines: Sequence[Line]) -> bool:
+    if not lines:
+        return False
+    wanted = _terms(claim.core)
+    if not wanted:
+        # Function words, a sign or one letter: they stand there to the letter, or nowhere.
+        return any(_literally(claim.core, line.text) for line in lines)
+    share = _share(claim.core, lines)
+    grams = sum(not term.isascii() and len(term) <= 2 for term in wanted) * 2 > len(wanted)
+    return share >= (SAID_GRAMS if grams else SAID_VALUE if claim.value else SAID)
+
+
+def _literally(wanted: str, text: str) -> bool:
+    flat = unicodedata.normalize("NFKC", " ".join(wanted.split()))
+    held = unicodedata.normalize("NFKC", " ".join(text.split()))
+    if len(flat) > 1:
+        flat, held = flat.casefold(), held.casefold()
+    edges = (r"(?<![^\W_])", r"(?![^\W_])") if flat.isascii() and flat[:1].isalnum() else ("", "")
+    pattern = f"{edges[0]}{re.escape(flat)}{edges[1]}"
+    return bool(flat) and re.search(pattern, held) is not None
+
+
+def _share(text: str, lines: Sequence[Line]) -> float:
+    wanted = _terms(text)
+    held = frozenset(term for line in lines for term in _terms(line.text))
+    numbers = {value for line in lines for one in quantities(line.text) for value in one.values}
+    spoken = {one.text.casefold() for one in quantities(text) if one.values & numbers}
+    met = sum(term in held or term in spoken for term in wanted)
+    return met / len(wanted) if wanted else 0.0
+
+
+# ------------------------------------------------------------------------------------------------ hard details
+
+
+def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str | None:
+    """The first kind of hard detail that the lines do not have, in plain words; None where they have all."""
+    if not lines:
+        return "no line says it"
+    said = [span for _, _, span in named_days(claim.core, lines[0].at)]
+    if any(not _day_stands(days, lines) for days, _, _ in named_days(claim.core, lines[0].at)):
+        return "a date that no line has"
+    if any(not _number_stands(one, lines) for one in _numbers_of(claim.core, said)):
+        return "a number that no line has"
+    if not all(_name_stands(detail, lines, window) for detail in _names_of(claim, window)):
+        return "a name that no line has"
+    if claim.about and not _about_stands(claim.about, window):
+        return "of somebody of whom no line speaks"
+    if _other_subject(claim, lines):
+        return "said of somebody else"
+    if _turned(claim, lines):
+        return "a yes for a no, or a no for a yes"
+    return None
+
+
+def _numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantity]:
+    """Numbers that are a claim: not those of a date, and no "one" in words, which is no number more often than not."""
+    plain = unicodedata.normalize("NFC", text)
+    for one in quantities(plain):
+        if any(start <= one.start < end for start, end in dates):
+            continue
+        if not (one.spelled and one.values <= _ONES):
+            yield one
+
+
+_ONES: Final = frozenset(value for one in quantities("0 1") for value in one.values)
+
+
+def _number_stands(wanted: Quantity, lines: Sequence[Line]) -> bool:
+    for line in lines:
+        for held in quantities(line.text):
+            if held.values & wanted.values and (wanted.unit is None or held.unit in {None, wanted.unit}):
+                return wanted.unit is None or held.unit == wanted.unit or wanted.unit in _COUNTED
+        for start, end in days_of(line.text, line.at):
+            if wanted.unit in {None, "year"} and wanted.values & _calendar(start, end):
+                return True
+    return False
+
+
+_COUNTED: Final = frozenset({"second", "minute", "hour", "day", "night", "week", "month", "year"})
+"""Units that a number may leave out where it is said ("I'm 34"): of money and measures none is supplied."""
+
+
+def _calendar(start: datetime, end: datetime) -> frozenset[Decimal]:
+    """The numbers in which a day, a month or a year is written."""
+    parts = [start.year]
+    if (end - start).days <= 31:
+        parts.append(start.month)
+    if (end - start).days <= 1:
+        parts.append(start.day)
+    return frozenset(value for part in parts for one in quantities(str(part)) for value in one.values)
+
+
+def _day_stands(days: Days, lines: Sequence[Line]) -> bool:
+    """Whether a line speaks of these days, or of a time within them: a claim may be less exact, never more."""
+    return any(days[0] <= start and end <= days[1] for line in lines for start, end in days_of(line.text, line.at))
+
+
+def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
+    """The names, paths and identifiers that a claim must have from a line.
+
+    A capital at the beginning of a sentence is a name where nothing in the window is that word. A value is no sentence:
+    its first capital counts, so that a conclusion in words of the model's own begins with a small letter or goes.
+    """
+    for detail in details(claim.core):
+        if detail.kind not in _HARD or detail.text.casefold() in _ROLES:
+            continue
+        if detail.sure or not _begins(detail.text, claim.core) or not _word_of(detail.text, window):
+            yield detail
+    if claim.value:
+        for match in _CAPITAL.finditer(claim.core):
+            if not _word_of(match[0], window):
+                yield Detail(kind="name", text=match[0])
+        for match in _JOINED.finditer(claim.core):
+            if not all(_word_of(piece, window) for piece in re.split(r"[\W_]+", match[0])):
+                yield Detail(kind="code", text=match[0])
+
+
+_HARD: Final = frozenset({"name", "code", "path", "address"})
+_CAPITAL = re.compile(r"(?<!\w)(?=[^\W\d_])(?:[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f])\w+")
+_JOINED = re.compile(r"\w+(?:[-_./@:]\w+)+")
+
+
+def _begins(word: str, text: str) -> bool:
+    return text.lstrip("\"'“„«([ ").startswith(word)
+
+
+def _word_of(word: str, window: Sequence[Line]) -> bool:
+    terms = content_terms(word)
+    return any(terms <= content_terms(line.text) for line in window)
+
+
+def _name_stands(detail: Detail, lines: Sequence[Line], window: Sequence[Line]) -> bool:
+    """Whether a line has a name; of a person, also as whoever speaks, and as a day of the calendar, by a date."""
+    if any(holds(line.text, detail) or _literally(detail.text, line.text) for line in lines):
+        return True
+    wanted = detail.text.casefold()
+    if any(line.speaker and wanted in line.speaker.casefold().split() for line in window):
+        return True
+    for line in lines:
+        if any(
+            wanted in calendar_names(start) for start, end in days_of(line.text, line.at) if (end - start).days <= 31
+        ):
+            return True
+    # A name may stand in the line before, of which a cited line speaks on.
+    before = {line.place - 1 for line in lines} | {line.place - 2 for line in lines}
+    return any(line.place in before and holds(line.text, detail) for line in window)
+
+
+def _about_stands(about: str, window: Sequence[Line]) -> bool:
+    terms = _terms(about)
+    if not terms or any(line.speaker and about.casefold() in line.speaker.casefold() for line in window):
+        return True
+    held = frozenset(term for line in window for term in content_terms(line.text))
+    return bool(terms & held)
+
+
+def _other_subject(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether something that is told of the user is said of somebody of theirs in the only clause that says it."""
+    if claim.about or (not claim.value and not re.match(r"(?i)\W*(?:the )?user\b", claim.core)):
+        return False
+    value = claim.core if claim.value else re.sub(r"(?i)\A\W*(?:the )?user\b(?:'s|’s)?", "", claim.core)
+    if _KIN.search(claim.whole) or not _terms(value):
+        return False
+    clauses = [(line, clause) for line, clause in _clauses(lines) if _overlap(value, clause) >= SAID]
+    named = [found for _, clause in clauses if (found := _KIN.search(clause))]
+    if not clauses or len(named) < len(clauses):
+        return False
+    return not any(found["kin"].casefold() in claim.whole.casefold() for found in named)
+
+
+def _turned(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether the claim says yes of what its lines only deny, or no of what none denies."""
+    within = " ".join(line.text for line in lines)
+    names = frozenset(term for detail in details(within) if detail.kind == "name" for term in _terms(detail.text))
+    wanted = _terms(claim.core) - names or _terms(claim.core)
+    near = [(clause, wanted & _terms(clause)) for _, clause in _clauses(lines)]
+    near = [(clause, shared) for clause, shared in near if shared]
+    if negates(claim.whole, within):
+        own = {word.casefold() for word in _AGAINST.findall(claim.whole)}
+        told = [clause for clause, _ in near] or [line.text for line in lines]
+        return not any(
+            negates(one, within) or any(word.casefold() not in own for word in _AGAINST.findall(one)) for one in told
+        )
+    if _AGAINST.search(claim.whole) is not None:
+        return False
+    affirmed = {term for clause, shared in near if not negates(clause, within) for term in shared}
+    denied = {
+        term
+        for clause, shared in near
+        if negates(clause, within) and clause.rstrip()[-1:] not in "?？"
+        for term in shared
+    } - affirmed
+    return len(denied) * 3 >= max(1, len(wanted)) and bool(denied)
+
+
+def _clauses(lines: Sequence[Line]) -> list[tuple[Line, str]]:
+    return [
+        (line, clause) for line in lines for clause in _CLAUSE.split(line.text[:20_000]) if clause and clause.strip()
+    ]
+
+
+def _overlap(text: str, clause: str) -> float:
+    wanted = _terms(text)
+    return len(wanted & _terms(clause)) / len(wanted) if wanted else float(_literally(text, clause))
+
+
+def _translated(claim: Claim, lines: Sequence[Line]) -> bool:
+    """Whether a value is in a script in which the lines say nothing."""
+    wanted, held = scripts([claim.core]), scripts(line.text for line in lines)
+    return bool(wanted) and not any(held[script] for script in wanted)

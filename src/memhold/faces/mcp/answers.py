@@ -1,0 +1,263 @@
+"""What a tool answers, as the text that a model reads: a few words of ours, and recalled text in a fence."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memhold.context.answer import Context
+from memhold.recall.confidence import THRESHOLD
+from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status
+from memhold.values.jsonable import iso, to_jsonable
+from memhold.values.records import Change, Memory
+
+if TYPE_CHECKING:
+    from memhold.verbs.scope import AsyncScope
+
+__all__ = ["Answer", "Recalled", "answer_of", "entry", "memory_entry", "told", "wire_text"]
+
+SHOWN_CHARS = 4_000
+"""Longest text of one item in an answer, in characters; the rest is a resource away."""
+SHOWN_CHANGES = 50
+"""Most changes of a history that are shown, the newest ones."""
+SHOWN_IDS = 50
+_HALF = re.compile("[\ud800-\udfff]")
+_ID = re.compile(r"\b(?:mem|msg)_[0-9a-z_]+")
+_SAID = {
+    "end_session": "Ended; what was said is kept and searchable, and the next message begins anew.",
+    "remember": "Remembered",
+    "correct": "Corrected",
+}
+"""What became of a call, by the verb; "Done" is said of others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """Recalled lines for a fence, and the ids that they show."""
+
+    ids: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is said, and what of the memory is shown below it."""
+
+    said: str = ""
+    recalled: Recalled | None = None
+
+
+async def told(scope: AsyncScope, answer: Answer) -> str:
+    """The answer as one text, with what was recalled in a fence of the scope's store."""
+    if answer.recalled is None:
+        return wire_text(answer.said)
+    lines = [wire_text(line) for line in answer.recalled.lines]
+    shown = await scope.fence(answer.recalled.ids, lines)
+    return "\n".join(part for part in (wire_text(answer.said), shown) if part)
+
+
+def wire_text(text: str) -> str:
+    """Text that UTF-8 can carry: half a surrogate pair becomes U+FFFD."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
+
+
+def answer_of(verb: str, given: Mapping[str, Any], answer: Any) -> Answer:
+    """What a verb that was called with these arguments gave; of a kind that is not known here, all of it as JSON."""
+    match answer:
+        case Receipt():
+            return Answer(said=_receipt(verb, answer))
+        case Remembered():
+            return Answer(said=_remembered(verb, answer))
+        case Erasure():
+            return Answer(said=_erasure(answer))
+        case Recall():
+            return _recall(answer, asked=bool(str(given.get("query") or "").strip()))
+        case Context():
+            return Answer(said=_context(answer))
+        case Status():
+            return Answer(said=_status(answer))
+        case tuple() if answer and all(isinstance(one, Change) for one in answer):
+            return _history(str(given.get("item_id", "")), answer)
+        case _:
+            return _anything(answer)
+
+
+def _anything(answer: Any) -> Answer:
+    items = answer if isinstance(answer, tuple | list) else (answer,)
+    lines = tuple(json.dumps(to_jsonable(one), ensure_ascii=False) for one in items)
+    if not lines:
+        return Answer(said="There is nothing.")
+    ids = tuple(dict.fromkeys(found for line in lines for found in _ID.findall(line)))
+    return Answer(recalled=Recalled(ids=ids, lines=lines))
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: "1 message", "2 messages", "2 memories"."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"
+
+
+# ------------------------------------------------------------------------------------------------ entries
+
+
+def entry(item: str, about: Iterable[str], text: str, *, most: int | None = SHOWN_CHARS) -> str:
+    """One entry of a fence: id, what is to be said of it, and its text, cut at `most` characters.
+
+    Further lines of a text are set in, so that none of them can stand for an entry of its own.
+    """
+    if most is not None and len(text) > most:
+        text = f"{text[:most]}… ({len(text) - most:,} more characters: read memhold://items/{item})"
+    body = text.replace("\r", "").replace("\n", "\n    ")
+    return f"{item} ({', '.join(about)}) {body}"
+
+
+def memory_entry(memory: Memory) -> str:
+    """A memory as one entry of a fence: id, kind, day, what is special about it, text."""
+    about = [memory.kind, _day(memory.event_time)]
+    about += [] if memory.state == "active" else [memory.state]
+    about += ["pinned"] if memory.pinned else []
+    return entry(memory.id, about, memory.text)
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
+
+
+# ------------------------------------------------------------------------------------------------ writing
+
+
+def _again(receipt: Receipt) -> str | None:
+    if receipt.forgotten:
+        return "This was written before with the same key, and forgotten since; nothing was written now."
+    if receipt.replayed:
+        return f"This was written before with the same key ({' '.join(receipt.ids)}); nothing was written twice."
+    return None
+
+
+def _redacted(receipt: Receipt) -> str:
+    return f" {counted(receipt.redacted, 'secret')} in it was left out." if receipt.redacted else ""
+
+
+def _receipt(verb: str, receipt: Receipt) -> str:
+    return _again(receipt) or f"{_SAID.get(verb) or _saved(receipt)}{_redacted(receipt)}"
+
+
+def _saved(receipt: Receipt) -> str:
+    if not receipt.ids:
+        return "Done."
+    by_meaning = "and never by meaning" if receipt.visibility.meaning is False else "by meaning a little later"
+    return f"Saved as {' '.join(receipt.ids)}; found by words and by recency at once, {by_meaning}."
+
+
+def _remembered(verb: str, remembered: Remembered) -> str:
+    receipt, memory = remembered.receipt, remembered.memory
+    if again := _again(receipt):
+        return again
+    if memory is None:
+        return "There was no such value; nothing was changed."
+    change = f" Change {receipt.change_ids[-1]}." if receipt.change_ids else ""
+    done = _SAID.get(verb, "Done:")
+    return (
+        f"{done} the {memory.kind} as {memory.id} (revision {memory.rev}, {memory.state}).{change}{_redacted(receipt)}"
+    )
+
+
+def _erasure(done: Erasure) -> str:
+    items = f"{counted(len(done.messages), 'message')} and {counted(len(done.memories), 'memory')}"
+    if done.replayed:
+        return f"This was forgotten before with the same key: {items}."
+    if done.dry_run:
+        listed = " ".join((*done.memories[:SHOWN_IDS], *done.messages[:SHOWN_IDS]))
+        return f"This would forget {items}: {listed or 'nothing'}. Nothing was changed."
+    if not (done.messages or done.memories or done.hidden):
+        return "Nothing matched; nothing was forgotten."
+    if not done.hard:
+        return f"Hid {counted(len(done.hidden), 'item')}: no answer shows them. Change {done.change_id} can be undone."
+    gone = "Their bytes are gone from the store." if done.erased else "Their bytes are being erased behind this answer."
+    return f"Forgot {items}; no answer shows them again. {gone}"
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def _recall(found: Recall, *, asked: bool) -> Answer:
+    late = [f"Could not look by {' and '.join(found.degraded)}: there may be more than this."] if found.degraded else []
+    if not found.hits:
+        return Answer(said=" ".join(["Nothing matches." if asked else "There is nothing here yet.", *late]))
+    doubted = found.confidence is not None and found.confidence < THRESHOLD
+    notes = ["None of these matches well: probably nothing relevant is known."] if doubted else []
+    notes += late
+    if found.cursor is not None:
+        notes.append(f"{found.total:,} matched; for more ask the same with cursor {found.cursor}")
+    lines = tuple(entry(hit.id, _about(hit), hit.text) for hit in found.hits)
+    recalled = Recalled(ids=tuple(hit.id for hit in found.hits), lines=lines)
+    return Answer(said="\n".join(notes), recalled=recalled)
+
+
+def _about(hit: Hit) -> list[str]:
+    about = [hit.kind, *([hit.role] if hit.role else []), _day(hit.event_time)]
+    about += [] if hit.state == "active" else [hit.state]
+    about += ["pinned"] if hit.pinned else []
+    about += [f"said before {hit.superseded_by}, which says otherwise"] if hit.superseded_by else []
+    about += ["says something that no longer holds"] if hit.outdated and not hit.superseded_by else []
+    return about
+
+
+def _context(found: Context) -> str:
+    late = [f"Could not be asked in time: {', '.join(found.degraded)}."] if found.degraded else []
+    return "\n\n".join([*late, found.as_text() or "Nothing was said yet, and nothing is known."])
+
+
+def _history(item: str, changes: Sequence[Change]) -> Answer:
+    """Every change that touched an item, oldest first; the newest ones where there are many."""
+    kept = changes[-SHOWN_CHANGES:]
+    older = len(changes) - len(kept)
+    ids = dict.fromkeys([item, *(effect.memory_id for change in kept for effect in change.effects)])
+    recalled = Recalled(ids=tuple(ids), lines=tuple(_change(change) for change in kept))
+    return Answer(said=f"{counted(older, 'older change')} left out." if older else "", recalled=recalled)
+
+
+def _change(change: Change) -> str:
+    undone = f", undone by {change.undone_by}" if change.undone_by else ""
+    parts = []
+    for effect in change.effects[:50]:
+        before, after = effect.before, effect.after
+        if before is not None and after is not None and before.state != after.state:
+            parts.append(f"{effect.memory_id} {before.state} -> {after.state}: {_cut(after)}")
+        elif after is not None:
+            until = f" until {_day(after.valid_to)}" if after.valid_to else ""
+            parts.append(f"{effect.memory_id} {after.state}, from {_day(after.valid_from)}{until}: {_cut(after)}")
+        else:
+            parts.append(f"{effect.memory_id} (content gone)")
+    about = [change.verb, f"{change.at:%Y-%m-%d %H:%M}", f"by {change.by.origin}{undone}"]
+    return entry(change.id, about, "; ".join(parts) or change.reason, most=None)
+
+
+def _cut(memory: Memory) -> str:
+    text = memory.text
+    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}… (read memhold://items/{memory.id})"
+
+
+def _status(found: Status) -> str:
+    kinds = ", ".join(counted(count, kind) for kind, count in sorted(found.memories.items())) or "no memories"
+    lines = [f"{counted(found.messages, 'message')} in {counted(found.sessions, 'session')}; {kinds}."]
+    if found.pending:
+        lines.append(f"{counted(found.pending, 'message')} wait to be consolidated; they are searchable meanwhile.")
+    if found.raw:
+        lines.append(f"{counted(found.raw, 'window')} stand as raw text until a model reads them.")
+    if found.due:
+        since = "" if found.oldest_due_at is None else f" since {iso(found.oldest_due_at)}"
+        lines.append(f"Work that is due{since}: {', '.join(f'{n} {kind}' for kind, n in found.due.items())}.")
+    resting = [name for name, state in found.models.items() if state != "closed"]
+    if resting:
+        lines.append(f"Models that do not answer: {', '.join(resting)}. Saving and recalling go on without them.")
+    if found.last_error:
+        lines.append(f"Last error of that work: {found.last_error}.")
+    if found.open_suspicions:
+        lines.append(f"{counted(found.open_suspicions, 'suspicion')} for a person to settle (memhold suspicions list).")
+    return "\n".join(lines)

@@ -1,0 +1,267 @@
+"""Routes written by hand: items by path, pages of messages, forgetting by path, and work that waits for models."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import Header, Query, Request, Response
+from pydantic import BaseModel
+
+from memhold._version import __version__
+from memhold.faces.rest.frame import (
+    IdempotencyKey,
+    IfMatch,
+    Routes,
+    etag,
+    given_key,
+    given_rev,
+    json_response,
+    scope_for,
+)
+from memhold.faces.rest.verb_routes import arguments_of
+from memhold.history.forget import Sources
+from memhold.values.answers import Compacted, Consolidated, Erasure
+from memhold.values.errors import NotFound, RevisionConflict, WrongKind
+from memhold.values.principal import principal_of
+from memhold.values.records import Change, Memory, Message
+from memhold.verbs.declaration import verbs_of
+from memhold.verbs.local_scope import MAX_MESSAGES
+from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncStore
+
+__all__ = ["LONGEST_WAIT", "item_routes"]
+
+LONGEST_WAIT = 45.0
+"""How many seconds an answer may wait for work that is done behind it: less than any proxy does."""
+
+_PAGE = 100
+_PAGE_CHARS = 16_000_000
+"""A page of messages ends behind this many characters, however many were asked for: what memory holds at once."""
+_TAGGED: dict[int | str, dict[str, Any]] = {
+    200: {"headers": {"ETag": {"schema": {"type": "string"}, "description": "The memory's revision."}}}
+}
+
+
+class MessagePage(BaseModel):
+    """Messages of a session, oldest first; pass `cursor` as `after` for the next page (null after the last)."""
+
+    items: list[Message]
+    cursor: int | None
+
+
+class Text(BaseModel):
+    """Part of a message's text."""
+
+    text: str
+
+
+class WhoAsks(BaseModel):
+    """Whose memory the caller's token is bound to, and what it may do there."""
+
+    namespace: str
+    user: str | None
+    agent: str | None
+    rights: list[str]
+    memhold: str
+
+
+def item_routes(routes: Routes, memhold: AsyncStore) -> None:
+    """The routes of `/v1` that do not follow from a declaration."""
+    _messages(routes.tagged("messages"), memhold)
+    _memory(routes.tagged("memories"), memhold)
+    _forgetting(routes, memhold)
+    _waiting(routes, memhold)
+    _about(routes.tagged("recall"))
+
+
+def _messages(routes: Routes, memhold: AsyncStore) -> None:
+    listing = verbs_of(AsyncScope)["messages"]
+    assert listing.http is not None  # noqa: S101 - declared
+
+    async def messages(request: Request) -> Response:
+        # A page may be shorter than asked for, where messages are long.
+        scope = scope_for(memhold, request, "read", request.query_params.get("session"))
+        given = {"after": 0, "limit": 1000, **await arguments_of(listing, request)}
+        found = list(await scope.messages(**{**given, "limit": _least(given["limit"])}))
+        chars = sum(len(message.text) for message in found)
+        while found and len(found) % _PAGE == 0 and len(found) < given["limit"] and chars < _PAGE_CHARS:
+            asked = min(_PAGE, given["limit"] - len(found))
+            page = await scope.messages(after=found[-1].seq, limit=asked)
+            found += page
+            chars += sum(len(message.text) for message in page)
+            if len(page) < asked:
+                return json_response({"items": found, "cursor": None})
+        more = len(found) == given["limit"] or chars >= _PAGE_CHARS
+        return json_response({"items": found, "cursor": found[-1].seq if found and more else None})
+
+    routes.declared(listing, listing.http, messages, MessagePage)
+
+    @routes.get("/messages/{message_id}", answer=Message, operation_id="get_message", summary="Get a message")
+    async def get(request: Request, message_id: str) -> Response:
+        """The message of that id."""
+        scope = scope_for(memhold, request, "read")
+        _only("msg_", message_id)
+        return json_response(await scope.get(message_id))
+
+    @routes.get(
+        "/messages/{message_id}/text", answer=Text, operation_id="read_message", summary="Read part of a message's text"
+    )
+    async def text(
+        request: Request,
+        message_id: str,
+        offset: Annotated[int, Query(ge=0, le=2**53)] = 0,
+        limit: Annotated[int, Query(ge=1, le=10_000_000)] = 100_000,
+    ) -> Response:
+        """Part of its text from a character on: how a huge message is read whole, piece by piece."""
+        scope = scope_for(memhold, request, "read")
+        return json_response({"text": await scope.read_message(message_id, offset=offset, limit=limit)})
+
+    @routes.get(
+        "/messages/{message_id}/history",
+        answer=list[Change],
+        operation_id="message_history",
+        summary="What touched a message",
+    )
+    async def history(request: Request, message_id: str) -> Response:
+        """Every change that touched it, oldest first, with before and after."""
+        return json_response(await scope_for(memhold, request, "read").history(message_id))
+
+
+def _least(limit: Any) -> Any:
+    """The size of the first page; what cannot be one is left for the verb to refuse."""
+    return min(limit, _PAGE) if isinstance(limit, int) and 0 < limit <= MAX_MESSAGES else limit
+
+
+def _memory(routes: Routes, memhold: AsyncStore) -> None:
+    @routes.get(
+        "/memories/{memory_id}",
+        answer=Memory,
+        responses={**_TAGGED, 304: {}},
+        operation_id="get_memory",
+        summary="Get a memory",
+    )
+    async def get(request: Request, memory_id: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
+        """The memory of that id; its ETag is its revision."""
+        scope = scope_for(memhold, request, "read")
+        _only("mem_", memory_id)
+        found = await scope.get(memory_id)
+        assert isinstance(found, Memory)  # noqa: S101 - messages have ids of their own
+        tag = etag(found.rev)
+        if if_none_match is not None and if_none_match.strip().removeprefix("W/") in {tag["etag"], "*"}:
+            return Response(status_code=304, headers=tag)
+        return json_response(found, headers=tag)
+
+
+def _forgetting(routes: Routes, memhold: AsyncStore) -> None:
+    @routes.tagged("messages").delete(
+        "/messages/{message_id}", answer=Erasure, operation_id="forget_message", summary="Forget a message"
+    )
+    async def forget_message(
+        request: Request,
+        message_id: str,
+        *,
+        hard: bool = True,
+        sources: Sources = "erase",
+        dry_run: bool = False,
+        idempotency_key: IdempotencyKey = None,
+    ) -> Response:
+        """Forget a message and what was derived from it; with `hard=false` hide it, which can be undone."""
+        scope = scope_for(memhold, request, "write")
+        _only("msg_", message_id)
+        key = given_key(idempotency_key)
+        return json_response(
+            await scope.forget(message_id, hard=hard, sources=sources, dry_run=dry_run, idempotency_key=key)
+        )
+
+    @routes.tagged("memories").delete(
+        "/memories/{memory_id}", answer=Erasure, operation_id="forget_memory", summary="Forget a memory"
+    )
+    async def forget_memory(
+        request: Request,
+        memory_id: str,
+        *,
+        hard: bool = True,
+        sources: Sources = "erase",
+        dry_run: bool = False,
+        if_match: IfMatch = None,
+        idempotency_key: IdempotencyKey = None,
+    ) -> Response:
+        """Forget a memory and the messages it names as sources; with `hard=false` hide it, which can be undone.
+
+        An `If-Match` is looked at just before.
+        """
+        scope = scope_for(memhold, request, "write")
+        _only("mem_", memory_id)
+        await _still(scope, memory_id, given_rev(if_match))
+        key = given_key(idempotency_key)
+        return json_response(
+            await scope.forget(memory_id, hard=hard, sources=sources, dry_run=dry_run, idempotency_key=key)
+        )
+
+
+async def _still(scope: AsyncScope, memory_id: str, rev: int | None) -> None:
+    if rev is None:
+        return
+    try:
+        found = await scope.get(memory_id)
+    except NotFound:
+        return  # the verb knows better: it may be the same call again
+    if isinstance(found, Memory) and found.rev != rev:
+        raise RevisionConflict(
+            f"{memory_id} is at revision {found.rev}, not {rev}; read it again", expected=rev, actual=found.rev
+        )
+
+
+def _waiting(routes: Routes, memhold: AsyncStore) -> None:
+    """Verbs that wait for models, but not for ever: 202 says that they are still at work."""
+    verbs = verbs_of(AsyncScope)
+    consolidating, compacting = verbs["consolidate"], verbs["compact"]
+    assert consolidating.http is not None  # noqa: S101 - declared
+    assert compacting.http is not None  # noqa: S101 - declared
+
+    async def consolidate(request: Request) -> Response:
+        scope = scope_for(memhold, request, "write", request.query_params.get("session"))
+        await arguments_of(consolidating, request)
+        try:
+            async with asyncio.timeout(LONGEST_WAIT):
+                return json_response(await scope.consolidate())
+        except TimeoutError:
+            waiting = (await scope.status()).pending
+            said = "the models are still at work; what waits is due, and is done behind"
+            return json_response(Consolidated(waiting=waiting, last_error=said), 202)
+
+    async def compact(request: Request) -> Response:
+        scope = scope_for(memhold, request, "write", request.query_params.get("session"))
+        given = await arguments_of(compacting, request)
+        try:
+            async with asyncio.timeout(LONGEST_WAIT):
+                return json_response(await scope.compact(**given))
+        except TimeoutError:
+            said = "the run took longer than an answer waits; what it merged stands, and the rest is due"
+            return json_response(Compacted(more=True, last_error=said), 202)
+
+    routes.declared(consolidating, consolidating.http, consolidate)
+    routes.declared(compacting, compacting.http, compact)
+
+
+def _about(routes: Routes) -> None:
+    @routes.get("/scope", answer=WhoAsks, operation_id="who", summary="Whose memory this token is bound to")
+    async def who(request: Request) -> Response:
+        """Namespace, user, agent and rights of the caller."""
+        principal = principal_of(request.scope)
+        own = principal.scope
+        answer = {"namespace": own.namespace, "user": own.user, "agent": own.agent}
+        return json_response({**answer, "rights": sorted(principal.rights), "memhold": __version__})
+
+
+def _only(prefix: str, item_id: str) -> None:
+    """Refuse the id of a known other kind: a message is no memory.
+
+    Raises:
+        WrongKind: it is of another kind.
+    """
+    kinds = {"msg_": "messages", "mem_": "memories", "chg_": "changes", "ses_": "sessions"}
+    for other, name in kinds.items():
+        if other != prefix and item_id.startswith(other):
+            raise WrongKind(f"{item_id:.80} is an id of {name}; this route takes {prefix}…", id=item_id)

@@ -1,0 +1,101 @@
+"""A route for each declared verb: the request as arguments, the verb, its answer as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from fastapi import Request, Response
+
+from memhold.faces.rest.frame import Routes, etag, given_key, given_rev, json_response, scope_for
+from memhold.faces.rest.openapi import HEADERS
+from memhold.values.answers import Receipt, Remembered
+from memhold.values.errors import InvalidInput
+from memhold.verbs.arguments import from_json, from_text, sendable
+from memhold.verbs.checking import known_names
+from memhold.verbs.declaration import Http, Verb, verbs_of
+from memhold.verbs.scope import AsyncScope
+from memhold.verbs.store_protocols import AsyncStore
+
+__all__ = ["arguments_of", "verb_routes"]
+
+
+def verb_routes(routes: Routes, memhold: AsyncStore) -> None:
+    """The routes of every verb whose route follows from its declaration."""
+    for verb in verbs_of(AsyncScope).values():
+        if verb.http is not None and verb.http.by_hand is None:
+            _add(routes.tagged(verb.http.tag), memhold, verb, verb.http)
+
+
+def _add(routes: Routes, memhold: AsyncStore, verb: Verb, http: Http) -> None:
+    async def answered(request: Request) -> Response:
+        session = request.query_params.get("session") if http.in_session else None
+        scope = scope_for(memhold, request, verb.needs, session)
+        arguments = await arguments_of(verb, request)
+        return _answer(await getattr(scope, verb.name)(**arguments), http)
+
+    routes.declared(verb, http, answered)
+
+
+async def arguments_of(verb: Verb, request: Request) -> dict[str, Any]:
+    """The verb's arguments, from the path, the query or the body, and the headers.
+
+    Raises:
+        InvalidInput: a name is not known, one is missing, or the body cannot be read.
+    """
+    http = verb.http
+    assert http is not None  # noqa: S101 - a route of ours asks
+    in_path = dict(request.path_params)
+    known = [name for name in sendable(verb) if name not in in_path and name not in HEADERS]
+    query = [
+        (name, value)
+        for name, value in request.query_params.multi_items()
+        if not (http.in_session and name == "session")
+    ]
+    if http.method == "GET":
+        known_names(verb, dict(query), known=known)
+        given = from_text(verb, dict(query))
+    else:
+        known_names(verb, dict(query), known=())
+        body = await _body(request)
+        known_names(verb, body, known=known)
+        given = from_json(verb, body)
+    arguments = {**in_path, **given}
+    if "idempotency_key" in verb.parameters:
+        arguments["idempotency_key"] = given_key(request.headers.get("idempotency-key"))
+    if "rev" in verb.parameters:
+        arguments["rev"] = given_rev(request.headers.get("if-match"))
+    return arguments
+
+
+async def _body(request: Request) -> Mapping[str, Any]:
+    raw = await request.body()
+    if not raw.strip():
+        return {}
+    # What a page of another site can send without asking is never JSON by its content type.
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise InvalidInput("the body is not said to be JSON; send it with Content-Type: application/json")
+    try:
+        found = json.loads(raw, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise InvalidInput("the body cannot be read as JSON; send UTF-8 JSON of moderate depth") from None
+    if not isinstance(found, dict):
+        raise InvalidInput("the body is no JSON object; send one, with a name for each argument")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _answer(answer: Any, http: Http) -> Response:
+    headers: dict[str, str] = {}
+    status = http.status
+    if isinstance(answer, Remembered):
+        headers = {} if answer.memory is None else etag(answer.memory.rev)
+        new = bool(answer.receipt.change_ids) and not answer.receipt.replayed
+        status = status if new else 200
+    elif isinstance(answer, Receipt) and answer.replayed:
+        status = 200
+    return json_response(answer, status, headers)

@@ -1,0 +1,95 @@
+"""The vector of a question in time, or not at all: an embedder that was slow is left alone until it answers again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from memhold.ports.stores import Clock
+from memhold.values.errors import MemholdError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+__all__ = ["Questions", "TooSlow"]
+
+SLOW: Final = 0.5
+"""Seconds from which on a failure is as bad as no answer: whoever asks waited for it."""
+REST: Final = timedelta(seconds=30)
+"""How long an embedder that failed slowly is not asked at all; then a call in the background tries it."""
+
+
+class TooSlow(Exception):
+    """There is no vector in time; says why in plain words."""
+
+
+class Questions:
+    """Asks for the vectors of questions. For one event loop.
+
+    The first slow answer is waited for to the limit; it goes on in the background, and until one comes back whole
+    every further question is answered at once with `TooSlow`.
+    """
+
+    def __init__(self, embed: Callable[[str], Awaitable[Matrix]]) -> None:
+        self._embed = embed
+        self._resting = False
+        self._again: datetime | None = None
+        self._probe: asyncio.Future[Matrix] | None = None
+
+    async def ask(self, text: str, *, seconds: float, clock: Clock) -> Matrix:
+        """The vector of a question.
+
+        Raises:
+            TooSlow: it did not come within that many seconds, or the embedder rests.
+            MemholdError: the call failed.
+        """
+        if self._resting:
+            self._try_again(text, clock)
+            raise TooSlow("the embedding did not answer in time and is left alone until it does")
+        task = asyncio.ensure_future(self._embed(text))
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        try:
+            await asyncio.wait({task}, timeout=seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not task.done():
+            self._resting = True
+            self._watch(task, clock)
+            raise TooSlow("the embedding took too long")
+        try:
+            return task.result()
+        except MemholdError:
+            if loop.time() - begun > SLOW:
+                self._resting, self._again = True, clock.now() + REST
+            raise
+
+    async def close(self) -> None:
+        """Let go of a call that still runs. Idempotent."""
+        probe, self._probe = self._probe, None
+        if probe is not None and not probe.done():
+            probe.cancel()
+            await asyncio.gather(probe, return_exceptions=True)
+
+    def _try_again(self, text: str, clock: Clock) -> None:
+        busy = self._probe is not None and not self._probe.done()
+        if not busy and (self._again is None or clock.now() >= self._again):
+            self._watch(asyncio.ensure_future(self._embed(text)), clock)
+
+    def _watch(self, task: asyncio.Future[Matrix], clock: Clock) -> None:
+        def ended(done: asyncio.Future[Matrix]) -> None:
+            if done.cancelled():
+                return
+            if done.exception() is None:
+                self._resting, self._again = False, None
+            else:
+                self._again = clock.now() + REST
+
+        task.add_done_callback(ended)
+        self._probe = task

@@ -1,0 +1,292 @@
+"""The hard details of a text: what a merge must keep to the letter, in any script. Pure.
+
+Numbers, dates, versions and hashes; code and identifiers; paths, addresses; what stands in quotes; capitalised names.
+In scripts without capitals names cannot be told from words: there Latin words and katakana, which are names in such
+text far more often than not, and everything with digits or quotes count.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from memhold.text.analysis import analyse, spoken
+from memhold.text.function_words import EVIDENCE
+from memhold.text.normal_form import normal_form
+
+# ruff: noqa: RUF001 - quotes and dashes of every script are what this module is about
+
+__all__ = ["Detail", "DetailKind", "content_terms", "details", "holds", "plain_form"]
+
+DetailKind = Literal["number", "code", "path", "address", "quoted", "name"]
+
+
+_ENDS = ".,;:!?)]}'’\""
+_ALNUM = "A-Za-z0-9\u00c0-\u024f\u0370-\u03ff\u0400-\u052f"
+_CODE = re.compile(r"```[^\n`]*\n(?P<block>.+?)```|`(?P<inline>[^`\n]+)`", re.DOTALL)
+_ADDRESS = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.\-]{0,30}://|www\.)[^\s<>\"“”«»`]+|(?<![\w.+\-])[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+"
+)
+_PATH = re.compile(
+    r"(?<![\w/])(?:(?:~|\.{1,2})?/[\w.@+\-]+(?:/[\w.@+\-]*)*|[A-Za-z]:\\[^\s\"<>|]+|(?<![.@+\-])[\w.@+\-]+(?:/[\w.@+\-]+){2,}"
+    r"|(?<![@+\-])[\w@+\-]+/[\w@+\-]*[._\d][\w.@+\-]*|(?<!-)[\w\-]{2,}\.[a-z][a-z0-9]{1,4}(?![\w.]))"
+)
+_QUOTED = re.compile(
+    r"[“”„\"](?P<a>[^“”„\"\n]{1,200})[“”\"]|[«‹](?P<b>[^»›\n]{1,200})[»›]|[「『《〈](?P<c>[^」』》〉\n]{1,200})[」』》〉]"
+    r"|(?<!\w)[‘'](?P<d>[^‘’'\n]{2,80})[’'](?!\w)"
+)
+_TOKEN = re.compile(
+    rf"(?:(?<![\w.,:/)\]])[+\-−])?[$€£¥₩₹#]?[{_ALNUM}]+(?:[.,:/_\-+'’@#][{_ALNUM}]+)*(?:%|°[CF]?|[万萬億亿兆千百]+)?"
+)
+_UNIT = re.compile(r"(?<!\w)[\d.,:]{0,40}\d\s+(?P<unit>[^\W\d_]{1,3})\b")
+_HASH = re.compile(r"\b[0-9a-f]{7,}\b")
+_HYPHENED = re.compile(r"(?<![\w\-])[A-Za-z]+(?:-[A-Za-z0-9]+){2,}(?![\w\-])")
+_SPELLED = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million"
+    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|hundert|tausend"
+    r"|deux|trois|quatre|cinq|huit|neuf|onze|douze|vingt|trente|mille"
+    r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte)\b",
+    re.IGNORECASE,
+)
+"""Numbers in words, but for those that are another word in a neighbouring language."""
+_NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆]{2,}")
+_IDENTIFIER = re.compile(r"(?<![\w\-])--[a-z][\w\-]+|\b[A-Za-z]\w*_\w+|\b\w*[a-z][A-Z]\w*|\b[A-Za-z_]\w*(?=\(\))")
+_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_LATIN = re.compile(r"(?<![A-Za-z\u00c0-\u024f])[A-Za-z\u00c0-\u024f]{2,}")
+_KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}(?:・[\u30a1-\u30fa\u30fc]+)*")
+_SENTENCE_ENDS = frozenset(".!?…:;\n。！？")
+_BEFORE_A_SENTENCE = frozenset('-–—*•>"“„«‘([')
+_POSSESSIVE = re.compile(r"['’]s?\Z")
+_NEXT = re.compile(r"\s+([^\W\d_]+)")
+_COPULAS = frozenset(
+    [
+        "is",
+        "was",
+        "are",
+        "were",
+        "has",
+        "had",
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "must",
+        "should",
+        "does",
+        "did",
+        "said",
+        "says",
+        "and",
+        "und",
+        "ist",
+        "war",
+        "hat",
+        "hatte",
+        "wird",
+        "et",
+        "est",
+        "était",
+        "a",
+        "avait",
+        "y",
+        "es",
+        "era",
+        "fue",
+        "tiene",
+        "e",
+        "è",
+        "ha",
+        "aveva",
+        "foi",
+        "tem",
+    ]
+)
+_LIKE_GERMAN = frozenset({"danish", "norwegian", "swedish", "dutch"})
+"""Languages that share function words with German, and write nouns small."""
+NOUNS = 5
+"""One word in so many has a capital, where all nouns have one."""
+_BEFORE_NOUNS = frozenset(
+    [
+        "vom", "zum", "zur", "beim", "ins", "ans", "aufs", "fürs", "ums", "statt", "anstatt", "trotz", "wegen",
+        "während", "seit", "bis", "gegen", "durch", "ab", "außer", "entlang", "laut", "innerhalb", "außerhalb",
+        "mangels", "samt", "zwischen", "jede", "jeder", "jedes", "jeden", "jedem", "alle", "allen", "aller", "alles",
+        "beide", "beiden", "einige", "einigen", "mehrere", "mehreren", "manche", "manchen", "viele", "vielen", "wenige",
+        "wenigen", "diese", "dieser", "dieses", "diesen", "diesem", "jene", "jener", "jenes", "welche", "welcher",
+        "welches", "keine", "keinen", "keiner", "keinem", "meine", "meinen", "meiner", "deine", "seine", "seinen",
+        "seiner", "ihre", "ihren", "ihrer", "unsere", "unseren", "unserer", "eure",
+    ]
+)  # fmt: skip
+"""German prepositions and determiners: the capital behind one that begins a sentence is a noun's."""
+_NO_NAMES = frozenset({"user", "the", "i"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """A detail as it stands in a text. `sure` is false for a capital at the start of a sentence."""
+
+    kind: DetailKind
+    text: str
+    sure: bool = True
+
+    @property
+    def key(self) -> str:
+        """What makes two details the same one."""
+        return self.text.casefold() if self.kind in {"name", "number", "quoted"} else self.text
+
+
+def plain_form(text: str) -> str:
+    """A text for comparing details: compatibility forms folded, digits of every script as ASCII; case is kept."""
+    folded = normal_form("NFKC", text)
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in folded)
+
+
+@lru_cache(maxsize=4096)
+def details(text: str) -> tuple[Detail, ...]:
+    """Every hard detail of a text, each once, in order of their kinds."""
+    found: dict[tuple[str, str], Detail] = {}
+    for detail in _scan(plain_form(text)):
+        held = found.get((detail.kind, detail.key))
+        if detail.text.strip() and (held is None or (detail.sure and not held.sure)):
+            found[detail.kind, detail.key] = detail
+    return tuple(found.values())
+
+
+def _scan(text: str) -> Iterator[Detail]:
+    marked: tuple[tuple[re.Pattern[str], DetailKind], ...] = ((_CODE, "code"), (_ADDRESS, "address"), (_PATH, "path"))
+    for pattern, kind in marked:
+        for match in pattern.finditer(text):
+            whole = next((part for part in match.groups() if part), match[0])
+            yield Detail(kind=kind, text=whole.strip() if kind == "code" else whole.rstrip(_ENDS))
+        text = _masked(pattern, text)
+    for match in _QUOTED.finditer(text):
+        yield Detail(kind="quoted", text=" ".join(next(part for part in match.groups() if part).split()))
+    for match in _TOKEN.finditer(text):
+        if any(c.isdigit() for c in match[0]):
+            yield Detail(kind="number", text=match[0])
+    for match in _NUMERALS.finditer(text):
+        yield Detail(kind="number", text=match[0])
+    for match in _UNIT.finditer(text):
+        # "5 mg" is not "5 g", nor 9 am 9 pm; that the two stand side by side is no claim of its own.
+        if match["unit"].casefold() in {"am", "pm"} or match["unit"].casefold() not in EVIDENCE:
+            yield Detail(kind="number", text=" ".join(match[0].split()), sure=False)
+    for match in _HASH.finditer(text):
+        yield Detail(kind="code", text=match[0])
+    for match in _SPELLED.finditer(text):
+        yield Detail(kind="number", text=match[0], sure=False)
+    for match in _HYPHENED.finditer(text):
+        # "web-prod-eu" is a name that machines read; "up-to-date" has a function word inside and is none.
+        if EVIDENCE.keys().isdisjoint(match[0].casefold().split("-")[1:-1]):
+            yield Detail(kind="code", text=match[0])
+    for match in _IDENTIFIER.finditer(text):
+        yield Detail(kind="code", text=match[0])
+    yield from _names(_masked(_IDENTIFIER, text))
+
+
+def _masked(pattern: re.Pattern[str], text: str) -> str:
+    """The text with what matched made unreadable, at its length: it is neither a word nor a gap."""
+
+    def mask(match: re.Match[str]) -> str:
+        kept = match[0].rstrip(".,;:!?")
+        return "\ufffc" * len(kept) + match[0][len(kept) :]
+
+    return pattern.sub(mask, text)
+
+
+def _names(text: str) -> Iterator[Detail]:
+    letters = [c for c in text if c.isalpha()]
+    uncased = sum(c.lower() == c.upper() for c in letters)
+    for match in _KATAKANA.finditer(text):
+        yield Detail(kind="name", text=match[0])
+    # A letter of these scripts says about as much as three Latin ones.
+    foreign = uncased * 3 > len(letters) - uncased
+    if not foreign and sum(c.isupper() for c in letters) * 10 > len(letters) * 7:
+        return  # all in capitals: case says nothing
+    if foreign:
+        yield from (Detail(kind="name", text=match[0]) for match in _LATIN.finditer(text))
+        return
+    nouns = _capitalises_nouns(text)
+    for match in _WORD.finditer(text):
+        word = _POSSESSIVE.sub("", match[0])
+        if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _apart(word):
+            first = _begins(text, match.start())
+            if not first or _named(text, match, word, nouns=nouns):
+                yield Detail(kind="name", text=word, sure=not first)
+
+
+def _capitalises_nouns(text: str) -> bool:
+    """Whether a text is in a language that writes every noun with a capital, and does so: German, as it is written."""
+    scores = {language: score for language, score in spoken(text).items() if language not in _LIKE_GERMAN}
+    german = scores.pop("german", 0)
+    words = [match for match in _WORD.finditer(text) if not _begins(text, match.start())]
+    capitals = sum(match[0][:1].isupper() for match in words)
+    return german > 0 and german >= max(scores.values(), default=0) and capitals * NOUNS >= len(words)
+
+
+def _begins(text: str, place: int) -> bool:
+    """Whether a sentence, a line or the text begins there, but for bullets, quotes and brackets."""
+    while place and ((char := text[place - 1]).isspace() or char in _BEFORE_A_SENTENCE):
+        if char == "\n":
+            return True
+        place -= 1
+    return place == 0 or text[place - 1] in _SENTENCE_ENDS
+
+
+def _apart(word: str) -> bool:
+    """Whether a word can be a name at all."""
+    lower = word.casefold().split("'")[0].split("’")[0]
+    return lower not in EVIDENCE and lower not in _NO_NAMES
+
+
+def _named(text: str, match: re.Match[str], word: str, *, nouns: bool) -> bool:
+    """Whether a capital at the start of a sentence is likely a name: by what follows, and where it stands elsewhere."""
+    if len(word) > 1 and word.isupper():
+        return True
+    if match[0] != word:  # Anna's
+        return True
+    following = _NEXT.match(text, match.end())
+    if not nouns and re.search(rf"[^.!?…:;\n]\s{re.escape(word)}\b", text):
+        return True
+    if following is None or (nouns and word.casefold() in _BEFORE_NOUNS):
+        return False
+    verb = following[1]
+    # "Uses Postgres": what looks like a verb is taken for one, unless another verb follows ("Kubernetes runs").
+    if verb[:1].isupper() and len(verb) > 1:
+        return not word.casefold().endswith(("s", "ed", "ing"))
+    return verb in _COPULAS or (
+        verb.islower() and len(verb) > 3 and verb.endswith(("s", "ed")) and not verb.endswith("ss")
+    )
+
+
+def holds(text: str, detail: Detail) -> bool:
+    """Whether a text has that detail: numbers and names as whole tokens, code and paths to the letter.
+
+    A name counts in another form of the same word too.
+    """
+    plain = plain_form(text)
+    wanted = detail.text
+    if detail.kind in {"name", "number", "quoted"}:
+        plain, wanted = " ".join(plain.split()).casefold(), wanted.casefold()
+    before = rf"(?<![{_ALNUM}_])" if wanted[:1].isalnum() and wanted[:1].isascii() else ""
+    after = rf"(?![{_ALNUM}_])" if wanted[-1:].isalnum() and wanted[-1:].isascii() else ""
+    if detail.kind == "number":
+        # A number in a longer one, or with another sign, is another number: 5 in -5, 1.2.3 in 1.2.3-rc1.
+        signed = wanted[:1] in "+-−"
+        before = rf"(?<![{_ALNUM}_])" if signed else rf"{before}(?<!\d[.,:/])(?<![+\-−])"
+        after = rf"{after}(?![.,:/+\-]\d)(?!-[{_ALNUM}])(?!%)" if wanted[-1:].isdigit() else after
+    if re.search(before + re.escape(wanted) + after, plain) is not None:
+        return True
+    if detail.kind != "name":
+        return False
+    terms = content_terms(wanted)
+    return bool(terms) and terms <= content_terms(plain)
+
+
+@lru_cache(maxsize=4096)
+def content_terms(text: str) -> frozenset[str]:
+    """The index terms of a text without its function words."""
+    return frozenset(term for term in analyse(text).counts if term not in EVIDENCE)

@@ -1,0 +1,124 @@
+"""Which days a text speaks of, said at a time: named dates, and relative ones, past and to come. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Final
+
+from memhold.text.times import calendar_names, times
+
+__all__ = ["Days", "days_of", "named_days", "spans_of"]
+
+Days = tuple[datetime, datetime]
+"""From midnight (UTC) until before midnight."""
+
+_AHEAD: Final = {
+    **dict.fromkeys(
+        ("tomorrow", "morgen", "demain", "mañana", "domani", "amanhã", "내일", "明日", "明天", "завтра"), 1
+    ),
+    **dict.fromkeys(
+        ("day after tomorrow", "übermorgen", "après-demain", "pasado mañana", "dopodomani", "모레", "明後日", "后天"), 2
+    ),
+}
+_NEXT: Final = {
+    **dict.fromkeys(
+        ("next week", "nächste woche", "nächster woche", "semaine prochaine", "próxima semana", "semana que viene",
+         "다음 주", "다음주", "来週", "下周", "下週"), "week"),
+    **dict.fromkeys(
+        ("next month", "nächsten monat", "mois prochain", "próximo mes", "mes que viene", "다음 달", "다음달", "来月",
+         "下个月"), "month"),
+    **dict.fromkeys(("next year", "nächstes jahr", "année prochaine", "l'an prochain", "próximo año", "내년", "来年",
+                     "明年"), "year"),
+}  # fmt: skip
+_IN = re.compile(
+    r"(?<!\w)(?:in|dans|en|within)\s+(?P<count>\d{1,3}|\w+)\s+(?P<unit>day|days|tag|tagen|jours?|días?|week|weeks|wochen?|"
+    r"semaines?|semanas?|months?|monaten?|mois|mes(?:es)?|years?|jahren?|ans?|años?)\b"
+    r"|(?P<count2>\d{1,3})\s*(?P<unit2>일|주|달|개월|년|日|週間|か月|年|天|周|个月)\s*(?:뒤|후|後|后)",
+    re.IGNORECASE,
+)
+_LENGTHS: Final = (("d t j 일 日 天", 1), ("w s 주 週間 周", 7), ("m 달 개월 か月 个月", 30), ("y a 년 年", 365))
+_SMALL: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "zwei": 2,
+    "drei": 3, "vier": 4, "einer": 1, "einem": 1, "deux": 2, "trois": 3, "dos": 2, "tres": 3, "un": 1, "una": 1,
+}  # fmt: skip
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MOST = 20_000
+
+
+def named_days(text: str, said: datetime) -> list[tuple[Days, str, tuple[int, int]]]:
+    """The days that a text names so that they can be compared: each with its words and their place."""
+    return [((one.start, one.end), one.text, one.span) for one in times(text[:_MOST], said)]
+
+
+@lru_cache(maxsize=4096)
+def days_of(text: str, said: datetime) -> tuple[Days, ...]:
+    """Every range of days that a text can mean, said at that time: its own day, named and relative ones, weekdays."""
+    today = said.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    named = named_days(text, said)
+    found = [(today, today + timedelta(days=1)), *(days for days, _, _ in named)]
+    # A month or a day without a year may be ahead as well.
+    found += [(_year_on(days[0]), _year_on(days[1])) for days, words, _ in named if not _YEAR.search(words)]
+    found += _ahead(text[:_MOST].lower(), today)
+    found += _weekdays(text[:_MOST].lower(), today)
+    return tuple(found)
+
+
+def spans_of(text: str, said: datetime) -> list[tuple[int, int]]:
+    """Where the dates that a text names stand."""
+    return [span for _, _, span in named_days(text, said)]
+
+
+def _year_on(moment: datetime) -> datetime:
+    try:
+        return moment.replace(year=moment.year + 1)
+    except ValueError:  # 29 February
+        return moment + timedelta(days=366)
+
+
+def _ahead(text: str, today: datetime) -> Iterator[Days]:
+    for name, days in _AHEAD.items():
+        if name in text:
+            yield today + timedelta(days=days), today + timedelta(days=days + 1)
+    for name, unit in _NEXT.items():
+        if name not in text:
+            continue
+        if unit == "week":
+            start = today + timedelta(days=7 - today.weekday())
+            yield start, start + timedelta(days=7)
+        elif unit == "month":
+            start = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
+            yield start, (start + timedelta(days=32)).replace(day=1)
+        else:
+            yield today.replace(year=today.year + 1, month=1, day=1), today.replace(year=today.year + 2, month=1, day=1)
+    for match in _IN.finditer(text):
+        count = match["count"] or match["count2"]
+        number = int(count) if count.isdecimal() else _SMALL.get(count)
+        unit = match["unit"] or match["unit2"]
+        length = next((days for names, days in _LENGTHS if any(unit.startswith(name) for name in names.split())), None)
+        if number is not None and length is not None:
+            middle = today + timedelta(days=number * length)
+            slack = timedelta(days=0 if length == 1 else length // 2)
+            yield middle - slack, middle + slack + timedelta(days=1)
+
+
+def _weekdays(text: str, today: datetime) -> Iterator[Days]:
+    """The days of the two weeks around whose weekday is named: a weekday may be the last or the next one."""
+    for offset in range(-7, 8):
+        day = today + timedelta(days=offset)
+        if any(re.search(rf"(?<!\w){re.escape(name)}", text) for name in calendar_names(day) & _weekday_names()):
+            yield day, day + timedelta(days=1)
+
+
+@lru_cache(maxsize=1)
+def _weekday_names() -> frozenset[str]:
+    """The names that belong to weekdays: they come back on the same weekday of another month."""
+    first, other = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 8, tzinfo=UTC)
+    names: set[str] = set()
+    for offset in range(7):
+        step = timedelta(days=offset)
+        months = calendar_names(first + step) & calendar_names(first + timedelta(days=(offset + 1) % 7))
+        names |= (calendar_names(first + step) & calendar_names(other + step)) - months
+    return frozenset(names)

@@ -1,0 +1,271 @@
+"""What `context` reads: the slots side by side, each with its own deadline, and one look at what is current."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from time import monotonic
+from typing import Any, get_args
+
+from memhold.context import gather
+from memhold.context.excerpt import asked_of
+from memhold.context.plan import RESERVED, Inputs, Request
+from memhold.context.strategies import check_strategy
+from memhold.context.window_messages import is_person, words_of
+from memhold.messages.fences import unquoted
+from memhold.messages.window import entries_of
+from memhold.ports.transaction import ReadTx
+from memhold.recall.recall import Meaning, checked, related, said_in
+from memhold.text.token_estimate import Counted
+from memhold.values.answers import Query
+from memhold.values.errors import InvalidInput
+from memhold.values.records import HitKind, Memory, Message, Shape
+from memhold.verbs.transactions import Transactions
+
+__all__ = ["ContextSlots", "listed", "request_of"]
+
+MAX_BUDGET = 10_000_000
+MAX_QUERY = 2_000
+"""Characters of the newest message that are asked for, half from each end: what is asked may stand at either."""
+MEMORIES: tuple[HitKind, ...] = ("fact", "note", "summary")
+MEMORY_HITS = 30
+LEAST_HITS, MOST_HITS, SHORTEST = 15, 400, 16
+"""Earlier messages that are looked at: as many as would fill the budget if each took sixteen tokens."""
+
+
+class ContextSlots:
+    """The slots of one call of `context`."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._tx = transactions
+        self._runtime = transactions.runtime
+        self._scope = transactions.scope
+
+    async def counted(self, request: Request, model: str) -> Request:
+        """The request with the tokenizer of the model's family, where it is installed."""
+        if not isinstance(model, str):
+            raise InvalidInput(f"model is {model!r:.40}; pass a model's name")
+        find, counts = self._runtime.tokenizer, self._runtime.counts
+        found = await asyncio.to_thread(find, model) if model and find is not None else None
+        name, count = (request.tokenizer, request.count) if found is None else found
+        return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
+
+    async def gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
+        """Everything that a context is built from, of one moment; what failed or was late is named."""
+        agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
+        new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")
+        plan = gather.WindowPlan(
+            strategy=request.strategy,
+            tokens=request.available,
+            threshold=request.threshold,
+            tail=request.tail or 0,
+            new_turns=new_turns,
+            person=lambda message: is_person(message.body, message.shape),
+            ahead=int(share * request.available) if (share := settings.context_consolidate_share) else None,
+            when=settings.when,
+            count=request.count,
+        )
+        asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
+        window = asyncio.ensure_future(self._tx.read(lambda tx: gather.read_window(tx, session, plan)))
+
+        async def asking() -> tuple[str, Meaning]:
+            text = _both_ends(asked or _newest_words((await asyncio.shield(window)).messages))
+            return text, await self._tx.meaning(text)
+
+        question = asyncio.ensure_future(asking())
+        # One ranking for both kinds of hits.
+        ranked = asyncio.ensure_future(self._ranked(question, _most(request.available)))
+        try:
+            found, degraded = await self._side_by_side(
+                {
+                    "window": window,
+                    "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
+                    "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
+                    "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
+                    "memories": _of(ranked, Memory),
+                    "messages": _of(ranked, Message),
+                }
+            )
+        finally:
+            for task in (question, ranked):  # also where whoever asked went away
+                task.cancel()
+                task.add_done_callback(_heard)
+        read = found.pop("window", gather.WindowRead())
+        signals = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
+        current, unsure = await self._confirmed(found)
+
+        missing = tuple(dict.fromkeys([*degraded, *unsure, *signals]))
+        return _inputs(given, read, found, current, missing, _said(question))
+
+    async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:
+        return await self._tx.read(lambda tx: gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(work(tx))))
+
+    async def _ranked(self, question: Awaitable[tuple[str, Meaning]], most: int) -> gather.Seen:
+        """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
+        asked, meaning = await question
+        if not asked.strip():
+            return gather.Seen()
+        caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
+        queries = (
+            checked(Query(text=asked, kinds=MEMORIES, limit=MEMORY_HITS)),
+            checked(Query(text=asked, kinds=("message",), roles=("user", "assistant"), limit=most)),
+        )
+
+        def work(tx: ReadTx) -> gather.Seen:
+            until = monotonic() + timeout
+            found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
+            unread = max(0, said_in(tx, caches) - most) if len(found[1]) == most else 0
+            items = tuple(chain(*found))
+            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, degraded=missing, unread=unread)
+
+        return await self._tx.look(work)
+
+    async def _confirmed(
+        self, found: Mapping[str, gather.Seen]
+    ) -> tuple[Mapping[str, Memory | Message], Sequence[str]]:
+        """By id what is current in one snapshot, and the slots of which nobody knows it.
+
+        Where the index of the scope did not change between the slots' reads, they were of one snapshot.
+        """
+        items = [item for seen in found.values() for item in seen.items]
+        if len({seen.rev for seen in found.values()} - {None}) < 2:
+            times = [seen.at for seen in found.values() if seen.at is not None]
+            return gather.current(items, max(times)) if times else {}, ()
+        wanted = [item.id for item in items]
+        again, unsure = await self._side_by_side({"current": self._tx.read(lambda tx: gather.confirm(tx, wanted))})
+        return again.get("current", {}), [name for name, seen in found.items() if unsure and seen.items]
+
+    async def _side_by_side(self, slots: Mapping[str, Awaitable[Any]]) -> tuple[dict[str, Any], list[str]]:
+        """What each slot gave, and the names of those that failed or were late by this store's clock."""
+        tasks = {name: _named(name, slot) for name, slot in slots.items()}
+        late = asyncio.ensure_future(self._runtime.clock.sleep(self._runtime.settings.context_slot_timeout))
+        waiting = set(tasks.values())
+        try:
+            while waiting and not late.done():
+                await asyncio.wait({*waiting, late}, return_when=asyncio.FIRST_COMPLETED)
+                waiting = {task for task in waiting if not task.done()}
+        finally:
+            late.cancel()
+            for task in waiting:
+                task.cancel()
+                task.add_done_callback(_heard)
+        failed = [
+            name for name, task in tasks.items() if task in waiting or task.cancelled() or task.exception() is not None
+        ]
+        return {name: task.result() for name, task in tasks.items() if name not in failed}, failed
+
+
+def _said(question: asyncio.Future[tuple[str, Meaning]]) -> str:
+    return question.result()[0] if question.done() and not question.cancelled() else ""
+
+
+def _inputs(
+    given: Sequence[Mapping[str, Any]],
+    window: gather.WindowRead,
+    found: Mapping[str, gather.Seen],
+    current: Mapping[str, Memory | Message],
+    degraded: tuple[str, ...],
+    question: str,
+) -> Inputs:
+    """What the slots found and still holds."""
+
+    def held(name: str) -> list[Memory]:
+        items = (current.get(item.id) for item in found.get(name, gather.Seen()).items)
+        return [item for item in items if isinstance(item, Memory)]
+
+    earlier = found.get("messages", gather.Seen())
+    said = (current.get(item.id) for item in earlier.items)
+    messages = [one for one in said if isinstance(one, Message) and unquoted(one).strip()]
+    return Inputs(
+        given=given,
+        window=window,
+        corrections=held("corrections"),
+        profile=held("profile"),
+        summaries=gather.history(held("summaries")),
+        memories=held("memories"),
+        messages=messages,
+        unread=earlier.unread,
+        asked=asked_of(question, messages),
+        degraded=degraded,
+    )
+
+
+async def _of(ranked: asyncio.Future[gather.Seen], kind: type) -> gather.Seen:
+    found = await asyncio.shield(ranked)
+    return replace(found, items=tuple(item for item in found.items if isinstance(item, kind)))
+
+
+def _named(name: str, slot: Awaitable[Any]) -> asyncio.Future[Any]:
+    task = asyncio.ensure_future(slot)
+    if isinstance(task, asyncio.Task):
+        task.set_name(f"context-{name}")
+    return task
+
+
+def _heard(task: asyncio.Future[Any]) -> None:
+    """What a slot says after its deadline is of no more use."""
+    if not task.cancelled():
+        task.exception()
+
+
+def request_of(*, budget: int, reserve: int | None, strategy: str, shape: Shape, threshold: int, tail: int) -> Request:
+    """The checked request.
+
+    Raises:
+        InvalidInput: a figure, the shape or the strategy cannot be used.
+    """
+    kept = budget // RESERVED if reserve is None and isinstance(budget, int) else reserve
+    figures: tuple[tuple[str, Any, int], ...] = (
+        ("budget", budget, 1),
+        ("reserve", kept, 0),
+        ("tail", tail, 0),
+        ("crossover_turn_threshold", threshold, 1),
+    )
+    for name, value, least in figures:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_BUDGET:
+            raise InvalidInput(f"{name} is {value!r:.40}; pass a whole number from {least} on")
+    assert kept is not None  # noqa: S101 - checked above
+    if kept >= budget:
+        raise InvalidInput(f"the reserve of {kept} tokens leaves nothing of the budget of {budget}")
+    if shape not in get_args(Shape):
+        raise InvalidInput(f"the shape is {shape!r:.40}; use one of {', '.join(get_args(Shape))}")
+    check_strategy(strategy)
+    return Request(
+        budget=budget,
+        reserve=kept,
+        strategy=strategy,
+        shape=shape,
+        threshold=threshold,
+        tail=tail,
+        by_default=reserve is None,
+    )
+
+
+def _most(available: int) -> int:
+    return max(LEAST_HITS, min(MOST_HITS, available // SHORTEST))
+
+
+def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
+    """The caller's messages as a list.
+
+    Raises:
+        InvalidInput, InvalidMessage: they are no messages; `index` says which.
+    """
+    if messages is None:
+        return ()
+    listed = [messages] if isinstance(messages, Mapping) else messages
+    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):
+        raise InvalidInput(f"messages is a {type(messages).__name__}; pass a list of dicts with role and content")
+    entries_of(listed, "openai")  # its roles hold those of the other shape too
+    return tuple(listed)
+
+
+def _both_ends(text: str) -> str:
+    return text if len(text) <= MAX_QUERY else f"{text[: MAX_QUERY // 2]} {text[-MAX_QUERY // 2 :]}"
+
+
+def _newest_words(messages: Sequence[Message]) -> str:
+    newest = next((one for one in reversed(messages) if is_person(one.body, one.shape)), None)
+    return "" if newest is None else unquoted(newest)

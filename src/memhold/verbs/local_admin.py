@@ -1,0 +1,189 @@
+"""What looks after a whole store, across scopes: usage, check-ups, backups, indexes built anew."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from memhold.facts.suspicions import list_suspicions
+from memhold.history.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
+from memhold.index.pending_vectors import begin, due_index, targets
+from memhold.index.vector_cache import mend_vectors
+from memhold.messages.fences import said
+from memhold.ports.maintenance import Finding, Maintenance, Manifest, Readiness, Rebuilt, Usage, Vectors, given_path
+from memhold.ports.models import Tally
+from memhold.ports.stores import Priority
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.ports.vector_blocks import Generation, unseen
+from memhold.text.analysis import Terms, analyse
+from memhold.values.answers import OpenSuspicion
+from memhold.values.errors import InvalidInput, MemholdError
+from memhold.values.names import checked_name
+from memhold.values.records import Scope
+from memhold.verbs.local_tokens import LocalTokens
+from memhold.verbs.runtime import Runtime
+
+__all__ = ["LocalAdmin", "Progress"]
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done of how much."""
+
+_REINDEX = "run 'memhold reindex'"
+
+
+class LocalAdmin:
+    """The verbs that act on all scopes of a store: `mem.admin`."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    @property
+    def tokens(self) -> LocalTokens:
+        return LocalTokens(self._runtime)
+
+    def _maintenance(self) -> Maintenance:
+        self._runtime.guard()
+        if self._runtime.maintenance is None:
+            raise InvalidInput("a store in memory keeps no files; open one in a file to look after it")
+        return self._runtime.maintenance
+
+    async def usage(self) -> tuple[Usage, ...]:
+        return await self._maintenance().usage()
+
+    async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
+        self._runtime.guard()
+        today = self._runtime.clock.now().date()
+        since = today - timedelta(days=days - 1) if days is not None else None
+        return tuple(await self._runtime.store.usage.read(since))
+
+    async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
+        return await self._maintenance().backup(given_path(target), progress=progress)
+
+    async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+        maintenance = self._maintenance()
+        found = list(await maintenance.examine())
+        if any(finding.check in {"integrity", "open"} for finding in found):
+            return tuple(found)
+        scopes = await self._runtime.store.upkeep.scopes()
+        for done, scope in enumerate(scopes, start=1):
+            found += await maintenance.survey(scope, _look)
+            if progress is not None:
+                progress(done, len(scopes))
+        return tuple(found)
+
+    async def ready(self) -> Readiness:
+        self._runtime.guard()
+        store, models = self._runtime.store, self._runtime.health()
+
+        def probe(tx: WriteTx) -> None:
+            tx.put_due(_PROBE, _PROBE, tx.now)
+            tx.clear_due(_PROBE, _PROBE)
+
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                await store.write(Scope(), probe)
+                due = await store.upkeep.pending(self._runtime.worker.kinds)
+        except (MemholdError, TimeoutError) as error:
+            return Readiness(writes=False, error=type(error).__name__, models=models)
+        return Readiness(writes=True, due=due, models=models)
+
+    async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
+        self._runtime.guard()
+        namespace = namespace if namespace is None else checked_name(namespace, "namespace")
+        store = self._runtime.store
+        scopes = [scope for scope in await store.upkeep.scopes() if namespace in {None, scope.namespace}]
+        total = due = 0
+        for done, scope in enumerate(scopes, start=1):
+            indexed, added = await self._reindex(scope)
+            total, due = total + indexed, due + added
+            if progress is not None:
+                progress(done, len(scopes))
+        return Rebuilt(scopes=len(scopes), documents=total, due_added=due)
+
+    async def reembed(self) -> Generation | None:
+        self._runtime.guard()
+        runtime = self._runtime
+        if runtime.embedding is None:
+            return None
+        fingerprint, dimension = await runtime.embedding.fingerprint(), await runtime.embedding.dimension()
+        scopes = await runtime.store.upkeep.scopes()
+        work = lambda tx: begin(tx, fingerprint=fingerprint, dimension=dimension)  # noqa: E731 - bound to this call
+        made = await runtime.store.write(scopes[0] if scopes else Scope(), work, priority=Priority.WORKER)
+        for scope in scopes if made is not None else ():
+            await runtime.store.write(scope, due_index, priority=Priority.WORKER)
+        return made
+
+    async def vectors(self) -> Vectors | None:
+        self._runtime.guard()
+        embedding, store = self._runtime.embedding, self._runtime.store
+        fingerprint = None if embedding is None else await embedding.fingerprint()
+        done = of = 0
+        found: Generation | None = None
+        for scope in await store.upkeep.scopes():
+            held, documents, looked = await store.read(scope, lambda tx: _embedded(tx, fingerprint))
+            found, done, of = held, done + looked, of + documents
+        if found is None:
+            return None
+        return Vectors(fingerprint=found.fingerprint, state=found.state, documents=done, of=of)
+
+    async def _reindex(self, scope: Scope) -> tuple[int, int]:
+        # Analysis is the slow part: it is done beside the writer, and only what came since is done inside.
+        maintenance, store = self._runtime.maintenance, self._runtime.store
+        terms = await (store.read(scope, _analyse) if maintenance is None else maintenance.survey(scope, _analyse))
+
+        def work(tx: WriteTx) -> tuple[int, int]:
+            mend_vectors(tx)
+            return rebuild_words(tx, terms), rebuild_due(tx)
+
+        return await store.write(scope, work, priority=Priority.IMPORT)
+
+
+def _analyse(tx: ReadTx) -> dict[str, Terms]:
+    return {item.id: analyse(said(item)) for item, _ in documents(tx)}
+
+
+def _embedded(tx: ReadTx, fingerprint: str | None) -> tuple[Generation | None, int, int]:
+    """The open generation of an embedding, how many documents the scope has, and how many of them it has seen."""
+    held = next(iter(targets(tx.generations(), fingerprint or "")), None)
+    count = tx.document_count()
+    waiting = 0 if held is None else len(unseen(tx.vector_marks(held.number), count, count))
+    return held, count, count - waiting
+
+
+def _look(tx: ReadTx) -> list[Finding]:
+    where = f"namespace {tx.scope.namespace!r}, " + (f"user {tx.scope.user!r}" if tx.scope.user else "no user")
+    found = [
+        Finding(check="words", severity="wrong", what=f"the words index: {drift}", advice=_REINDEX, where=where)
+        for drift in index_drift(tx)
+    ]
+    there = {(item.kind, item.ref) for item in tx.due()}
+    missing = [key for key in due_of_state(tx) if key not in there]
+    if missing:
+        what = f"{len(missing)} pieces of work follow from its state and are not due ({missing[0][0]})"
+        found.append(Finding(check="due", severity="wrong", what=what, advice=_REINDEX, where=where))
+    failing = [item for item in tx.due() if item.attempts >= _FAILING]
+    for item in failing:
+        what = f"{item.kind} failed {item.attempts} times; the last error: {item.last_error}"
+        advice = "mend what the error names; it is tried again by itself"
+        found.append(Finding(check="due", severity="note", what=what, advice=advice, where=where))
+    return [*found, *(_suspected(found, where) for found in list_suspicions(tx))]
+
+
+def _suspected(found: OpenSuspicion, where: str) -> Finding:
+    """What a person should settle, by ids: the report of a whole store shows nobody's content."""
+    one = found.suspicion
+    between = "speaks against" if one.kind == "contradiction" else "may be the same attribute as"
+    return Finding(
+        check="suspicions",
+        severity="note",
+        what=f"{one.id} ({one.kind}): {one.memory_id} {between} {one.other_id}, by the rule {one.rule!r}",
+        advice="settle it with `memhold suspicions same ID` or `different ID`; until then both stay apart",
+        where=where,
+    )
+
+
+_PROBE = "ready"
+_PROBE_SECONDS = 5.0
+_FAILING = 3

@@ -1,0 +1,635 @@
+"""The verbs of a scope over an open store: each write is one transaction and returns only what is durable.
+
+What each verb promises is said where it is declared (`scope.AsyncScope`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal, TypeVar
+
+from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
+from memhold.context.answer import Context
+from memhold.context.build import built
+from memhold.facts.evidence import asked_for
+from memhold.facts.matching import warm
+from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
+from memhold.facts.suspicions import list_suspicions, settle_suspicion
+from memhold.facts.tell import tell_fact
+from memhold.history.changes import changes
+from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
+from memhold.history.history import get, history
+from memhold.history.status import status
+from memhold.history.undo import Undoer, undo
+from memhold.journal.append import append, ensure_session, prepare
+from memhold.journal.archive import close_window
+from memhold.journal.visibility import checked_session, page_of_messages
+from memhold.journal.windows import skipped
+from memhold.messages.fences import fence
+from memhold.messages.ingest import parse_messages
+from memhold.messages.shown import keep_shown
+from memhold.ports.idempotency import Idempotency
+from memhold.ports.transaction import Listing, ReadTx, WriteTx
+from memhold.recall.recall import checked, recall
+from memhold.upkeep.periods import LEVELS
+from memhold.values.answers import (
+    Changes,
+    Compacted,
+    Consolidated,
+    Erasure,
+    OpenSuspicion,
+    Page,
+    Query,
+    Recall,
+    Receipt,
+    Remembered,
+    Residue,
+    Retained,
+    Status,
+)
+from memhold.values.errors import InvalidInput, WrongKind
+from memhold.values.records import (
+    KINDS,
+    STATES,
+    Author,
+    Change,
+    HitKind,
+    Importance,
+    Kind,
+    Memory,
+    Message,
+    Scope,
+    Session,
+    Shape,
+    State,
+    Tier,
+)
+from memhold.verbs.checking import judged
+from memhold.verbs.context_slots import ContextSlots, listed, request_of
+from memhold.verbs.declaration import verbs_of
+from memhold.verbs.files import Exported, ExportFormat, Progress, Report
+from memhold.verbs.runtime import Runtime
+from memhold.verbs.scope import AsyncScope
+from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
+from memhold.verbs.transactions import Transactions
+
+__all__ = ["LocalScope", "as_tuple"]
+
+T = TypeVar("T")
+USER = Author(origin="user")
+PREPARED_INLINE = 64
+"""Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
+MAX_MESSAGES = 10_000
+MAX_PAGE = 1000
+
+
+class LocalScope:
+    """`AsyncScope` over a store that this process has open."""
+
+    def __init__(self, runtime: Runtime, scope: Scope) -> None:
+        self._runtime = runtime
+        self._scope = scope
+        self._tx = Transactions(runtime, scope)
+
+    @property
+    def scope(self) -> Scope:
+        return self._scope
+
+    async def add(
+        self, messages: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> Receipt:
+        runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
+        when, meaning = runtime.settings.when, runtime.embedding is not None
+        drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
+        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
+            prepared = prepare(drafts, runtime.redactor, secret=runtime.store.facts.secret)
+        else:
+            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
+        once = self._tx.once("add", idempotency_key, [messages, agent, session])
+
+        def work(tx: WriteTx) -> Receipt:
+            return append(
+                tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
+            )
+
+        return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=False))
+
+    async def remember(
+        self,
+        text: str | None = None,
+        *,
+        attribute: str | None = None,
+        value: str | None = None,
+        subject: str = "user",
+        operation: Literal["set", "add", "remove"] | None = None,
+        event_time: datetime | None = None,
+        importance: Importance = "mid",
+        pinned: bool = False,
+        expires_at: datetime | None = None,
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Remembered:
+        told = MemoryInput(
+            text=text,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            operation=operation,
+            event_time=event_time,
+            importance=importance,
+            pinned=pinned,
+            expires_at=expires_at,
+            topics=labels("topics", topics),
+            entities=labels("entities", entities),
+            metadata={} if metadata is None else metadata,
+        )
+        whose = [self._scope.agent, self._scope.session]
+        supplied = [text, attribute, value, subject, operation, event_time, importance, pinned, expires_at]
+        once = self._tx.once("remember", idempotency_key, [*supplied, [*topics], [*entities], told.metadata, *whose])
+        writer = self._writer()
+        told, redacted = cleaned(self._runtime, told)
+        if told.attribute is None:
+            return await self._told(lambda tx: remember(tx, told, writer=writer), once, redacted)
+        life = timedelta(days=self._runtime.settings.mid_tier_days)
+        await self._warm(told.subject, told.attribute)
+        return await self._told(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
+
+    async def correct(
+        self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
+    ) -> Remembered:
+        once = self._tx.once("correct", idempotency_key, [memory_id, value, rev])
+        writer = self._writer()
+        said, redacted = await cleaned_value(self._runtime, self._scope, memory_id, value)
+        return await self._told(lambda tx: correct(tx, memory_id, said, rev=rev, writer=writer), once, redacted)
+
+    async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        writer = self._writer()
+        once = self._tx.once("pin", idempotency_key, [memory_id, rev])
+        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, writer=writer), once)
+
+    async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        writer = self._writer()
+        once = self._tx.once("unpin", idempotency_key, [memory_id, rev])
+        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, writer=writer), once)
+
+    async def forget(
+        self,
+        item_id: str | None = None,
+        *,
+        session: str | None = None,
+        kinds: Sequence[Kind] | None = None,
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        before: datetime | None = None,
+        after: datetime | None = None,
+        everything: bool = False,
+        hard: bool = True,
+        sources: Sources = "erase",
+        dry_run: bool = False,
+        wait: float = 1.0,
+        idempotency_key: str | None = None,
+    ) -> Erasure:
+        target = Target(
+            id=item_id,
+            session=session,
+            kinds=as_tuple(kinds),
+            topics=labels("topics", topics),
+            entities=labels("entities", entities),
+            before=before,
+            after=after,
+            everything=everything,
+        )
+        if sources not in {"erase", "keep"}:
+            raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
+        given: object = wait  # callers are not all type-checked
+        if not isinstance(given, int | float) or not 0 <= given < math.inf:
+            raise InvalidInput(f"wait is {wait!r:.40}; pass how many seconds to wait for readers, 0 for none")
+        agent, runtime = self._scope.agent, self._runtime
+        if dry_run:
+            return await self._tx.read(
+                lambda tx: report(plan(tx, target, sources=sources, hard=hard, agent=agent), hard=hard)
+            )
+        secret, ids = runtime.store.facts.secret, runtime.ids
+        once = self._tx.once("forget", idempotency_key, [target, sources, hard, agent])
+
+        def work(tx: WriteTx) -> Erasure:
+            def run() -> Erasure:
+                return forget(tx, target, sources=sources, hard=hard, agent=agent, secret=secret, ids=ids, author=USER)
+
+            return run() if once is None else forget_once(tx, once, run, hard=hard)
+
+        done = await self._tx.write(work)
+        left = None if await runtime.mirrored(self._scope) else "mirror"
+        if not hard:
+            return replace(done, waiting_for=left)
+        holding = await runtime.scrub(self._scope, wait)
+        return replace(done, erased=holding is None and left is None, waiting_for=holding or left)
+
+    async def undo(
+        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+    ) -> Receipt:
+        runtime = self._runtime
+        once = self._tx.once("undo", idempotency_key, [change_id, cascade, redo] if redo else [change_id, cascade])
+        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret, redo=redo)
+
+        def work(tx: WriteTx) -> Receipt:
+            return undo(tx, change_id, cascade=cascade, undoer=undoer)
+
+        return await self._tx.write_once(once, work)
+
+    async def recall(
+        self,
+        query: str | Query = "",
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        kinds: Sequence[HitKind] | None = None,
+        states: Sequence[State] | None = None,
+        tiers: Sequence[Tier] | None = None,
+        roles: Sequence[str] | None = None,
+        session: str | None = None,
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        include_superseded: bool = False,
+        signals: Sequence[str] | None = None,
+        neighbours: int = 0,
+        explain: bool = False,
+        snapshot: str | None = None,
+        cursor: str | None = None,
+    ) -> Recall:
+        if isinstance(query, str):
+            query = Query(
+                text=query,
+                limit=limit,
+                offset=offset,
+                kinds=as_tuple(kinds),
+                states=as_tuple(states),
+                tiers=as_tuple(tiers),
+                roles=as_tuple(roles),
+                session=session,
+                topics=labels("topics", topics),
+                entities=labels("entities", entities),
+                metadata=dict(metadata or {}),
+                since=since,
+                until=until,
+                as_of=as_of,
+                known_at=known_at,
+                include_superseded=include_superseded,
+                signals=as_tuple(signals),
+                neighbours=neighbours,
+                explain=explain,
+                snapshot=snapshot,
+                cursor=cursor,
+            )
+        asked = checked(query)
+        answer = await self._answer(asked)
+        self._runtime.after_answer.note(self._scope, asked_for(asked, answer), at=self._runtime.clock.now())
+        return answer
+
+    async def context(
+        self,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        *,
+        budget: int = 8000,
+        strategy: str = "adaptive",
+        shape: Shape = "openai",
+        reserve: int | None = None,
+        query: str | None = None,
+        tail: int | None = None,
+        crossover_turn_threshold: int | None = None,
+        model: str | None = None,
+    ) -> Context:
+        settings = self._runtime.settings
+        request = request_of(
+            budget=budget,
+            reserve=reserve,
+            strategy=strategy,
+            shape=shape,
+            threshold=settings.crossover_turn_threshold
+            if crossover_turn_threshold is None
+            else crossover_turn_threshold,
+            tail=settings.context_tail if tail is None else tail,
+        )
+        given = listed(messages)
+        self._runtime.guard()
+        slots = ContextSlots(self._tx)
+        request = await slots.counted(request, settings.context_model if model is None else model)
+        gathered = await slots.gathered(given, request, query)
+        name, last = self._scope.session or "", gathered.window.ahead
+        if last:
+            self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
+        secret = self._runtime.store.facts.secret
+        context, fences = await asyncio.to_thread(built, gathered, request, secret=secret)
+        if fences:
+            self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, fences))
+        return context
+
+    async def get(self, item_id: str) -> Message | Memory:
+        return await self._tx.read(lambda tx: get(tx, item_id))
+
+    async def list(
+        self,
+        kinds: Sequence[Kind] | None = None,
+        states: Sequence[State] | None = ("active",),
+        *,
+        session: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        listing = _listing(kinds, states, self._scope.agent, session, limit, cursor)
+        found = await self._tx.read(lambda tx: tx.list_memories(listing))
+        more = len(found) > limit
+        page = tuple(found[:limit])
+        return Page(items=page, cursor=f"n{page[-1].number}" if more else None)
+
+    async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
+        if not 1 <= limit <= MAX_MESSAGES:
+            raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_MESSAGES}")
+        name = self._scope.session or ""
+        return tuple(await self._tx.read(lambda tx: page_of_messages(tx, name, after=after, limit=limit)))
+
+    async def read_message(self, message_id: str, *, offset: int = 0, limit: int = 100_000) -> str:
+        if offset < 0 or limit < 1:
+            raise InvalidInput(f"offset is {offset} and limit {limit}; pass an offset from 0 and a limit from 1")
+        found = await self._tx.read(lambda tx: get(tx, message_id))
+        if not isinstance(found, Message):
+            raise WrongKind(f"{message_id} is a {found.kind}; read_message takes msg_…", id=message_id)
+        return found.text[offset : offset + limit]
+
+    async def history(self, item_id: str) -> tuple[Change, ...]:
+        return await self._tx.read(lambda tx: history(tx, item_id))
+
+    async def changes(self, *, after: int = 0, limit: int = 100) -> Changes:
+        if after < 0 or not 1 <= limit <= MAX_PAGE:
+            raise InvalidInput(f"after is {after} and limit {limit}; pass after from 0 and a limit of 1 to {MAX_PAGE}")
+        return await self._tx.read(lambda tx: changes(tx, after=after, limit=limit))
+
+    async def summaries(
+        self,
+        query: str | None = None,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session: str | None = None,
+        raw: bool = False,
+        level: str | None = None,
+        cursor: str | None = None,
+    ) -> Recall:
+        if level is not None and (level not in LEVELS or raw or session is not None):
+            known = ", ".join(LEVELS)
+            raise InvalidInput(f"level is {level!r:.40}; pass one of {known}, without raw and without a session")
+        kinds: tuple[HitKind, ...] = ("summary", "raw") if raw else ("summary",)
+        labels = {} if level is None else {"level": level}
+        kinds = kinds if level is None else ("rollup",)
+        return await self.recall(
+            query or "",
+            limit=limit,
+            offset=offset,
+            kinds=kinds,
+            since=since,
+            until=until,
+            session=session,
+            metadata=labels,
+            cursor=cursor,
+        )
+
+    async def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
+        return await self._tx.read(lambda tx: list_suspicions(tx, settled=settled))
+
+    async def settle_suspicion(
+        self, suspicion_id: str, verdict: Literal["same", "different"], *, idempotency_key: str | None = None
+    ) -> Receipt:
+        if verdict not in {"same", "different"}:
+            raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
+        writer = self._writer()
+        once = self._tx.once("settle_suspicion", idempotency_key, [suspicion_id, verdict])
+        return await self._tx.write_once(once, lambda tx: settle_suspicion(tx, suspicion_id, verdict, writer=writer))
+
+    async def sessions(self) -> tuple[str, ...]:
+        return tuple(session.name for session in await self._tx.read(lambda tx: tx.sessions()))
+
+    async def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
+        self._runtime.guard()
+        made = fence(ids, lines, secret=self._runtime.store.facts.secret)
+        self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, [made]))
+        return made.text
+
+    async def status(self) -> Status:
+        facts = self._runtime.store.facts
+        models = self._runtime.health()
+        found = await self._tx.read(lambda tx: status(tx, facts, models=models))
+        return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
+
+    async def residue(self, text: str) -> Residue:
+        self._runtime.guard()
+        return await asyncio.to_thread(self._runtime.residue, text)
+
+    async def end_session(self, *, idempotency_key: str | None = None) -> Receipt:
+        runtime = self._runtime
+        secret, name, when = runtime.store.facts.secret, self._scope.session or "", runtime.settings.when
+        raw_chars = runtime.settings.raw_chars
+
+        once = self._tx.once("end_session", idempotency_key, [name])
+
+        def work(tx: WriteTx) -> Receipt:
+            session = ensure_session(tx, name, runtime.ids)
+            if when is not None:
+                return end(tx, session, when)
+            return close_window(
+                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+            )
+
+        return await self._tx.write_once(once, work)
+
+    async def consolidate(self) -> Consolidated:
+        runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session
+
+        def chosen(tx: ReadTx) -> list[Session]:
+            if name is not None:
+                return [session for session in tx.sessions() if session.name == name]
+            return [session for session in tx.sessions() if when is None or not skipped(session.name, when)]
+
+        if when is None:
+            found = await self._tx.read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], 2**62))
+            return replace(found, last_error="no model is configured for consolidation; set `consolidation`")
+        first = await self._tx.write(lambda tx: ask_for(tx, chosen(tx), when))
+        await runtime.worker.settle(self._scope)
+        return await self._tx.read(lambda tx: consolidated(tx, [one.name for one in chosen(tx)], first))
+
+    async def compact(self, *, dry_run: bool = False) -> Compacted:
+        runtime = self._runtime
+        runtime.guard()
+        await runtime.after_answer.written()
+        compaction = runtime.compaction
+        if compaction is None:
+            return Compacted(judged=False, dry_run=dry_run)
+        run = compaction().plan if dry_run else compaction().now
+        done = await run(self._scope)
+        if runtime.rollups is None or self._scope.session is not None:
+            return done
+        rollups = runtime.rollups()
+        told = await (rollups.plan if dry_run else rollups.now)(self._scope)
+        return replace(
+            done,
+            groups=(*done.groups, *told.groups),
+            more=done.more or told.more,
+            last_error=done.last_error or told.last_error,
+        )
+
+    async def retain(
+        self,
+        *,
+        kinds: Sequence[Kind] = ("fact", "note"),
+        older_than: timedelta | None = None,
+        unused_for: timedelta | None = None,
+        most: int | None = None,
+        dry_run: bool = True,
+        idempotency_key: str | None = None,
+    ) -> tuple[Retained, ...]:
+        from memhold.history.retention import Retention, hide, past, retained
+
+        rules = Retention(kinds=tuple(kinds), older_than=older_than, unused_for=unused_for, most=most)
+        whose = [self._scope.agent, self._scope.session]
+        once = None if dry_run else self._tx.once("retain", idempotency_key, [rules, *whose])
+        if once is not None and (seen := await self._tx.read(once.seen)) is not None:
+            return await self._tx.read(lambda tx: retained(tx, seen))
+        found = await self._tx.read(lambda tx: past(tx, rules))
+        if dry_run:
+            return found
+        runtime, hidden = self._runtime, []
+        for one in found:
+
+            def work(tx: WriteTx, one: Retained = one) -> str | None:
+                secret = runtime.store.facts.secret
+                return hide(tx, one, rules, secret=secret, ids=runtime.ids, author=Author(origin="user"))
+
+            change = await runtime.store.write(self._scope, runtime.mirroring(work))
+            if change is not None:
+                hidden.append(replace(one, change_id=change))
+        if once is not None:
+            ids, changes = tuple(one.id for one in hidden), tuple(one.change_id or "" for one in hidden)
+            receipt = await runtime.store.write(
+                self._scope, lambda tx: once.once(tx, lambda: Receipt(ids=ids, change_ids=changes))
+            )
+            if receipt.replayed:  # another call with this key was faster
+                return await self._tx.read(lambda tx: retained(tx, receipt))
+        return tuple(hidden)
+
+    async def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,
+        zone: tzinfo = UTC,
+        session_prefix: str = "",
+        on_error: Literal["stop", "skip"] = "stop",
+        batch: int = 128,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        from memhold.verbs.files import import_from
+
+        try:
+            return await import_from(
+                self._runtime,
+                self._scope,
+                path,
+                format_name=format,
+                zone=zone,
+                session_prefix=session_prefix,
+                on_error=on_error,
+                batch=batch,
+                progress=progress,
+            )
+        finally:
+            await self._tx.write(lambda _: None)
+
+    async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:
+        from memhold.verbs.files import export_to
+
+        return await export_to(self._runtime, self._scope, path, format_name=format)
+
+    def _writer(self) -> Writer:
+        return Writer(
+            ids=self._runtime.ids,
+            secret=self._runtime.store.facts.secret,
+            author=USER,
+            agent=self._scope.agent,
+            session=self._scope.session,
+        )
+
+    async def _told(
+        self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
+    ) -> Remembered:
+        work = self._tx.stated(lambda tx: noted(tell(tx), redacted), once)
+        done = await self._tx.write(lambda tx: remembered(tx, work(tx)))
+        counted(self._runtime, self._scope, done.receipt)
+        return done
+
+    async def _warm(self, subject: str, attribute: str) -> None:
+        """Compare the key with the stored ones ahead: nothing is computed under a lock."""
+        agent = self._scope.agent
+        stored = await self._runtime.store.read(self._scope, lambda tx: tx.fact_keys(agent))
+        await warm(subject, attribute, stored)
+
+    async def _answer(self, asked: Query) -> Recall:
+        meaning = await self._tx.meaning(asked.text)
+        caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
+        secret = self._runtime.store.facts.secret
+
+        def work(tx: ReadTx) -> Recall:
+            until = monotonic() + timeout
+            return recall(tx, asked, caches, meaning, lambda: monotonic() < until, secret)
+
+        return await self._tx.look(work)
+
+
+for _verb in verbs_of(AsyncScope).values():
+    if _verb.name != "add":  # the hot path: its messages are read one by one where they enter
+        setattr(LocalScope, _verb.name, judged(_verb, getattr(LocalScope, _verb.name)))
+
+
+def as_tuple(values: Sequence[T] | None) -> tuple[T, ...] | None:
+    """A list as a tuple; a lone string is a mistake, not a list of letters."""
+    if isinstance(values, str):
+        raise InvalidInput(f"{values!r:.40} is one string; pass a list")
+    return None if values is None else tuple(values)
+
+
+def _listing(
+    kinds: Sequence[Kind] | None,
+    states: Sequence[State] | None,
+    agent: str | None,
+    session: str | None,
+    limit: int,
+    cursor: str | None,
+) -> Listing:
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_PAGE}")
+    unknown = (set(as_tuple(kinds) or ()) - set(KINDS)) | (set(as_tuple(states) or ()) - set(STATES))
+    if unknown:
+        raise InvalidInput(f"unknown kinds or states: {sorted(unknown)}; known are {', '.join((*KINDS, *STATES))}")
+    if cursor is not None and not (cursor[:1] == "n" and cursor[1:].isdecimal()):
+        raise InvalidInput(f"{cursor!r:.40} is not a cursor of this listing; pass the one that the last page gave")
+    return Listing(
+        kinds=as_tuple(kinds),
+        states=as_tuple(states),
+        agent=agent,
+        session=checked_session(session),
+        after=-1 if cursor is None else int(cursor[1:]),
+        limit=limit + 1,
+    )

@@ -1,0 +1,121 @@
+"""The verbs for tokens: `mem.admin.tokens`."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from memhold.values.access_tokens import RIGHTS, AccessToken, NewToken, Right, StoredToken
+from memhold.values.errors import InvalidInput, NotFound, StoreError
+from memhold.values.names import checked_name
+from memhold.values.records import Scope
+from memhold.verbs.runtime import Runtime
+from memhold.verbs.token_text import judge, mint, present, token_digest
+
+__all__ = ["MAX_LABEL", "LocalTokens"]
+
+MAX_LABEL = 200
+"""Longest label of a token, in characters."""
+
+log = logging.getLogger("memhold.access")
+
+
+class LocalTokens:
+    """Make, list, revoke and check the tokens that a server lets in."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def create(
+        self,
+        *,
+        namespace: str = "default",
+        user: str | None = None,
+        agent: str | None = None,
+        rights: Sequence[Right] = ("read", "write"),
+        label: str = "",
+        expires_in: timedelta | None = None,
+    ) -> NewToken:
+        runtime = self._runtime
+        runtime.guard()
+        scope = Scope(namespace=namespace, user=user, agent=agent)
+        now = runtime.clock.now()
+        if expires_in is not None and expires_in <= timedelta(0):
+            raise InvalidInput(f"expires_in is {expires_in}; pass a time that is still to come")
+        made, text = mint(secrets.token_bytes)
+        token = AccessToken(
+            id=made.id,
+            namespace=scope.namespace,
+            user=scope.user,
+            agent=scope.agent,
+            rights=_rights(rights),
+            label=_label(label),
+            created_at=now,
+            expires_at=_end(now, expires_in),
+        )
+        digest = token_digest(runtime.store.facts.secret, made)
+        await runtime.store.tokens.add(StoredToken(token=token, digest=digest))
+        return NewToken(token=token, secret=text)
+
+    async def list(self, *, namespace: str | None = None) -> tuple[AccessToken, ...]:
+        self._runtime.guard()
+        namespace = namespace if namespace is None else checked_name(namespace, "namespace")
+        return tuple(stored.token for stored in await self._runtime.store.tokens.read(namespace))
+
+    async def revoke(self, token_id: str, *, namespace: str | None = None) -> AccessToken:
+        runtime = self._runtime
+        runtime.guard()
+        namespace = namespace if namespace is None else checked_name(namespace, "namespace")
+        found = await runtime.store.tokens.find(token_id)
+        if found is not None and namespace in {None, found.token.namespace}:
+            found = await runtime.store.tokens.revoke(token_id, runtime.clock.now())
+            if found is not None:
+                return found.token
+        raise NotFound(f"no token {token_id!r:.80}; run 'memhold token list' to see them", id=token_id)
+
+    async def check(self, secret: str) -> AccessToken | None:
+        runtime = self._runtime
+        runtime.guard()
+        presented = present(secret)
+        if isinstance(presented, str):
+            log.info("a token was refused: %s", presented)
+            return None
+        stored, now = await runtime.store.tokens.find(presented.id), runtime.clock.now()
+        fault = judge(presented, stored, secret=runtime.store.facts.secret, now=now)
+        if stored is None or fault is not None:
+            log.info("token %s was refused: %s", presented.id if stored is not None else "of no known id", fault)
+            return None
+        await self._note_use(stored.token, now)
+        return stored.token
+
+    async def _note_use(self, token: AccessToken, now: datetime) -> None:
+        day = now.astimezone(UTC).date().isoformat()
+        if token.last_used is not None and token.last_used >= day:
+            return
+        try:
+            await self._runtime.store.tokens.note_use(token.id, day)
+        except StoreError as error:
+            # A store that takes no writes still answers reads; the note is a convenience.
+            log.warning("the last use of token %s could not be noted: %s", token.id, type(error).__name__)
+
+
+def _rights(given: Sequence[Right]) -> tuple[Right, ...]:
+    asked = {given} if isinstance(given, str) else set(given)
+    if not asked or not asked <= set(RIGHTS):
+        raise InvalidInput(f"rights are {sorted(map(str, asked))}; pass one or more of {', '.join(RIGHTS)}")
+    return tuple(right for right in RIGHTS if right in asked)
+
+
+def _label(given: str) -> str:
+    if len(given) > MAX_LABEL or not (given.isprintable() or not given):
+        raise InvalidInput(f"label must be at most {MAX_LABEL} printable characters")
+    return given.strip()
+
+
+def _end(now: datetime, life: timedelta | None) -> datetime | None:
+    try:
+        return None if life is None else now + life
+    except OverflowError:
+        raise InvalidInput(f"expires_in of {life} leads past the year 9999; leave it out") from None

@@ -1,0 +1,91 @@
+"""How a verb reads and writes: in the one scope that it was made for, on the loop that opened the store."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from memhold.facts.expiry import expire_overdue, is_overdue
+from memhold.index.questions import TooSlow
+from memhold.ports.idempotency import Idempotency, stated
+from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.recall.recall import Meaning
+from memhold.values.answers import Receipt
+from memhold.values.errors import MemholdError, StoreBusy, StoreFull, StoreReadOnly
+from memhold.values.records import Scope
+from memhold.verbs.runtime import Runtime
+
+__all__ = ["Transactions"]
+
+T = TypeVar("T")
+log = logging.getLogger("memhold")
+
+
+class Transactions:
+    """The transactions of one scope over one open store."""
+
+    def __init__(self, runtime: Runtime, scope: Scope) -> None:
+        self.runtime = runtime
+        self.scope = scope
+
+    async def read(self, work: Callable[[ReadTx], T]) -> T:
+        """Read one snapshot, with what earlier answers left to be written."""
+        await self.runtime.after_answer.written()
+        return await self.look(work)
+
+    async def look(self, work: Callable[[ReadTx], T]) -> T:
+        """Read one snapshot, after what is past its time was marked so: without a worker nobody else does it."""
+        runtime = self.runtime
+        runtime.guard()
+        found = await runtime.store.read(self.scope, lambda tx: None if is_overdue(tx) else (work(tx),))
+        if found is not None:
+            return found[0]
+        try:
+            await runtime.store.write(self.scope, lambda tx: expire_overdue(tx, runtime.ids))
+        except (StoreBusy, StoreFull, StoreReadOnly) as error:
+            log.warning("memories past their time could not be marked: %s", type(error).__name__)
+        return await runtime.store.read(self.scope, work)
+
+    async def write(self, work: Callable[[WriteTx], T], *, memories: bool = True) -> T:
+        """Run one unit of work; it is durable when this returns. `memories`: it may change what files mirror."""
+        self.runtime.guard()
+        if self.runtime.after_answer.writes:
+            await self.runtime.after_answer.written()
+        return await self.runtime.store.write(self.scope, self.runtime.mirroring(work) if memories else work)
+
+    async def write_once(
+        self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
+    ) -> Receipt:
+        """Write, or give the receipt of the first time where the idempotency key was seen."""
+        return await self.write(self.stated(run, once), memories=memories)
+
+    def stated(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
+        """A unit of work whose receipt says how far the write can be seen, and that a key makes one write of many."""
+        return stated(run, once, meaning=self.runtime.embedding is not None)
+
+    def once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
+        """What makes a call of that verb one write, however often it is sent; None where no key was given.
+
+        Raises:
+            InvalidInput: the key cannot be used.
+        """
+        kept_for = timedelta(days=self.runtime.settings.idempotency_days)
+        return Idempotency.of(verb, key, supplied, secret=self.runtime.store.facts.secret, kept_for=kept_for)
+
+    async def meaning(self, text: str) -> Meaning:
+        """The question's vector, unless there is no embedder, or it fails or takes too long."""
+        embedding = self.runtime.embedding
+        if embedding is None:
+            return Meaning(off=True)
+        if not text.strip():
+            return Meaning(fingerprint=None, failed=None, off=True)
+        try:
+            seconds = self.runtime.settings.recall_timeout
+            vector = await embedding.questions.ask(text, seconds=seconds, clock=self.runtime.clock)
+            return Meaning(vector=vector, fingerprint=await embedding.fingerprint())
+        except TooSlow as slow:
+            return Meaning(failed=str(slow))
+        except MemholdError as error:
+            return Meaning(failed=type(error).__name__)

@@ -1,0 +1,109 @@
+"""The form in which a link is asked: schemas for local servers, one form down once, and replies that go in circles."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memhold.errors import ModelError
+from memhold.ports.models import ChatReply, ChatRequest
+from memhold.providers.chat import chat_model
+from memhold.providers.chat.forms import Forms, RepeatWatch, schema_of
+from memhold.providers.entry import Entry
+from memhold.testing import ChaosServer
+from tests.providers.chain_fakes import TOOL, a_request
+
+LOCAL = Entry(name="m", protocol="openai-chat", model="m", base_url="http://127.0.0.1:9/v1")
+HOSTED = Entry(name="m", protocol="openai-chat", model="m", base_url="https://api.example.com/v1")
+GOOD = json.dumps({"history_entry": "x"})
+
+
+class Server:
+    """What a server answers in each form: a text, or an error."""
+
+    def __init__(self, **answers: str | ModelError) -> None:
+        self.answers, self.asked = answers, []  # type: ignore[var-annotated]
+
+    async def __call__(self, _: ChatRequest, form: str) -> ChatReply:
+        self.asked.append(form)
+        answer = self.answers[form]
+        if isinstance(answer, ModelError):
+            raise answer
+        return ChatReply(model="m", text=answer)
+
+
+def refusal(rule: str) -> ModelError:
+    return ModelError("no", model="m", cls="next", status=400, rule=rule)
+
+
+def test_a_local_server_is_asked_by_a_schema_and_a_hosted_one_by_a_tool() -> None:
+    assert (LOCAL.form, HOSTED.form) == ("schema", "tool")
+
+
+async def test_arguments_in_a_text_are_the_call() -> None:
+    reply = await Forms(LOCAL).ask(a_request(), Server(schema=GOOD))
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("save_memory", {"history_entry": "x"})]
+
+
+@pytest.mark.parametrize("first", ["Sure, noted!", refusal("schema"), refusal("parameter")])
+async def test_a_form_that_fails_is_followed_by_the_next_once_and_for_good(first: Any) -> None:
+    forms, server = Forms(LOCAL), Server(schema=first, object=GOOD)
+    for _ in range(2):
+        assert (await forms.ask(a_request(), server)).tool_calls
+    assert server.asked == ["schema", "object", "object"]
+
+
+async def test_one_other_form_a_request_and_none_where_the_user_named_it() -> None:
+    server = Server(schema="prose", object="prose", text=GOOD)
+    assert not (await Forms(LOCAL).ask(a_request(), server)).tool_calls
+    assert server.asked == ["schema", "object"]
+    fixed = Entry(name="m", protocol="openai-chat", model="m", base_url=LOCAL.base_url, structured="schema")
+    server = Server(schema="prose")
+    assert not (await Forms(fixed).ask(a_request(), server)).tool_calls
+    assert server.asked == ["schema"]
+
+
+@pytest.mark.parametrize("rule", ["status", "auth", "context-length"])
+async def test_another_failure_is_the_links(rule: str) -> None:
+    server = Server(schema=refusal(rule))
+    with pytest.raises(ModelError):
+        await Forms(LOCAL).ask(a_request(), server)
+    assert server.asked == ["schema"]
+
+
+async def test_over_http_the_schema_is_sent_without_formats_and_the_answer_is_a_call() -> None:
+    async with ChaosServer() as server:
+        model = chat_model(Entry(name="m", protocol="openai-chat", model="m", base_url=server.url), keys=lambda _: None)
+        reply = await model.chat(a_request())
+        await model.close()
+        [request] = server.asked(model="m")
+    assert reply.tool_calls[0].name == "save_memory"
+    assert "tools" not in request.body
+    assert request.body["response_format"]["json_schema"]["schema"]["additionalProperties"] is False
+
+
+def test_a_schema_for_a_grammar_is_closed_and_has_no_formats() -> None:
+    found = schema_of(TOOL)
+    assert found["additionalProperties"] is False
+    given = {
+        "type": "object",
+        "properties": {"at": {"type": "string", "format": "date-time"}, "format": {"type": "string"}},
+    }
+    kept = schema_of(type(TOOL)(name="t", description="", parameters=given))
+    assert kept["properties"] == {"at": {"type": "string"}, "format": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("unit", "circles"), [("[", True), ('{"text": "the same"}, ', True), ("a" * 90 + "b" * 200, True)]
+)
+def test_a_reply_that_goes_in_circles_is_seen(unit: str, circles: bool) -> None:  # noqa: FBT001
+    watch = RepeatWatch()
+    assert any(watch.circles(unit) for _ in range(2000)) is circles
+
+
+def test_a_reply_that_goes_on_is_not_cut() -> None:
+    watch = RepeatWatch()
+    text = "".join(f'{{"attribute": "port of host {n}", "value": "{n * 7919 % 1000}"}}, ' for n in range(400))
+    assert not any(watch.circles(text[at : at + 7]) for at in range(0, len(text), 7))

@@ -1,0 +1,62 @@
+"""A model in one line, and lists of them: what it becomes, and that nothing is asked that nobody wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+from memhold.providers.catalog import load_catalog
+from memhold.providers.naming import entry_in_line, is_line, with_lines
+from memhold.values.errors import InvalidSetting
+
+LINES = {
+    "openai:gpt-4.1-mini": ("openai-chat", "gpt-4.1-mini", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "anthropic:claude-x": ("anthropic-messages", "claude-x", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    "openrouter:a/b:free": ("openai-chat", "a/b:free", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "ollama:qwen3:8b": ("ollama-chat", "qwen3:8b", "http://127.0.0.1:11434", None),
+    "lmstudio:any": ("openai-chat", "any", "http://127.0.0.1:1234/v1", None),
+    "http://box:1234/v1": ("openai-chat", "auto", "http://box:1234/v1", None),
+    "http://box:1234/v1#qwen": ("openai-chat", "qwen", "http://box:1234/v1", None),
+    "http://box:11434#qwen3": ("ollama-chat", "qwen3", "http://box:11434", None),
+    "https://api.openai.com/v1#gpt-x": ("openai-chat", "gpt-x", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_is_a_model(line: str) -> None:
+    assert is_line(line)
+    entry = entry_in_line(line)
+    assert (entry.protocol, entry.model, entry.base_url, entry.api_key_env) == LINES[line]
+    assert (entry.name, entry.fallback) == (line, None)
+
+
+def test_a_line_for_an_embedding() -> None:
+    assert entry_in_line("openai:text-embedding-3-small", "embedding").protocol == "openai-embeddings"
+    assert entry_in_line("ollama:bge-m3", "embedding").protocol == "ollama-embeddings"
+    assert entry_in_line("http://box:8080/v1#anything", "embedding").protocol == "openai-embeddings"
+    with pytest.raises(InvalidSetting, match="no embedding models"):
+        entry_in_line("anthropic:claude", "embedding")
+
+
+def test_the_variable_of_the_vendors_own_clients_is_read() -> None:
+    entry = entry_in_line("openai:m", environment={"OPENAI_BASE_URL": "http://proxy/v1"})
+    assert entry.base_url == "http://proxy/v1"
+
+
+def test_a_list_is_a_chain_of_exactly_these() -> None:
+    table = with_lines(load_catalog(), [("ollama:qwen3, gpt-4.1-mini", "chat"), ("llamacpp:m", "chat")], {})
+    assert [one.name for one in table.chain("ollama:qwen3, gpt-4.1-mini")] == ["ollama:qwen3", "gpt-4.1-mini"]
+    assert [one.name for one in table.chain("llamacpp:m")] == ["llamacpp:m"]
+
+
+@pytest.mark.parametrize("setting", ["no-such-model, ollama:x", "http://", "http://box:11434"])
+def test_what_names_no_model_says_what_to_write(setting: str) -> None:
+    with pytest.raises(InvalidSetting):
+        with_lines(load_catalog(), [(setting, "chat")], {})
+
+
+def test_an_unknown_name_is_answered_with_what_can_be_written_not_with_the_whole_catalog() -> None:
+    with pytest.raises(InvalidSetting) as raised:
+        load_catalog().chain("gpt-4.1-mni")
+    assert "did you mean gpt-4.1-mini" in str(raised.value)
+    assert "openai:MODEL" in str(raised.value)
+    assert len(str(raised.value)) < 400

@@ -1,0 +1,86 @@
+"""A slow embedder costs one question its time, not every one: words alone answer until it is back."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from memhold.index.questions import Questions, TooSlow
+from memhold.testing.clock import FakeClock
+from memhold.values.errors import ModelError
+
+VECTOR = np.ones(3, dtype=np.float32)
+
+
+class Embedder:
+    """Answers when it is let; counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.let = asyncio.Event()
+        self.error: Exception | None = None
+
+    async def __call__(self, _: str) -> np.ndarray:
+        self.asked += 1
+        await self.let.wait()
+        if self.error is not None:
+            raise self.error
+        return VECTOR
+
+
+async def test_after_one_slow_answer_nobody_waits_until_it_came() -> None:
+    embedder, clock = Embedder(), FakeClock()
+    questions = Questions(embedder)
+    with pytest.raises(TooSlow):
+        await questions.ask("a", seconds=0.01, clock=clock)
+    for _ in range(5):
+        with pytest.raises(TooSlow):
+            await questions.ask("b", seconds=3600.0, clock=clock)
+    assert embedder.asked == 1, "the first call goes on; nothing else is sent"
+    embedder.let.set()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert (await questions.ask("c", seconds=1.0, clock=clock) == VECTOR).all()
+
+
+async def test_a_probe_that_fails_is_not_repeated_before_its_time() -> None:
+    embedder, clock = Embedder(), FakeClock()
+    questions = Questions(embedder)
+    with pytest.raises(TooSlow):
+        await questions.ask("a", seconds=0.01, clock=clock)
+    embedder.error = ModelError("gone", model="m", cls="retry")
+    embedder.let.set()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    for expected in (1, 1, 2):
+        if expected == 2:
+            clock.advance(timedelta(seconds=31))
+        with pytest.raises(TooSlow):
+            await questions.ask("b", seconds=3600.0, clock=clock)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert embedder.asked == expected
+    await questions.close()
+
+
+async def test_a_quick_failure_is_told_and_does_not_keep_it_from_being_asked() -> None:
+    embedder, clock = Embedder(), FakeClock()
+    embedder.error = ModelError("refused", model="m", cls="retry")
+    embedder.let.set()
+    questions = Questions(embedder)
+    for _ in range(2):
+        with pytest.raises(ModelError):
+            await questions.ask("a", seconds=1.0, clock=clock)
+    assert embedder.asked == 2
+
+
+async def test_closing_lets_go_of_a_call_that_hangs() -> None:
+    embedder, clock = Embedder(), FakeClock()
+    questions = Questions(embedder)
+    with pytest.raises(TooSlow):
+        await questions.ask("a", seconds=0.01, clock=clock)
+    await questions.close()
+    await questions.close()

@@ -1,0 +1,168 @@
+"""What single signals prefer: answers over questions, the speaker over the name, a time only where it is asked about."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from benchmarks.recall import half_of, sureness
+from memhold.faces.python.open import AsyncMemhold
+from memhold.index.marks import ASKING, asks
+from memhold.recall.confidence import THRESHOLD, confidence, shortfall
+from memhold.recall.signals import ASKS, REPLIES, STATES, understood
+from memhold.values.answers import Recall
+
+NOW = datetime(2026, 2, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("Shall we?", 2),
+        ("Really?! 😀", 2),
+        ('He said "why?"', 2),
+        ("¿Dónde vives?", 2),
+        ("あなたは誰ですか？", 2),  # noqa: RUF001 - the mark that Japanese writes
+        ("أين تسكن؟", 2),
+        ("What is this?\n[image: a red house]", 2),
+        ("Why? I never knew.", 1),
+        ("I live here.", 0),
+        ("", 0),
+        ("[image: why not?] all good", 1),
+    ],
+)
+def test_what_asks_is_told_by_its_question_mark(text: str, times: int) -> None:
+    assert asks(text) == ({ASKING: times} if times else {})
+
+
+def test_a_text_of_brackets_alone_ends() -> None:
+    assert asks("?" + "[]" * 50_000) == {ASKING: 2}
+
+
+def _part(answer: Recall, text: str, signal: str) -> float:
+    [hit] = [hit for hit in answer.hits if hit.text.endswith(text)]
+    return next((reason.score for reason in hit.why if reason.signal == signal), 0.0)
+
+
+@pytest.mark.asyncio
+async def test_an_answer_stands_before_the_question_that_has_the_words(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    told = ("I had a long day.", "Which instrument do you play?", "I play the cello.", "Nice, do you play it often?")
+    for place, text in enumerate(told):
+        role, name = ("assistant", "Bea") if place % 2 else ("user", "Ann")
+        await scope.add([{"role": role, "name": name, "content": text}])
+    answer = await scope.recall("What does she play?")
+    assert answer.hits[0].text == "Ann: I play the cello."
+    assert _part(answer, told[1], "reply") == pytest.approx(STATES - ASKS)
+    assert _part(answer, told[2], "reply") == pytest.approx(STATES + REPLIES)
+
+
+@pytest.mark.asyncio
+async def test_what_stood_behind_a_forgotten_turn_answers_nothing(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    texts = ("Do you play?", "I was out.", "I play the cello.")
+    receipt = await scope.add([_said("Ann", text) for text in texts])
+    assert _part(await scope.recall("was out"), "out.", "reply") == pytest.approx(STATES + REPLIES)
+    await scope.forget(receipt.ids[1])
+    assert _part(await scope.recall("cello"), "cello.", "reply") == pytest.approx(STATES)
+
+
+@pytest.mark.asyncio
+async def test_a_session_begins_with_no_answer(memhold: AsyncMemhold) -> None:
+    await memhold.scope(user="alice", session="one").add([_said("Ann", "Do you play?")])
+    await memhold.scope(user="alice", session="two").add([_said("Bea", "I play the cello.")])
+    answer = await memhold.scope(user="alice").recall("cello")
+    assert _part(answer, "cello.", "reply") == pytest.approx(STATES)
+
+
+@pytest.mark.asyncio
+async def test_the_users_words_are_preferred_and_where_the_assistants_are_asked_for_those(
+    memhold: AsyncMemhold,
+) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    for role in ("user", "assistant"):
+        await scope.add([{"role": role, "content": f"{role}: the blue tent for the mountain trip"}])
+    assert (await scope.recall("Which tent do I take to the mountain?")).hits[0].role == "user"
+    assert (await scope.recall("Which tent did you suggest for the mountain?")).hits[0].role == "assistant"
+    assert (await scope.recall("Which tent, mountain trip")).hits[0].role == "user", "asked plainly"
+    assert {hit.role for hit in (await scope.recall("my tent")).hits} == {"user", "assistant"}, "softly"
+
+
+@pytest.mark.asyncio
+async def test_an_answer_to_a_question_counts_only_where_people_with_names_talk(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    await scope.add([{"role": "user", "content": "Do you know tea?"}, {"role": "assistant", "content": "Tea, yes."}])
+    answer = await scope.recall("tea")
+    assert "reply" not in {reason.signal for hit in answer.hits for reason in hit.why}
+
+
+def _said(name: str, text: str) -> dict[str, str]:
+    return {"role": "user", "name": name, "content": text}
+
+
+@pytest.mark.asyncio
+async def test_a_name_counts_for_who_speaks_more_than_for_who_is_spoken_to(memhold: AsyncMemhold) -> None:
+    for session, said in {
+        "one": _said("Ann", "The marathon went well for me and my knee."),
+        "two": _said("Bea", "Thank you Ann, dear Ann!"),
+        "three": _said("Bea", "The weather was grey all week."),
+        "four": _said("Bea", "I cooked a large pot of soup."),
+    }.items():
+        await memhold.scope(user="alice", session=session).add([said])
+    answer = await memhold.scope(user="alice").recall("How was the marathon of Ann?")
+    assert _part(answer, "my knee.", "words") == 1
+    assert 0 < _part(answer, "dear Ann!", "words") < 0.35
+    alone = await memhold.scope(user="alice").recall("What about Ann?")
+    assert _part(alone, "dear Ann!", "words") > 0.5, "where a question has no other word, the name is one"
+
+
+@pytest.mark.asyncio
+async def test_what_another_said_is_no_sure_answer(memhold: AsyncMemhold) -> None:
+    scope = memhold.scope(user="alice", session="s")
+    for turn in (
+        _said("Ann", "I adopted a greyhound called Pepper last spring."),
+        _said("Bea", "How lovely! I have been busy with the garden."),
+        _said("Ann", "The garden sounds nice."),
+    ):
+        await scope.add([turn])
+    await memhold.settle()
+    hers = (await scope.recall("What is the greyhound that Ann adopted called?")).confidence
+    another = (await scope.recall("What is the greyhound that Bea adopted called?")).confidence
+    assert hers is not None
+    assert another is not None
+    assert another < THRESHOLD < hers
+    await scope.remember(subject="Bea", attribute="adopted greyhound name", value="Pepper")
+    await memhold.settle()
+    learnt = (await scope.recall("What is the greyhound that Bea adopted called?")).confidence
+    assert learnt is not None
+    assert learnt > another, "a memory is nobody's words"
+
+
+def test_confidence_falls_with_the_shortfall_alone() -> None:
+    sure = [confidence(coverage=1.0, cosine=0.7, short=short) for short in (0.0, 0.05, 0.2, 1.0)]
+    assert sure == sorted(sure, reverse=True)
+    assert confidence(coverage=0.9, cosine=0.5) > confidence(coverage=0.4, cosine=0.5)
+    assert (shortfall(0.0, 0.0), shortfall(0.0, 1.0), shortfall(1.0, 1.0), shortfall(0.5, 1.0)) == (0, 1, 0, 0.5)
+
+
+def test_a_time_counts_where_it_is_asked_about() -> None:
+    assert [one.text for one in understood("What did she say last week?", NOW).times] == ["last week"]
+    told = understood("I slept badly last night. What did she say last week?", NOW)
+    assert [one.text for one in told.times] == ["last week"]
+    assert not understood("I slept badly last night. What did she say?", NOW).times
+    assert not understood("After the table read I felt better. What is next?", NOW).anchors
+    assert understood("I slept badly last night. Tell me more.", NOW).times, "where nothing asks, all of it counts"
+
+
+def test_a_half_is_the_same_for_a_name_and_both_are_there() -> None:
+    names = [f"conversation-{number}" for number in range(40)]
+    halves = [half_of(name) for name in names]
+    assert halves == [half_of(name) for name in names]
+    assert set(halves) == {"first", "second"}
+
+
+def test_calibration_is_zero_where_confidence_is_the_share() -> None:
+    even = sureness({"answerable": [0.75] * 3, "strangers": [0.75]})
+    assert even == {"answerable_below": 0.0, "strangers_below": 0.0, "ece": 0.0}
+    assert sureness({"answerable": [0.1], "strangers": [0.9]})["ece"] == 0.9

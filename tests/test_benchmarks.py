@@ -1,0 +1,82 @@
+"""`python -m benchmarks` in the checkout: every table has its options, its help and its JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import click
+import pytest
+
+from benchmarks.__main__ import benchmarks
+from tests.documents import ROOT
+
+TABLE = {"--quick", "--json"}
+QUALITY = {"--embedding", "--json"}
+OPTIONS = {
+    "compaction": TABLE,
+    "consolidation": TABLE,
+    "context": TABLE,
+    "core": TABLE,
+    "facts": TABLE,
+    "large": TABLE | {"--db", "--messages"},
+    "locomo": QUALITY | {"--data", "--half"},
+    "models": TABLE,
+    "peers": {"--data", "--json"},
+    "realmem": QUALITY | {"--data", "--half"},
+    "recall": QUALITY | {"--messages", "--questions"},
+    "server": TABLE,
+    "speed": TABLE,
+    "stores": TABLE | {"--db"},
+}
+"""What each table has taken since it was a command of the package; more may come, none may go."""
+
+
+def asked(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+
+
+def test_help_names_every_table_with_its_whole_sentence() -> None:
+    done = asked("--help")
+    assert done.returncode == 0, done.stderr
+    listed = dict(re.findall(r"^  (\w+) {2,}(.+)$", done.stdout.partition("Commands:")[2], re.MULTILINE))
+    assert set(OPTIONS) <= set(listed)
+    assert [name for name, line in listed.items() if not line.endswith(".") or line.endswith("...")] == []
+    assert asked("-h").stdout == done.stdout
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_each_table_has_its_options_and_says_what_each_is(name: str) -> None:
+    command = benchmarks.commands[name]
+    options = {word: option for option in command.params for word in option.opts}
+    assert set(OPTIONS[name]) <= set(options)
+    assert [word for word, option in options.items() if isinstance(option, click.Option) and not option.help] == []
+    assert command.help
+
+
+def test_a_quick_table_runs_in_the_checkout() -> None:
+    done = asked("facts", "--quick", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["ten stories, ours"]["value"] == "10 of 10"
+    assert {"name", "value", "against", "ratio", "bar", "holds"} == set(rows["ten stories, ours"])
+
+
+def test_a_name_that_is_no_table_is_refused() -> None:
+    done = asked("nothing")
+    assert done.returncode == 2
+    assert "nothing" in done.stderr
+
+
+def test_every_table_that_the_documents_name_is_there() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py"), ROOT / "Makefile"]
+    text = "\n".join(page.read_text("utf-8") for page in pages)
+    named = set(re.findall(r"python -m benchmarks ([a-z]\w+)", text))
+    assert named
+    assert named <= set(benchmarks.commands)
+    modules = set(re.findall(r"python -m benchmarks\.(\w+)", text))
+    assert all((ROOT / "benchmarks" / f"{name}.py").exists() for name in modules)
+    assert re.findall(r"(?:memhold|`) ?bench [a-z]+", text) == []
