@@ -127,7 +127,13 @@ async def _asked(
 
 def _question(question: Mapping[str, Any]) -> Question:
     return Question(
-        text=question["q"], kind="fact", gold=(question["attribute"] or "",), stale=(), enough=True, answer=""
+        text=question["q"],
+        kind="fact",
+        gold=(question["attribute"] or "",),
+        stale=(),
+        present=gold,
+        enough=True,
+        answer="",
     )
 
 
