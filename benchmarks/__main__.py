@@ -235,6 +235,23 @@ def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
         click.echo(f"{name}: {value}")
 
 
+@benchmarks.command("real")
+@click.option("--model", "line", required=True, help="The model in one line, such as http://127.0.0.1:8080/v1#NAME.")
+@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), required=True, help="Where replies are kept.")
+@click.option("--data", type=_FILE, help="Worlds of sessions; without it the bundled conversation.")
+@click.option("--windows", type=click.IntRange(min=1), default=10, help="Most windows of the data.")
+@_JSON
+def real(line: str, keep: Path, data: Path | None, windows: int, *, as_json: bool) -> None:
+    """Turn windows into memory with a real model: what it is worth, and what of it stands in the lines.
+
+    A run that was interrupted goes on where it was, and a later one replays what was recorded.
+    """
+    from benchmarks.real import demo_windows, everyday_windows, run
+
+    chosen = demo_windows() if data is None else everyday_windows(data, windows)
+    _rows(lambda: list(run(line, keep, chosen)), as_json=as_json)
+
+
 def _plain(work: Coroutine[Any, Any, Mapping[str, Any]], *, as_json: bool) -> None:
     with _telling():
         found = asyncio.run(work)

@@ -70,7 +70,7 @@ async def unconsolidated(scope) -> list[str]:
         session = tx.session(name)
         return [] if session is None else [m.id for m in tx.messages(name, after=session.cursor)]
 
-    return await scope._read(work)
+    return await scope._tx.read(work)
 
 
 async def everything(scope) -> list[Memory]:

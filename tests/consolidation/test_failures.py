@@ -130,6 +130,7 @@ consolidation = "one"
 protocol = "openai-chat"
 model = "one"
 base_url = "{server.url}/v1"
+structured = "tool"
 fallback = "two"
 [models.two]
 protocol = "anthropic-messages"

@@ -131,11 +131,11 @@ async def test_the_prompt_keeps_its_last_turns(opened: Opened) -> None:
     for n in range(5):
         added += (await alice.add(turn(f"I like tea number {n}."))).ids
     await mem.settle()
-    session = await alice._read(lambda tx: tx.session("s1"))
+    session = await alice._tx.read(lambda tx: tx.session("s1"))
     assert (session.cursor, session.window_start) == (8, 6), "three messages, extended to the whole turn"
     assert await check_whole(alice, added) == {"summary": 8, "raw": 0, "pending": 2}
     await alice.end_session()
-    session = await alice._read(lambda tx: tx.session("s1"))
+    session = await alice._tx.read(lambda tx: tx.session("s1"))
     assert session.window_start == 10, "a clean session at once"
 
 
@@ -364,7 +364,7 @@ async def test_exceptions_that_cannot_be_pickled_stop_nobody(chain: type, clock:
         for _ in range(1000):
             assert not await mem.settle()
         assert model.asked == 1000
-        [due] = await alice._read(lambda tx: tx.due())
+        [due] = await alice._tx.read(lambda tx: tx.due())
         assert due.attempts >= 999
         assert "secret words" not in str(due.last_error)
         assert due.last_error
@@ -557,7 +557,7 @@ async def test_operations_name_what_they_touch_and_leave_the_rest(opened: Opened
     await alice.add(user("Pizza now, and I left town"))
     await alice.consolidate()
     shown = model.asked[1].turns[0].text
-    assert "[f1] user | favorite food = sushi" in shown
+    assert "[f1] user | favorite food | sushi" in shown
     facts = {(m.attribute, m.value): m for m in await everything(alice) if m.kind == "fact"}
     assert facts["blood type", "A"].state == "active"
     assert facts["blood type", "A"].tier == "long"
@@ -745,7 +745,7 @@ async def test_undo_restores_and_leaves_the_window_raw_or_due(opened: Opened) ->
     added += (await alice.add(user("I moved to Paris."))).ids
     made = await alice.consolidate()
     [change] = [c for c in await alice.history(made.summaries[0]) if c.verb == "consolidate"]
-    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/1", ["m"])
+    assert (change.by.name, change.by.version, change.detail["models"]) == ("m", "consolidate/2", ["m"])
     undone = await alice.undo(change.id)
     active = [m.value for m in await everything(alice) if m.kind == "fact" and m.state == "active"]
     assert active == ["Oslo"]
@@ -964,10 +964,10 @@ async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect
         [*turn("I live in Oslo."), user("List it."), {"role": "assistant", "content": None, "tool_calls": [call]}]
     )
     when, store = mem._store._runtime.settings.when, mem._store._runtime.store
-    before = await alice._read(lambda tx: tx.session("s1"))
+    before = await alice._tx.read(lambda tx: tx.session("s1"))
     for _ in range(2):
         assert await store.write(alice.scope, lambda tx: make_due(tx, tx.session("s1"), when)) == 3
-    after = await alice._read(lambda tx: tx.session("s1"))
+    after = await alice._tx.read(lambda tx: tx.session("s1"))
     assert (after.window_start, after.cursor, after.ended_at) == (before.window_start, before.cursor, before.ended_at)
     assert (await alice.status()).due["consolidate"] == 1
     assert await mem.settle()
@@ -998,4 +998,4 @@ async def test_known_facts_leave_room_for_the_window(opened: Opened) -> None:
     await alice.consolidate()
     head = model.asked[0].turns[0].text.partition("The conversation:")[0]
     assert estimate_tokens(head) < 2_000
-    assert "home = Oslo" in head, "what is spoken of comes first"
+    assert "home | Oslo" in head, "what is spoken of comes first"

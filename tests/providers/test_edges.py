@@ -72,3 +72,23 @@ def test_what_a_provider_asks_to_wait_is_bounded(name: str, value: str) -> None:
 @pytest.mark.parametrize("count", [10**30, -1, 1.5, "many", True, float("inf"), [1]])
 def test_counts_that_are_none_are_not_known(count: object) -> None:
     assert Usage(input_tokens=count, output_tokens=7) == Usage(output_tokens=7)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("status", [400, 500, 503, 200])
+def test_a_local_model_that_crashed_is_passing_trouble(status: int) -> None:
+    body = '{"error": "The model has crashed without additional information. (Exit code: 6)"}'
+    assert classify("chat", status, None, body).cls == "retry"
+
+
+def test_a_schema_that_one_provider_refuses_is_for_the_next_and_no_fault_of_the_window() -> None:
+    for body in (
+        '{"error": {"message": "Invalid schema for function \'save_memory\'", "code": "invalid_function_parameters"}}',
+        '{"type": "error", "error": {"type": "invalid_request_error", "message": "tools.0.custom.input_schema: no"}}',
+    ):
+        assert classify("chat", 400, None, body).cls == "next"
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 500, 503])
+def test_the_words_of_an_unload_are_retried_under_every_status(status: int) -> None:
+    body = '{"error": "Model was unloaded while the request was still in queue.."}'
+    assert classify("embedding", status, None, body).cls == "retry"

@@ -120,9 +120,7 @@ def save_memory(places: Sequence[int], known: int) -> Tool:
         held["sources"] |= {"items": {"type": "string", "enum": [f"m{place}" for place in places]}, "maxItems": 4}
     fact = parameters["properties"]["facts"]["items"]["properties"]
     if known:
-        fact["target"] = {
-            "anyOf": [{"type": "string", "enum": [f"f{n}" for n in range(1, known + 1)]}, {"type": "null"}]
-        }
+        fact["target"] |= {"enum": [None, *(f"f{place}" for place in range(1, known + 1))]}
     else:
         del fact["target"]
     return replace(SAVE_MEMORY, parameters=parameters)

@@ -3,27 +3,30 @@
 Words alone cannot tell a fair paraphrase from an invention, so hard details decide: numbers and units, names, dates,
 polarity, and about whom it is. What has one that no line has is left out. The rest is `said` where its content words
 stand in lines, else `inferred`, which needs a line of the user's that it cites. What was shown beside the lines (known
-facts, recalled text) is no source. See docs/decisions/grounding.md.
+facts, recalled text) is no source. See docs/decisions/0035-grounding.md.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from memhold.consolidate.contract import Draft, Learned, LeftOut, Noted, Standing
 from memhold.consolidate.entry import scripts
 from memhold.ports.models import Rejected
+from memhold.text.analysis import analyse, language_of
 from memhold.text.details import Detail, content_terms, details, holds
+from memhold.text.function_words import EVIDENCE
 from memhold.text.negation import negates
+from memhold.text.normal_form import normal_form
 from memhold.text.quantities import Quantity, quantities
-from memhold.text.times import calendar_names
+from memhold.text.times import calendar_names, calendar_words
 from memhold.text.when import Days, days_of, named_days
 
 # ruff: noqa: RUF001 - signs of every script end clauses and sentences
@@ -54,7 +57,8 @@ _AGAINST = re.compile(
 )
 """Words that say no without a word of denial: what they are said of may stand in a clause that denies."""
 _KIN = re.compile(
-    r"(?i)\b(?:my|our|mein(?:e[nmrs]?)?|unser(?:e[nmrs]?)?|mon|ma|mes|notre|mi|mis|mia|mio|minha|meu)\s+(?:\w+\s+)?"
+    r"(?i)\b(?:my|our|his|her|their|(?:mein|dein|sein|ihr|unser)(?:e[nmrs]?)?|mon|ma|mes|notre|nos|son|sa|leur|mi|mis|su|sus"
+    r"|mia|mio|suo|sua|minha|meu|seu)\s+(?:\w+\s+)?"
     r"(?P<kin>sister|brother|mother|mum|mom|father|dad|wife|husband|partner|girlfriend|boyfriend|son|daughter|friend|cousin|"
     r"aunt|uncle|niece|nephew|grand\w+|boss|manager|colleague|coworker|neighbou?r|roommate|flatmate|"
     r"schwester|bruder|mutter|vater|frau|mann|sohn|tochter|freund(?:in)?|kolleg(?:e|in)|chef(?:in)?|nachbar(?:in)?|"
@@ -84,6 +88,7 @@ class Claim:
     about: str = ""
     value: bool = False
     cited: tuple[int, ...] = ()
+    language: str = "english"
 
     @property
     def whole(self) -> str:
@@ -169,11 +174,12 @@ def _told_apart(
 ) -> Iterator[tuple[Learned, Finding]]:
     """Without inferences that share no word with a line that several of them cite: such a line is cited by default."""
     by_place = {line.place: line for line in lines}
+    language = language_of(" ".join(line.text[:500] for line in lines))
     bare = [
         (fact, finding)
         for fact, finding in found
         if finding.standing == "inferred"
-        and not any(_share(f"{fact.attribute} {fact.value}", [by_place[place]]) for place in finding.places)
+        and not any(_share(f"{fact.attribute} {fact.value}", [by_place[place]], language) for place in finding.places)
     ]
     often = Counter(place for _, finding in bare for place in finding.places)
     for fact, finding in found:
@@ -187,7 +193,7 @@ def _kept_sentences(entry: str, lines: Sequence[Line], left: list[LeftOut]) -> t
     given = _sentences(entry)
     kept: list[str] = []
     for sentence in given:
-        finding = find(Claim(core=sentence, cited=tuple(line.place for line in lines)), lines)
+        finding = find(Claim(core=_STAMP.sub("", sentence), cited=tuple(line.place for line in lines)), lines)
         if finding.standing is None:
             left.append(LeftOut(kind="sentence", reason=finding.reason, text=sentence))
         else:
@@ -196,6 +202,10 @@ def _kept_sentences(entry: str, lines: Sequence[Line], left: list[LeftOut]) -> t
 
 
 _HEAD = re.compile(r"\A\s*(?:\[[^\]]{1,40}\]\s*)+")
+
+
+_STAMP = re.compile(r"\A\W*\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?\W*")
+"""The time of a line in front of a sentence: the form in which lines are shown, and nobody's claim."""
 
 
 def _sentences(entry: str) -> list[str]:
@@ -235,6 +245,7 @@ def _dated(moment: datetime | None, places: Sequence[int], lines: Sequence[Line]
 
 def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on."""
+    claim = replace(claim, language=language_of(" ".join(line.text[:500] for line in lines)))
     cited = [line for line in lines if line.place in claim.cited]
     chosen = _on(claim, cited)
     if _said(claim, chosen):
@@ -259,7 +270,7 @@ def _found(lines: Sequence[Line], standing: Standing) -> Finding:
 
 def _on(claim: Claim, lines: Sequence[Line]) -> list[Line]:
     """The fewest lines that together say the most of a claim: one that says all of it is enough."""
-    wanted = _terms(claim.core)
+    wanted = _terms(claim.core, claim.language)
     if not wanted:
         return [line for line in lines if _literally(claim.core, line.text)][:1]
     numbers = {value for one in quantities(claim.core) for value in one.values}
@@ -275,7 +286,7 @@ def _on(claim: Claim, lines: Sequence[Line]) -> list[Line]:
             return []
         chosen.append(best)
         pool.remove(best)
-        left -= _terms(best.text)
+        left -= _terms(best.text, claim.language)
         open_numbers -= {value for one in quantities(best.text) for value in one.values}
         if not left and not open_numbers:
             break
@@ -284,30 +295,31 @@ def _on(claim: Claim, lines: Sequence[Line]) -> list[Line]:
 
 def _gain(left: set[str], numbers: set[Decimal], line: Line, claim: Claim) -> tuple[int, int, int, int]:
     held = {value for one in quantities(line.text) for value in one.values}
-    frame = len(_terms(claim.frame) & _terms(line.text))
-    return (len(left & _terms(line.text)) + len(numbers & held), frame, int(line.own), -line.place)
+    frame = len(_terms(claim.frame, claim.language) & _terms(line.text, claim.language))
+    return (len(left & _terms(line.text, claim.language)) + len(numbers & held), frame, int(line.own), -line.place)
 
 
-def _terms(text: str) -> frozenset[str]:
-    """Content words of a text, without the names of the roles, which no line has of itself."""
-    return frozenset(term for term in content_terms(text) if term not in _ROLES)
+@lru_cache(maxsize=8192)
+def _terms(text: str, language: str) -> frozenset[str]:
+    """Content words of a text in the window's language, without the names of the roles, which no line has of itself."""
+    return frozenset(term for term in analyse(text, language).counts if term not in EVIDENCE and term not in _ROLES)
 
 
 def _said(claim: Claim, lines: Sequence[Line]) -> bool:
     if not lines:
         return False
-    wanted = _terms(claim.core)
+    wanted = _terms(claim.core, claim.language)
     if not wanted:
         # Function words, a sign or one letter: they stand there to the letter, or nowhere.
         return any(_literally(claim.core, line.text) for line in lines)
-    share = _share(claim.core, lines)
+    share = _share(claim.core, lines, claim.language)
     grams = sum(not term.isascii() and len(term) <= 2 for term in wanted) * 2 > len(wanted)
     return share >= (SAID_GRAMS if grams else SAID_VALUE if claim.value else SAID)
 
 
 def _literally(wanted: str, text: str) -> bool:
-    flat = unicodedata.normalize("NFKC", " ".join(wanted.split()))
-    held = unicodedata.normalize("NFKC", " ".join(text.split()))
+    flat = normal_form("NFKC", " ".join(wanted.split()))
+    held = normal_form("NFKC", " ".join(text.split()))
     if len(flat) > 1:
         flat, held = flat.casefold(), held.casefold()
     edges = (r"(?<![^\W_])", r"(?![^\W_])") if flat.isascii() and flat[:1].isalnum() else ("", "")
@@ -315,9 +327,9 @@ def _literally(wanted: str, text: str) -> bool:
     return bool(flat) and re.search(pattern, held) is not None
 
 
-def _share(text: str, lines: Sequence[Line]) -> float:
-    wanted = _terms(text)
-    held = frozenset(term for line in lines for term in _terms(line.text))
+def _share(text: str, lines: Sequence[Line], language: str) -> float:
+    wanted = _terms(text, language)
+    held = frozenset(term for line in lines for term in _terms(line.text, language))
     numbers = {value for line in lines for one in quantities(line.text) for value in one.values}
     spoken = {one.text.casefold() for one in quantities(text) if one.values & numbers}
     met = sum(term in held or term in spoken for term in wanted)
@@ -334,6 +346,8 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     said = [span for _, _, span in named_days(claim.core, lines[0].at)]
     if any(not _day_stands(days, lines) for days, _, _ in named_days(claim.core, lines[0].at)):
         return "a date that no line has"
+    if not all(_calendar_stands(word, lines) for word in calendar_words(claim.core)):
+        return "a date that no line has"
     if any(not _number_stands(one, lines) for one in _numbers_of(claim.core, said)):
         return "a number that no line has"
     if not all(_name_stands(detail, lines, window) for detail in _names_of(claim, window)):
@@ -349,7 +363,7 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
 
 def _numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantity]:
     """Numbers that are a claim: not those of a date, and no "one" in words, which is no number more often than not."""
-    plain = unicodedata.normalize("NFC", text)
+    plain = normal_form("NFC", text)
     for one in quantities(plain):
         if any(start <= one.start < end for start, end in dates):
             continue
@@ -376,18 +390,21 @@ _COUNTED: Final = frozenset({"second", "minute", "hour", "day", "night", "week",
 
 
 def _calendar(start: datetime, end: datetime) -> frozenset[Decimal]:
-    """The numbers in which a day, a month or a year is written."""
-    parts = [start.year]
-    if (end - start).days <= 31:
-        parts.append(start.month)
-    if (end - start).days <= 1:
-        parts.append(start.day)
-    return frozenset(value for part in parts for one in quantities(str(part)) for value in one.values)
+    """The year of a day, a month or a year; days and months are read as dates where they are meant as such."""
+    return frozenset({Decimal(start.year).normalize()}) if (end - start).days <= 366 else frozenset()
 
 
 def _day_stands(days: Days, lines: Sequence[Line]) -> bool:
     """Whether a line speaks of these days, or of a time within them: a claim may be less exact, never more."""
     return any(days[0] <= start and end <= days[1] for line in lines for start, end in days_of(line.text, line.at))
+
+
+def _calendar_stands(word: str, lines: Sequence[Line]) -> bool:
+    """Whether a line names that month or weekday, or speaks of a day in it."""
+    if any(word in calendar_words(line.text) for line in lines):
+        return True
+    days = [days for line in lines for days in days_of(line.text, line.at)]
+    return any(word in calendar_names(start) for start, end in days if (end - start).days <= 31)
 
 
 def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
@@ -401,6 +418,10 @@ def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
             continue
         if detail.sure or not _begins(detail.text, claim.core) or not _word_of(detail.text, window):
             yield detail
+    first = _CAPITAL.match(claim.core.lstrip("\"'“„«([ "))
+    begins = first is not None and not claim.value and _subject_first(first[0], claim.language)
+    if first is not None and begins and not _word_of(first[0], window) and not _functional(first[0]):
+        yield Detail(kind="name", text=first[0])
     if claim.value:
         for match in _CAPITAL.finditer(claim.core):
             if not _word_of(match[0], window):
@@ -408,6 +429,17 @@ def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
         for match in _JOINED.finditer(claim.core):
             if not all(_word_of(piece, window) for piece in re.split(r"[\W_]+", match[0])):
                 yield Detail(kind="code", text=match[0])
+
+
+def _functional(word: str) -> bool:
+    return word.casefold() in EVIDENCE or negates(word)
+
+
+def _subject_first(word: str, language: str) -> bool:
+    """Whether a sentence's first word is its subject: not in languages that leave it out, nor an English verb form."""
+    if language == "english":
+        return not word.endswith(("s", "ed", "ing"))
+    return language in {"german", "french", "dutch", "swedish", "danish", "norwegian"}
 
 
 _HARD: Final = frozenset({"name", "code", "path", "address"})
@@ -442,7 +474,7 @@ def _name_stands(detail: Detail, lines: Sequence[Line], window: Sequence[Line]) 
 
 
 def _about_stands(about: str, window: Sequence[Line]) -> bool:
-    terms = _terms(about)
+    terms = content_terms(about)
     if not terms or any(line.speaker and about.casefold() in line.speaker.casefold() for line in window):
         return True
     held = frozenset(term for line in window for term in content_terms(line.text))
@@ -454,21 +486,40 @@ def _other_subject(claim: Claim, lines: Sequence[Line]) -> bool:
     if claim.about or (not claim.value and not re.match(r"(?i)\W*(?:the )?user\b", claim.core)):
         return False
     value = claim.core if claim.value else re.sub(r"(?i)\A\W*(?:the )?user\b(?:'s|’s)?", "", claim.core)
-    if _KIN.search(claim.whole) or not _terms(value):
+    if _KIN.search(claim.whole) or not _terms(value, claim.language):
         return False
-    clauses = [(line, clause) for line, clause in _clauses(lines) if _overlap(value, clause) >= SAID]
-    named = [found for _, clause in clauses if (found := _KIN.search(clause))]
-    if not clauses or len(named) < len(clauses):
-        return False
-    return not any(found["kin"].casefold() in claim.whole.casefold() for found in named)
+    said = [found for line in lines for found in _persons_of(line) if _overlap(value, found[0], claim.language) >= SAID]
+    return bool(said) and all(person and person not in claim.whole.casefold() for _, person in said)
+
+
+def _persons_of(line: Line) -> Iterator[tuple[str, str]]:
+    """Each clause of a line with the person other than the speaker of whom it is, in a word; "" for the speaker's own.
+
+    A clause that begins with a pronoun of the third person goes on about the person before it.
+    """
+    before = ""
+    for _, clause in _clauses([line]):
+        kin = _KIN.search(clause)
+        person = kin["kin"].casefold() if kin is not None else before if _THIRD.match(clause) else ""
+        before = person or before
+        yield clause, person
+
+
+_THIRD = re.compile(
+    r"(?i)\W*(?:he|she|they|his|her|their|er|sie|sein|ihr|il|elle|ils|elles|son|sa|él|ella|su|lui|lei|ele|ela)\b"
+)
 
 
 def _turned(claim: Claim, lines: Sequence[Line]) -> bool:
     """Whether the claim says yes of what its lines only deny, or no of what none denies."""
     within = " ".join(line.text for line in lines)
-    names = frozenset(term for detail in details(within) if detail.kind == "name" for term in _terms(detail.text))
-    wanted = _terms(claim.core) - names or _terms(claim.core)
-    near = [(clause, wanted & _terms(clause)) for _, clause in _clauses(lines)]
+    names = frozenset(
+        term for detail in details(within) if detail.kind == "name" for term in _terms(detail.text, claim.language)
+    )
+    wanted = _terms(claim.core, claim.language)
+    if claim.language != "german":  # where every noun looks like a name
+        wanted = wanted - names or wanted
+    near = [(clause, wanted & _terms(clause, claim.language)) for _, clause in _clauses(lines)]
     near = [(clause, shared) for clause, shared in near if shared]
     if negates(claim.whole, within):
         own = {word.casefold() for word in _AGAINST.findall(claim.whole)}
@@ -494,9 +545,9 @@ def _clauses(lines: Sequence[Line]) -> list[tuple[Line, str]]:
     ]
 
 
-def _overlap(text: str, clause: str) -> float:
-    wanted = _terms(text)
-    return len(wanted & _terms(clause)) / len(wanted) if wanted else float(_literally(text, clause))
+def _overlap(text: str, clause: str, language: str) -> float:
+    wanted = _terms(text, language)
+    return len(wanted & _terms(clause, language)) / len(wanted) if wanted else float(_literally(text, clause))
 
 
 def _translated(claim: Claim, lines: Sequence[Line]) -> bool:

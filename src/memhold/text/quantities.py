@@ -13,6 +13,8 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final
 
+from memhold.text.normal_form import normal_form
+
 # ruff: noqa: RUF001 - numbers, signs and dashes of every script are what this module is about
 
 __all__ = ["Quantity", "quantities"]
@@ -145,7 +147,7 @@ _MOST = 20_000
 @lru_cache(maxsize=4096)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """Every number of a text (its first 20,000 characters), in digits of any script or spelled; each once a place."""
-    plain = unicodedata.normalize("NFKC", text[:_MOST])
+    plain = normal_form("NFKC", text[:_MOST])
     plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() and not c.isascii() else c for c in plain)
     return (*_in_digits(plain), *_spelled(plain), *_korean(plain), *_han(plain))
 

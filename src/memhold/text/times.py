@@ -16,7 +16,7 @@ from typing import Final
 
 from memhold.text.normal_form import normal_form
 
-__all__ = ["Anchor", "TimeRange", "anchors", "calendar_names", "times"]
+__all__ = ["Anchor", "TimeRange", "anchors", "calendar_names", "calendar_words", "times"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +175,23 @@ _ANCHOR = re.compile(
     re.IGNORECASE,
 )
 _BEFORE: Final = {"before", "bevor", "avant que", "avant qu'", "antes de que"}
+
+
+_NAMED = {name for name in (*_MONTHS, *_WEEKDAYS) if (name not in _VERBS and len(name) > 3) or not name.isascii()}
+_CALENDAR = re.compile(
+    "|".join(
+        re.escape(name) if unspaced_name else rf"(?<!\w){re.escape(name)}(?!\w)"
+        for name, unspaced_name in sorted(
+            ((name, not name[0].isascii() and len(name) == 3) for name in _NAMED), reverse=True
+        )
+    ),
+    re.IGNORECASE,
+)
+
+
+def calendar_words(text: str) -> frozenset[str]:
+    """The names of months and weekdays that stand in a text, in lower case; not those that are verbs too."""
+    return frozenset(found.lower() for found in _CALENDAR.findall(normal_form("NFC", text)))
 
 
 def calendar_names(moment: datetime) -> frozenset[str]:

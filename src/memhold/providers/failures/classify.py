@@ -83,7 +83,7 @@ def classify(
     `status` is the HTTP status or None when there was no answer; `error` is the transport's exception, or its name as
     text. `now` is only needed for a delay given as a date in an answer without a `Date` header.
 
-    Never raises, whatever it is given. An HTTP 400 is `retry` for a just-in-time unload alone.
+    Never raises. Of HTTP 400s only a just-in-time unload and a local model that crashed are `retry`.
     """
     kind = "embedding" if kind == "embedding" else "chat"
     outer = _status(status)
@@ -139,10 +139,13 @@ def _matches(rule: Rule, kind: str, status: int | None, document: Document, *, c
 
 
 def _settled(verdict: Verdict, outer: int | None, answer: Answer) -> Verdict:
-    """The two rulings that hold over every line: a broken stream is the model's failure, and a 400 is not retried."""
+    """The two rulings that hold over every line: a broken stream is the model's failure, and a 400 is not retried.
+
+    But for a local model that crashed: that passes, and is no fault of the request.
+    """
     if verdict.cls == "retry" and answer.stream and answer.has_error and outer is not None and outer < 400:
         return replace(verdict, cls="resample", reason=f"the stream broke off: {verdict.reason}")
-    if verdict.cls == "retry" and outer == 400:
+    if verdict.cls == "retry" and outer == 400 and verdict.rule != "crashed":
         return replace(verdict, cls="next")
     return verdict
 
