@@ -109,6 +109,12 @@ def test_a_line_that_is_cited_for_everything_says_none_of_it() -> None:
     assert kept.facts == ()
 
 
+def test_a_target_that_is_named_for_different_things_is_meant_by_none() -> None:
+    both = (fact("goats", "Pia and Bo", 1, target=1), fact("sister", "Ada", 3, target=1))
+    assert [one.target for one in grounded(*both).facts] == [None, None]
+    assert [one.target for one in grounded(both[0]).facts] == [1]
+
+
 def test_an_entry_loses_the_sentence_that_no_line_says_and_no_more() -> None:
     kept = grounded(
         entry="[2026-03-02 09:00] The user keeps two goats. They moved to Lyon in 2021. Ada comes on 2026-03-06."

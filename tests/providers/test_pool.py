@@ -24,6 +24,7 @@ conversation = "b"
 model = "m-a"
 protocol = "openai-chat"
 base_url = "{url}"
+structured = "tool"
 api_key_env = "KEY_A"
 fallback = "b"
 [models.b]

@@ -33,7 +33,15 @@ from memhold.wiring.system import SystemClock
 async def test_a_probe_is_a_real_call(fault, reachable, tools, cls):
     async with ChaosServer() as server:
         server.always(fault)
-        entry = Entry(name="a", protocol="openai-chat", model="m", base_url=server.url, price_in=1.0, price_out=10.0)
+        entry = Entry(
+            name="a",
+            protocol="openai-chat",
+            model="m",
+            base_url=server.url,
+            structured="tool",
+            price_in=1.0,
+            price_out=10.0,
+        )
         model = chat_model(entry, keys=lambda _: None)
         probe = await probe_chat(entry, model, clock=SystemClock())
         await model.close()

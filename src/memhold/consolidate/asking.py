@@ -17,7 +17,7 @@ from memhold.values.records import Memory, Message
 __all__ = ["frame_of", "lines_of", "only_recalled", "pieces_of", "quoted_in", "request"]
 
 MAX_ANSWER_TOKENS = 4_096
-LEAST_ANSWER_TOKENS = 1_200
+LEAST_ANSWER_TOKENS = 2_000
 """What a memory of a few lines may take; that of a longer window is no longer than the window."""
 PURPOSE = "consolidation"
 RECALLED = "(recalled memory)"

@@ -106,7 +106,7 @@ SAVE_MEMORY: Final = Tool(
 )
 
 
-MOST_ASKED: Final = {"facts": 30, "notes": 12}
+MOST_ASKED: Final = {"facts": 20, "notes": 8}
 """Most items that a schema lets a model write: one that loops in a list ends there."""
 
 

@@ -115,7 +115,7 @@ def ground(draft: Draft, lines: Sequence[Line]) -> Draft | Rejected:
     if draft.nothing is not None:
         return draft
     left: list[LeftOut] = []
-    facts = _kept_facts(draft.facts, lines, left)
+    facts = _kept_facts(_aimed(draft.facts), lines, left)
     notes = _kept_notes(draft.notes, lines, left)
     kept, total = _kept_sentences(draft.entry, lines, left)
     entry = _entry(draft.entry, kept, total)
@@ -150,6 +150,15 @@ def _kept_facts(facts: Iterable[Learned], lines: Sequence[Line], left: list[Left
         changed = replace(fact, sources=finding.places, standing=finding.standing, holds_from=holds_from, target=target)
         found.append((changed, finding))
     return tuple(fact for fact, _ in _told_apart(found, lines, left))
+
+
+def _aimed(facts: Sequence[Learned]) -> tuple[Learned, ...]:
+    """Facts without a target that several of them name for different attributes: that one was named by default."""
+    named: dict[int, set[str]] = {}
+    for fact in facts:
+        if fact.target is not None:
+            named.setdefault(fact.target, set()).add(fact.attribute.casefold())
+    return tuple(replace(one, target=None) if len(named.get(one.target or 0, ())) > 1 else one for one in facts)
 
 
 def _ended(fact: Learned, lines: Sequence[Line]) -> Finding:

@@ -21,7 +21,6 @@ from memhold.messages.fences import unquoted
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
-from memhold.text.details import content_terms
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
 from memhold.values.records import Author, Effect, Importance, Memory, Message, Tier, Trust
 
@@ -258,17 +257,10 @@ class Learner:
         return [message for message in named if message.id not in self._silent]
 
     def _target(self, given: Learned) -> Memory | None:
-        """The known fact that is meant, where it still stands; else the operation stands on its own words.
-
-        A small model names any: one that shares no word of its attribute and has another value is not meant.
-        """
+        """The known fact that is meant, where it still stands; else the operation stands on its own words."""
         if given.target is None:
             return None
         shown = self.snapshot.known[given.target - 1]
-        alike = content_terms(given.attribute) & content_terms(shown.attribute or "")
-        same = same_value(given.attribute, shown.attribute or "") or same_value(given.value, shown.value or "")
-        if not alike and not same:
-            return None
         current = self.tx.find_memories([shown.id])
         return current[0] if current and current[0].state == "active" else None
 
