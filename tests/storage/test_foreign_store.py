@@ -131,7 +131,7 @@ def test_one_that_cannot_be_loaded_or_gives_no_store_says_so(tmp_path: Path, mon
     monkeypatch.syspath_prepend(installed(tmp_path, "broken", points))
     with pytest.raises(InvalidInput, match="memhold-broken cannot be loaded: AttributeError"):
         Memhold.open("gone://x", worker=False)
-    with pytest.raises(InvalidInput, match="gave a InMemoryStore; it has to return an OpenedStore"):
+    with pytest.raises(InvalidInput, match="gave a InMemoryStore; make it return an OpenedStore"):
         Memhold.open("bare://x", worker=False)
 
 

@@ -27,7 +27,9 @@ def foreign_factory(scheme: str, own: Collection[str]) -> StoreFactory:
         )
     if len(found) > 1:
         packages = ", ".join(sorted(package for _, package in found))
-        raise InvalidInput(f"several packages register a store for {scheme!r}: {packages}; uninstall all but one")
+        raise InvalidInput(
+            f"several packages register a store for {scheme!r}: {packages}; keep one and uninstall the others"
+        )
     ((_, package), point) = next(iter(found.items()))
     try:
         factory: StoreFactory = point.load()

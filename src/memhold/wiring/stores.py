@@ -101,7 +101,7 @@ async def open_kept(location: str, settings: Settings, clock: Clock, ids: Ids) -
     if not isinstance(opened, OpenedStore):
         raise InvalidInput(
             f"what is registered as {scheme_of(location)!r} under {STORES!r} gave a {type(opened).__name__};"
-            " it has to return an OpenedStore"
+            " make it return an OpenedStore"
         )
     return opened
 
