@@ -170,7 +170,8 @@ class TaskFailed:
             for one in self.attempts
         )
         return ChainFailed(
-            f"{chain}: no model of the chain answered ({calls or 'none could be asked in time'}); run 'memhold models test'",
+            f"{chain}: no model of the chain answered ({calls or 'none could be asked in time'});"
+            " run 'memhold models test'",
             model=chain,
             cls=_CLASS_OF[self.advice],
             advice=self.advice,
