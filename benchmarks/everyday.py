@@ -174,7 +174,7 @@ def _stale_first(places: Sequence[Any], question: Question) -> bool:
     """Whether a stale message stands above the first true one."""
     for place in places:
         names = {*_group(place)}
-        if names & {*question.gold}:
+        if names & {*question.present}:
             return False
         if names & {*question.stale}:
             return True

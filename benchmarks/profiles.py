@@ -126,9 +126,8 @@ async def _asked(
 
 
 def _question(question: Mapping[str, Any]) -> Question:
-    return Question(
-        text=question["q"], kind="fact", gold=(question["attribute"] or "",), stale=(), enough=True, answer=""
-    )
+    gold = (question["attribute"] or "",)
+    return Question(text=question["q"], kind="fact", gold=gold, stale=(), present=gold, enough=True, answer="")
 
 
 def _as_world(profile: Mapping[str, Any]) -> World:

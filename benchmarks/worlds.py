@@ -55,12 +55,16 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, the messages that answer it, and those that did once; `answer` is the answer in words."""
+    """A question, the messages that answer it, those that did once, and those with the present value.
+
+    `answer` is the answer in words.
+    """
 
     text: str
     kind: str
     gold: tuple[str, ...]
     stale: tuple[str, ...]
+    present: tuple[str, ...]
     enough: bool
     answer: str
 
@@ -105,6 +109,7 @@ def _world(one: Mapping[str, object]) -> World:
             kind=q["kind"],
             gold=tuple(q["gold"]),
             stale=tuple(q.get("stale") or q.get("old") or ()),
+            present=tuple(q.get("new") or q["gold"]),
             enough=bool(q.get("any")),
             answer=q.get("answer", ""),
         )

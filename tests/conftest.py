@@ -10,6 +10,14 @@ import pytest
 from tests.postgres_server import Databases, Server
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Servers that a test starts keep their tokens in a folder of the tests, and processes that it starts look there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def databases() -> Iterator[Databases]:
     """Empty databases on a real PostgreSQL that this session starts and ends."""

@@ -4,10 +4,9 @@ import re
 from inspect import signature
 from pathlib import Path
 
-from memhold.verbs.scope_context import ScopeContext
-
 from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS
 from memhold.messages.fences import NOTICE
+from memhold.verbs.scope import AsyncScope
 from memhold.wiring.settings import Settings
 
 PAGE = (Path(__file__).parents[1] / "docs" / "context.md").read_text(encoding="utf-8")
@@ -20,7 +19,7 @@ def test_the_example_runs():
 
 def test_every_argument_and_its_default_is_told():
     told = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", PAGE, re.MULTILINE))
-    asked = {name: one.default for name, one in signature(ScopeContext.context).parameters.items() if name != "self"}
+    asked = {name: one.default for name, one in signature(AsyncScope.context).parameters.items() if name != "self"}
     assert told.keys() == asked.keys()
     assert told["budget"].strip() == str(asked["budget"])
     assert told["strategy"].strip().strip("`") == asked["strategy"]

@@ -47,7 +47,7 @@ class Cosines:
 
     @property
     def keys_asked(self) -> list[tuple[str, ...]]:
-        return [texts for texts in self.asked if all("wife" in text and ":" not in text for text in texts)]
+        return [texts for texts in self.asked if all("wife" in text and " is " not in text for text in texts)]
 
 
 @pytest_asyncio.fixture

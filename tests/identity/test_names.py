@@ -132,7 +132,7 @@ async def test_every_door_of_the_server(tmp_path: Path) -> None:
         added = await server.call("POST", "/v1/messages", one.token, said("green tea"), session="s\u0301")
         assert added.status == 201
         for spelling in ("s\u0301", "\u015b"):
-            found = await server.call("POST", "/v1/recall", two.token, {"text": "tea", "session": spelling})
+            found = await server.call("POST", "/v1/recall", two.token, {"query": "tea", "session": spelling})
             assert len(found.json["hits"]) == 1, spelling
         refused = await server.call("POST", "/v1/messages", one.token, said("x"), session="\u015b\u200b")
         assert (refused.status, "use '\u015b'" in refused.json["detail"]) == (422, True), refused.body

@@ -30,6 +30,7 @@ WRITERS = 8 if FULL else 3
 WRITES = 500 if FULL else 12
 HARMS = 40 if FULL else 2
 PORT = 8484
+_LIMITS = ("RATE_PER_SECOND", "RATE_BURST", "WORK_PER_SECOND", "WORK_BURST")
 
 
 class Served:
@@ -47,7 +48,7 @@ class Served:
         self.begin()
 
     def begin(self) -> None:
-        limits = {"MEMHOLD_RATE_PER_SECOND": "100000", "MEMHOLD_RATE_BURST": "100000"}
+        limits = {f"MEMHOLD_{name}": "100000" for name in _LIMITS}
         self._child = subprocess.Popen(
             self._command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self._folder,
             env={**os.environ, **limits},

@@ -44,7 +44,7 @@ async def test_each_kind_is_as_its_own_recall_gives_it(memhold: AsyncMemhold, ag
             Query(text=question, states=("active", "superseded"), limit=9),
             Query(text=question, include_superseded=True, topics=("kin",), limit=9),
         )
-        meaning = await scope._meaning(question)
+        meaning = await scope._tx.meaning(question)
 
         def both(
             tx: ReadTx, queries: tuple[Query, ...] = queries, meaning: Meaning = meaning
@@ -56,7 +56,7 @@ async def test_each_kind_is_as_its_own_recall_gives_it(memhold: AsyncMemhold, ag
             left = sum(hit.superseded_by is not None for answer in answers for hit in answer.hits)
             return [[item.id for item in items] for items in found], alone, left
 
-        together, alone, left = await scope._read(both)
+        together, alone, left = await scope._tx.read(both)
         assert together == alone
         replaced += left
     assert replaced >= 5, "and what was replaced was there to be left out"

@@ -62,6 +62,7 @@ async def live(
     clock = FakeClock()
     given = {**FAST, **(settings or {})}
     tokens = given.pop("tokens", True)
+    given.setdefault("insecure_loopback", not tokens)
     chosen = ServeSettings(**given)
     async with AsyncMemhold.open(location, clock=clock, **{"worker": False, **opened}) as memhold:
         if tokens:

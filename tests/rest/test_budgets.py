@@ -203,7 +203,7 @@ def test_one_request_does_not_stop_the_server_for_all(tmp_path: Path) -> None:
         ("/v1/messages?session=a", json.dumps({"messages": [{"role": "user", "content": " ".join(f"q{n}" for n in range(140_000))}]}), 201),
         ("/v1/messages?session=a", json.dumps({"messages": [{"role": "user", "content": "." * 1_000_000 + "x"}]}), 201),
         ("/v1/messages?session=a", json.dumps({"messages": [{"role": "user", "content": "a" + "\u0301\u0327" * 40_000}]}), 201),
-        ("/v1/recall", json.dumps({"text": "." * 9_999 + "x"}), 200),
+        ("/v1/recall", json.dumps({"query": "." * 9_999 + "x"}), 200),
         ("/v1/context?session=z", json.dumps({"messages": [{"role": "user", "content": "." * 40_000 + "x"}], "budget": 4000}), 200),
     )  # fmt: skip
     with running(tmp_path) as server:

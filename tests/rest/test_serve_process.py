@@ -18,7 +18,8 @@ import httpx2
 import pytest
 
 from memhold import Memhold
-from memhold.errors import ServerUnreachable
+from memhold.errors import ServerUnreachable, Unauthenticated
+from memhold.faces.remote.local_token import local_token_of, local_token_path
 from tests.interfaces.conftest import process
 
 TIMEOUT = 90
@@ -78,7 +79,10 @@ def running(folder: Path, *options: str, **env: str) -> Iterator[Running]:
     ]
     child = subprocess.Popen(
         [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
-        env={**os.environ, "MEMHOLD_RATE_PER_SECOND": "100000", "MEMHOLD_RATE_BURST": "100000", **env},
+        env={
+            **os.environ, "MEMHOLD_RATE_PER_SECOND": "100000", "MEMHOLD_RATE_BURST": "100000",
+            "MEMHOLD_WORK_PER_SECOND": "100000", "MEMHOLD_WORK_BURST": "100000", **env,
+        },
     )  # fmt: skip
     try:
         yield Running(child)
@@ -94,7 +98,8 @@ def test_it_serves_one_local_user_and_stops_clean(tmp_path: Path) -> None:
     with running(tmp_path, "--user", "alice", "--namespace", "acme") as server:
         with Memhold.open(server.url) as mem:
             told = mem.scope(namespace="acme", user="alice").remember("Likes tea")
-        http = httpx2.Client(base_url=server.url, trust_env=False)
+        bearer = {"authorization": f"Bearer {local_token_of(server.url)}"}
+        http = httpx2.Client(base_url=server.url, trust_env=False, headers=bearer)
         with http, http.stream("GET", "/v1/changes/stream") as stream:
             assert stream.status_code == 200
             begun = time.monotonic()
@@ -108,6 +113,45 @@ def test_it_serves_one_local_user_and_stops_clean(tmp_path: Path) -> None:
             Memhold.open(server.url, timeout=0.3)
         with Memhold.open(str(tmp_path / "memory.db"), worker=False) as mem:
             assert mem.scope(namespace="acme", user="alice").get(told.memory.id) == told.memory
+
+
+def test_on_loopback_only_the_account_that_serves_is_let_in(tmp_path: Path) -> None:
+    """Another account of the machine can connect, and can read neither the store nor the token."""
+    with running(tmp_path, "--user", "alice") as server:
+        port = int(server.url.rsplit(":", 1)[1])
+        path = local_token_path(port)
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        token = local_token_of(server.url)
+        assert token == local_token_of(f"http://localhost:{port}") == path.read_text().strip()
+        assert local_token_of(f"http://192.0.2.1:{port}") is local_token_of(f"https://127.0.0.1:{port}") is None
+
+        def status(*bearer: str) -> int:
+            headers = {"authorization": f"Bearer {bearer[0]}"} if bearer else {}
+            return httpx2.get(f"{server.url}/v1/status", headers=headers, trust_env=False).status_code
+
+        assert (status(), status("wrong"), status(str(token))) == (401, 401, 200)
+        with Memhold.open(server.url) as mem:
+            told = mem.scope(user="alice").remember("Likes tea")
+        found = process("recall", "tea", "--db", server.url, "--user", "alice", "--json")
+        assert [hit["id"] for hit in json.loads(found.stdout)["hits"]] == [told.memory.id]
+        assert str(token) not in json.dumps(server.lines)
+        made = process("token", "create", "--db", str(tmp_path / "memory.db"), "--user", "bob", "--json")
+        assert status(str(token)) == 401, "the first token that is made ends it"
+        assert status(_secret(json.loads(made.stdout))) == 200
+        server.child.send_signal(signal.SIGTERM)
+        assert server.ended() == 0
+        assert not path.exists()
+    with running(tmp_path) as server:
+        assert not local_token_path(int(server.url.rsplit(":", 1)[1])).exists(), "a store with tokens needs none"
+        with pytest.raises(Unauthenticated):
+            Memhold.open(server.url)
+
+
+def test_whoever_wants_it_open_says_so(tmp_path: Path) -> None:
+    with running(tmp_path, "--insecure-loopback") as server:
+        assert httpx2.get(f"{server.url}/v1/status", trust_env=False).status_code == 200
+        assert not local_token_path(int(server.url.rsplit(":", 1)[1])).exists()
 
 
 def test_a_stop_finishes_what_it_has_begun(tmp_path: Path) -> None:

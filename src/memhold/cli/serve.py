@@ -21,6 +21,9 @@ __all__ = ["serve_command"]
 @click.option("--host", metavar="ADDRESS", help="Where to listen. [default: setting, 127.0.0.1]")
 @click.option("--port", type=int, help="Its port; 0 takes a free one. [default: setting, 8484]")
 @click.option("--workers", type=int, help="0: due work is left to 'memhold worker'. [default: setting, 1]")
+@click.option(
+    "--insecure-loopback", is_flag=True, default=None, help="Every account of this machine may ask without a token."
+)
 @click.option("--tls-cert", metavar="FILE", help="The certificate chain, as PEM.")
 @click.option("--tls-key", metavar="FILE", help="Its key.")
 @click.option("--behind-proxy", is_flag=True, default=None, help="A proxy in front speaks TLS.")
@@ -47,10 +50,11 @@ def serve_command(
 ) -> None:
     """Serve the store over HTTP.
 
-    REST under /v1, MCP at /mcp, /metrics, /healthz and /readyz. On loopback without tokens every request is of
-    --namespace, --user and --agent; with tokens ('memhold token create') each brings its own. Beyond loopback it
-    refuses to start without tokens and without TLS or --behind-proxy. Ctrl-C or SIGTERM ends it: what runs ends first.
-    SIGHUP reads the catalog anew.
+    REST under /v1, MCP at /mcp, /metrics, /healthz and /readyz. On loopback without tokens it makes one at its start,
+    for --namespace, --user and --agent, and keeps it in a file that only this account can read: the library, this
+    command line and 'memhold mcp' find it there. With tokens ('memhold token create') each request brings its own.
+    Beyond loopback it refuses to start without tokens and without TLS or --behind-proxy. Ctrl-C or SIGTERM ends it:
+    what runs ends first. SIGHUP reads the catalog anew.
     """
     need_server()
     from memhold.server.logs import set_up_logs

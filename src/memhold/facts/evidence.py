@@ -24,11 +24,12 @@ _BY = Author(origin="rules", name="tiers")
 def asked_for(query: Query, answer: Recall) -> tuple[str, ...]:
     """The facts of an answer that the question is evidence for: those in the mid tier, current or expired.
 
-    A listing without a question, and a question about the past, are evidence of nothing.
+    A listing without a question, a question about the past, and what only fills the first page are evidence of nothing.
     """
     if not query.text.strip() or query.as_of is not None or query.known_at is not None:
         return ()
-    hits = (hit for hit in answer.hits if hit.kind == "fact" and hit.tier == "mid")
+    found = answer.hits if query.cursor is not None else answer.hits[: max(0, answer.total - query.offset)]
+    hits = (hit for hit in found if hit.kind == "fact" and hit.tier == "mid")
     return tuple(hit.id for hit in hits if hit.state in {"active", "expired"} and hit.valid_to is None)
 
 

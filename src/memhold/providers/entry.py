@@ -42,7 +42,7 @@ Structured = Literal["tool", "schema", "object", "text"]
 FORMS: Final[tuple[Structured, ...]] = get_args(Structured)
 """How a link is asked for arguments, from the best form down; see `memhold.providers.chat.forms`."""
 
-_VERSION = re.compile(r"/v\d+[a-z0-9]*(?=/|$)")
+_VERSION = re.compile(r"/v\d[a-z0-9]*+(?=/|$)")
 _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jina-e|arctic-e", re.IGNORECASE)
 _HOSTED_SECONDS: Final = 30.0  # a hosted model that takes longer is stuck
 _LOCAL_SECONDS: Final = 180.0  # a local one may be loading: 5 to 19 s for 8B, minutes for larger

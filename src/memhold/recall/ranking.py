@@ -96,7 +96,8 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
     import numpy as np
 
     assert ranking.repeats is not None  # noqa: S101 - only `newest_first` makes one without, and it holds everything
-    rest = leading(ranking.score, ranking.allowed & ~ranking.hit, ranking.repeats)
+    says = ranking.index.columns["length"] > 0  # what only quotes this store says nothing
+    rest = leading(ranking.score, ranking.allowed & ~ranking.hit & says, ranking.repeats)
     shown = set(ranking.repeats.group[ranking.order].tolist()) - {-1}
     near: list[int] = []
     for start in range(0, len(rest), _AT_ONCE):

@@ -81,6 +81,113 @@ class _Lingering:
             self._end.cancel()
 
 
+class _Patient(HttpToolsProtocol):
+    """A connection whose bytes are counted; see `patient_protocol`."""
+
+    patience = 60.0
+    heads: _Heads
+    _ending: asyncio.TimerHandle | None = None
+    _head = 0
+    _lines = 0
+    _extra = 0
+    _in_body = False
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        # Its lines hold what was asked for; ours hold the route.
+        self.access_log = False
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.transport = self._lingering = _Lingering(transport, self._is_unread, self.loop)  # type: ignore[assignment]
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._done_waiting()
+        self._hold(0)
+        self._lingering.lost()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._lingering.lingers:
+            self._lingering.thrown_away(len(data))
+            return
+        awaited = self._ending is not None
+        self._extra += len(data) if self._in_body else 0
+        super().data_received(data)
+        self._hold(self._head + len(data) if awaited and self._ending is not None else 0)
+        over = self._head > MOST_HEAD or self.heads.held > MOST_HEADS
+        if (over or self._extra > MOST_TAIL) and not self.transport.is_closing():
+            self._give_up()
+
+    def on_message_begin(self) -> None:
+        self._wait()
+        self._lines, self._extra, self._in_body = 0, 0, False
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_body:
+            return  # a trailer: nobody asked for it, and it must not become a header behind the guard's back
+        self._lines += 1
+        if self._lines > MOST_LINES:
+            raise _TooManyLines  # the parser ends and calls `send_400_response`
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._done_waiting()
+        self._in_body = True
+        super().on_headers_complete()
+        cycle = self.cycle
+        cast("dict[str, Any]", self.scope)[WHOLE] = lambda: not cycle.more_body
+
+    def on_body(self, body: bytes) -> None:
+        # Its own bytes were counted when they came; as many again may be spent on chunks.
+        self._extra -= 2 * len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._extra, self._in_body = 0, False
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        if self._lines > MOST_LINES:
+            self._give_up()
+        else:
+            super().send_400_response(msg)
+
+    def on_response_complete(self) -> None:
+        if self._is_unread():
+            self.transport.close()
+        super().on_response_complete()
+
+    def _is_unread(self) -> bool:
+        """Whether the newest request was answered before all of it had come."""
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and cycle.response_complete and cycle.more_body
+
+    def _give_up(self) -> None:
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:
+            self.transport.write(_TOO_LARGE)
+        if cycle is not None:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.transport.close()
+
+    def _hold(self, size: int) -> None:
+        self.heads.held += size - self._head
+        self._head = size
+
+    def _wait(self) -> None:
+        self._done_waiting()
+        self._ending = self.loop.call_later(self.patience, self.transport.abort)
+
+    def _done_waiting(self) -> None:
+        if self._ending is not None:
+            self._ending.cancel()
+            self._ending = None
+
+
 def patient_protocol(seconds: float) -> type[HttpToolsProtocol]:
     """The protocol of uvicorn with an end to its patience: the head of a request must be there within so many seconds.
 
@@ -89,108 +196,4 @@ def patient_protocol(seconds: float) -> type[HttpToolsProtocol]:
     is behind a refusal: here each byte of a request is counted, trailers are dropped, and a connection whose answer was
     sent before its body had come ends.
     """
-    heads = _Heads()
-
-    class Patient(HttpToolsProtocol):
-        _ending: asyncio.TimerHandle | None = None
-        _head = 0
-        _lines = 0
-        _extra = 0
-        _in_body = False
-
-        def __init__(self, *args: Any, **named: Any) -> None:
-            super().__init__(*args, **named)
-            # Its lines hold what was asked for; ours hold the route.
-            self.access_log = False
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.transport = self._lingering = _Lingering(transport, self._is_unread, self.loop)  # type: ignore[assignment]
-            self._wait()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._done_waiting()
-            self._hold(0)
-            self._lingering.lost()
-            super().connection_lost(exc)
-
-        def data_received(self, data: bytes) -> None:
-            if self._lingering.lingers:
-                self._lingering.thrown_away(len(data))
-                return
-            awaited = self._ending is not None
-            self._extra += len(data) if self._in_body else 0
-            super().data_received(data)
-            self._hold(self._head + len(data) if awaited and self._ending is not None else 0)
-            over = self._head > MOST_HEAD or heads.held > MOST_HEADS
-            if (over or self._extra > MOST_TAIL) and not self.transport.is_closing():
-                self._give_up()
-
-        def on_message_begin(self) -> None:
-            self._wait()
-            self._lines, self._extra, self._in_body = 0, 0, False
-            super().on_message_begin()
-
-        def on_header(self, name: bytes, value: bytes) -> None:
-            if self._in_body:
-                return  # a trailer: nobody asked for it, and it must not become a header behind the guard's back
-            self._lines += 1
-            if self._lines > MOST_LINES:
-                raise _TooManyLines  # the parser ends and calls `send_400_response`
-            super().on_header(name, value)
-
-        def on_headers_complete(self) -> None:
-            self._done_waiting()
-            self._in_body = True
-            super().on_headers_complete()
-            cycle = self.cycle
-            cast("dict[str, Any]", self.scope)[WHOLE] = lambda: not cycle.more_body
-
-        def on_body(self, body: bytes) -> None:
-            # Its own bytes were counted when they came; as many again may be spent on chunks.
-            self._extra -= 2 * len(body)
-            super().on_body(body)
-
-        def on_message_complete(self) -> None:
-            self._extra, self._in_body = 0, False
-            super().on_message_complete()
-
-        def send_400_response(self, msg: str) -> None:
-            if self._lines > MOST_LINES:
-                self._give_up()
-            else:
-                super().send_400_response(msg)
-
-        def on_response_complete(self) -> None:
-            if self._is_unread():
-                self.transport.close()
-            super().on_response_complete()
-
-        def _is_unread(self) -> bool:
-            """Whether the newest request was answered before all of it had come."""
-            cycle: RequestResponseCycle | None = self.cycle
-            return cycle is not None and cycle.response_complete and cycle.more_body
-
-        def _give_up(self) -> None:
-            cycle: RequestResponseCycle | None = self.cycle
-            if cycle is None or cycle.response_complete or not cycle.response_started:
-                self.transport.write(_TOO_LARGE)
-            if cycle is not None:
-                cycle.disconnected = True
-                cycle.message_event.set()
-            self.transport.close()
-
-        def _hold(self, size: int) -> None:
-            heads.held += size - self._head
-            self._head = size
-
-        def _wait(self) -> None:
-            self._done_waiting()
-            self._ending = self.loop.call_later(seconds, self.transport.abort)
-
-        def _done_waiting(self) -> None:
-            if self._ending is not None:
-                self._ending.cancel()
-                self._ending = None
-
-    return Patient
+    return type("Patient", (_Patient,), {"patience": seconds, "heads": _Heads()})

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from hmac import compare_digest
 from time import monotonic
 from typing import Any, Final, Protocol
 from uuid import uuid4
@@ -90,7 +91,8 @@ class GuardRules:
         tls: whether the server itself speaks TLS.
         behind_proxy: whether a proxy stands in front: its address is then nobody's.
         resource: what is told of the authorization servers (RFC 9728); None without OAuth.
-        local: who a request without a token is, on loopback where there are no tokens; None: nobody.
+        local: who asks on loopback where there are no tokens; None: nobody.
+        local_token: what a request of the local principal must bring; empty: nothing.
     """
 
     hosts: frozenset[str]
@@ -105,6 +107,7 @@ class GuardRules:
     behind_proxy: bool = False
     resource: Resource | None = None
     local: Principal | None = None
+    local_token: str = field(default="", repr=False)
 
 
 class Guard:
@@ -136,6 +139,11 @@ class Guard:
         self._work = RateLimits(rules.work_rate, clock)
         self._failures = Failures(rules.failures, clock)
         self._new_id = new_id
+
+    @property
+    def open_to_this_machine(self) -> bool:
+        """Whether the local principal's requests are served: there are no tokens yet."""
+        return self._local is not None
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one connection: requests are guarded, start and stop pass, web sockets are refused."""
@@ -253,8 +261,11 @@ class Guard:
             bearer = bearer_of(_header(scope, b"authorization"))
         except ValueError as error:
             raise Unauthenticated(str(error)) from None
-        if bearer is None:
+        local = self._rules.local_token
+        if (bearer is None and not local) or (local and bearer is not None and compare_digest(bearer, local)):
             return await self._nobody()
+        if bearer is None:
+            raise Unauthenticated("send a token: Authorization: Bearer mh_…")
         principal = await self._authenticate(bearer)
         if principal is None:
             raise Unauthenticated("the token does not count; ask whoever runs this server for another")

@@ -31,7 +31,8 @@ class Door:
 
     Attributes:
         host: the address that it listens on.
-        local: whose requests come without a token, where there are no tokens and only this machine reaches it.
+        local: whose requests are served where there are no tokens and only this machine reaches it.
+        local_token: what those requests must bring; empty where every account of the machine may ask.
         tls: whether the server itself speaks TLS.
         behind_proxy: whether the operator said that a proxy in front does.
         allow_hosts: further names that the server goes by.
@@ -42,6 +43,7 @@ class Door:
 
     host: str = "127.0.0.1"
     local: Scope = field(default_factory=Scope)
+    local_token: str = field(default="", repr=False)
     tls: bool = False
     behind_proxy: bool = False
     allow_hosts: tuple[str, ...] = ()
@@ -92,6 +94,7 @@ async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> 
         behind_proxy=door.behind_proxy,
         resource=resource,
         local=Principal(scope=door.local, rights=frozenset(RIGHTS)) if open_door else None,
+        local_token=door.local_token,
     )
 
     async def stays_open() -> bool:

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 import resource
+import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -20,6 +21,7 @@ import uvicorn
 
 from memhold.faces.mcp.http import McpApp, mcp_app
 from memhold.faces.python.open import AsyncMemhold
+from memhold.faces.remote.local_token import kept_local_token
 from memhold.faces.rest.app import RestOptions, rest_app
 from memhold.faces.rest.changes import Streams
 from memhold.server.connections import patient_protocol
@@ -64,6 +66,7 @@ class Serving:
     mcp: McpApp
     metrics: Metrics
     watch: LoopWatch
+    local_token: str | None = field(default=None, repr=False)
 
 
 async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope, folder: Path | None = None) -> Serving:
@@ -90,14 +93,23 @@ async def serving(memhold: AsyncStore, settings: ServeSettings, *, local: Scope,
         rest=rest, mcp=mcp, admin=lambda: memhold.admin, metrics=metrics,
         streams=streams,
     )  # fmt: skip
-    guard = await guarded(front, memhold, _door(settings, local, folder), now=datetime.now(UTC))
-    return Serving(app=Observed(guard, metrics), streams=streams, mcp=mcp, metrics=metrics, watch=watch)
+    token = "" if settings.insecure_loopback else secrets.token_urlsafe(32)
+    guard = await guarded(front, memhold, _door(settings, local, folder, token), now=datetime.now(UTC))
+    return Serving(
+        app=Observed(guard, metrics),
+        streams=streams,
+        mcp=mcp,
+        metrics=metrics,
+        watch=watch,
+        local_token=token if token and guard.open_to_this_machine else None,
+    )
 
 
-def _door(settings: ServeSettings, local: Scope, folder: Path | None) -> Door:
+def _door(settings: ServeSettings, local: Scope, folder: Path | None, local_token: str) -> Door:
     return Door(
         host=settings.host,
         local=local,
+        local_token=local_token,
         tls=settings.tls,
         behind_proxy=settings.behind_proxy,
         allow_hosts=_names(settings.allow_hosts),
@@ -180,8 +192,10 @@ async def serve(
                 sock.listen(_BACKLOG)
                 scheme = "https" if settings.tls else "http"
                 name = f"[{settings.host}]" if ":" in settings.host else settings.host
-                ready(f"{scheme}://{name}:{sock.getsockname()[1]}")
-                await server.serve([sock])
+                port = sock.getsockname()[1]
+                with _local_token(made.local_token, port):
+                    ready(f"{scheme}://{name}:{port}")
+                    await server.serve([sock])
             await reloads.ended()
             made.watch.end()
             said = {"longest_seconds": round(made.watch.longest, 3), "over_goal": made.watch.over_goal}
@@ -189,6 +203,26 @@ async def serve(
     finally:
         sock.close()
     log.info("stopped")
+
+
+@contextlib.contextmanager
+def _local_token(token: str | None, port: int) -> Iterator[None]:
+    """Keep the token where this account's clients find it, while the server runs.
+
+    Raises:
+        InvalidSetting: it cannot be kept.
+    """
+    if token is None:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            path = stack.enter_context(kept_local_token(port, token))
+        except OSError as error:
+            said = f"the token for this machine cannot be written: {error.strerror}; make one ('memhold token create')"
+            raise InvalidSetting(said, name="insecure_loopback") from None
+        log.info("a token for this account's clients is kept", extra={"path": str(path)})
+        yield
 
 
 def _bound(settings: ServeSettings) -> socket.socket:

@@ -25,6 +25,7 @@ class ServeSettings:
         host: the address it listens on; beyond loopback it needs tokens, and TLS or `behind_proxy`.
         port: its port; 0 takes a free one.
         workers: 1 does due work inside the server, 0 leaves it to `memhold worker` processes.
+        insecure_loopback: whether every account of the machine may ask without a token, where there are none.
         tls_cert: a file with the certificate chain, as PEM.
         tls_key: a file with its key.
         behind_proxy: whether a proxy in front speaks TLS.
@@ -53,6 +54,7 @@ class ServeSettings:
     host: str = "127.0.0.1"
     port: int = 8484
     workers: int = 1
+    insecure_loopback: bool = False
     tls_cert: str = ""
     tls_key: str = ""
     behind_proxy: bool = False

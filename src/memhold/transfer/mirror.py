@@ -13,6 +13,7 @@ from io import BufferedWriter
 from pathlib import Path
 from urllib.parse import quote
 
+from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.transfer.markdown import history_markdown, memory_markdown
 from memhold.values.records import Memory, Scope
 
@@ -49,7 +50,7 @@ def write_mirror(
     """
     held = list(memories)
     target = mirror_folder(folder, scope)
-    target.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(target, mode=0o700)
     as_of = f"As of {now:%Y-%m-%d %H:%M:%S} UTC (revision {rev}). Memhold writes this file; ask it for what holds now."
     pages = {"HISTORY.md": history_markdown(held, limit=summaries), "MEMORY.md": memory_markdown(held, now=now)}
     for name, text in pages.items():
@@ -70,7 +71,7 @@ def mirrored_rev(folder: Path, scope: Scope) -> int | None:
 
 def try_lock(folder: Path) -> BufferedWriter | None:
     """The one writer's place over all processes, given back by closing it; None where somebody has it."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(folder, mode=0o700)
     held = (folder / ".lock").open("ab")
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -88,6 +89,7 @@ def _replace(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(path)
+        sync_folder(path.parent)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

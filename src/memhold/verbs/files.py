@@ -20,6 +20,7 @@ from memhold.facts.redaction import redacted_memory
 from memhold.history.imported import import_memory, import_messages
 from memhold.journal.append import Prepared, prepare
 from memhold.messages.ingest import parse_messages
+from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import given_path
 from memhold.ports.stores import Priority
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
@@ -167,7 +168,7 @@ def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
         "HISTORY.md": history_markdown(held),
     }
     try:
-        target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(target, mode=0o700)
     except OSError as error:
         raise StoreReadOnly(f"{target} is no folder that can be written: {error.strerror}") from error
     for name, text in pages.items():
@@ -227,6 +228,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             out.flush()
             os.fsync(out.fileno())
         part.replace(path)
+        sync_folder(path.parent)
     except OSError as error:
         kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
         raise kind(f"{path} cannot be written: {error.strerror}") from error

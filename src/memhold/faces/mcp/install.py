@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.values.errors import InvalidInput
 
 __all__ = ["CLIENTS", "Client", "Installed", "Place", "install", "launcher", "place_of", "snippet"]
@@ -249,7 +250,7 @@ def _toml_value(value: Any) -> str:
 
 def _write(path: Path, before: str, after: str) -> Path | None:
     """Replace the file in one step, with its mode, and keep what stood there; None where nothing stood."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     backup = None
     mode = 0o600
     if path.exists():
@@ -257,6 +258,7 @@ def _write(path: Path, before: str, after: str) -> Path | None:
         backup = path.with_name(f"{path.name}.before-memhold")
         if not backup.exists() or before:
             shutil.copy2(path, backup)
+            sync_folder(path.parent)
     handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
@@ -265,6 +267,7 @@ def _write(path: Path, before: str, after: str) -> Path | None:
             os.fsync(file.fileno())
         Path(made).chmod(mode)
         Path(made).replace(path)
+        sync_folder(path.parent)
     except BaseException:
         Path(made).unlink(missing_ok=True)
         raise

@@ -12,6 +12,7 @@ from typing import Any
 
 from memhold.faces.remote.transport import Call, Transport
 from memhold.faces.remote.wire import UPLOAD, zone_name
+from memhold.ports.durable_files import make_folder
 from memhold.ports.maintenance import given_path
 from memhold.values.errors import InvalidInput, StoreReadOnly, UnreadableImport
 from memhold.values.jsonable import from_jsonable
@@ -87,7 +88,7 @@ async def download(
 
 def _write_pages(folder: Path, texts: Mapping[str, str]) -> tuple[str, ...]:
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder, mode=0o700)
     except OSError as error:
         raise StoreReadOnly(f"{folder} is no folder that can be written: {error.strerror}") from error
     # Only the two names that an export has: what a server says is no path to follow.

@@ -10,6 +10,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
+from memhold.faces.remote.local_token import local_token_of
 from memhold.faces.remote.scope import remote_scope
 from memhold.faces.remote.transport import Call, Transport
 from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
@@ -33,8 +34,8 @@ _SLICE = 40.0
 async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, Scope]:
     """A connection to a server, and the scope that the token is bound to.
 
-    Settings are `token` (or `MEMHOLD_TOKEN` in the environment) and `timeout`, in seconds for each call with all its
-    tries.
+    Settings are `token` (or `MEMHOLD_TOKEN` in the environment, or what a server of this account made at its start) and
+    `timeout`, in seconds for each call with all its tries.
 
     Raises:
         InvalidSetting: another setting, which is the server's to choose, or one that cannot be used.
@@ -42,7 +43,7 @@ async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, 
         ServerUnreachable: there is no answer.
     """
     rest = {name: value for name, value in settings.items() if not (name == "worker" and value is False)}
-    token = rest.pop("token", None) or os.environ.get("MEMHOLD_TOKEN") or None
+    token = rest.pop("token", None) or os.environ.get("MEMHOLD_TOKEN") or local_token_of(location)
     timeout = rest.pop("timeout", 60.0)
     if rest:
         name = min(rest)

@@ -33,7 +33,7 @@ __all__ = ["Dialect", "Purpose", "Record", "RemoteEmbedding", "UnloadRetry", "is
 _log = logging.getLogger("memhold.providers.embedding")
 _LEAST_CHARS = 200
 _SAMPLE = 200
-_SECRET = re.compile(r"[\w.+-]+@[\w.-]+|\b(?=\w*\d)[\w-]{8,}|\d{3,}")
+_SECRET = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w.-]+|\b(?=\w*\d)[\w-]{8,}|\d{3,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

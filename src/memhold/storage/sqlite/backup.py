@@ -19,6 +19,7 @@ from pathlib import Path
 
 import apsw
 
+from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import Manifest
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
@@ -32,7 +33,6 @@ __all__ = [
     "hash_file",
     "read_manifest",
     "sound",
-    "sync_folder",
     "verify",
     "write_backup",
 ]
@@ -70,7 +70,7 @@ def write_backup(
         raise InvalidInput(f"{target} is there already; name a new folder for each backup")
     part = target.with_name(f".{target.name}.part-{secrets.token_hex(4)}")
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(target.parent, mode=0o700)
         part.mkdir(mode=0o700)
         _copy(path, part / COPY, busy_timeout=busy_timeout, progress=progress, key=key)
         manifest = _described(part / COPY, now=now, memhold=memhold, schema=schema, key=key)
@@ -235,15 +235,6 @@ def hash_file(path: Path) -> str:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make renames and new names in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _damaged(folder: Path, why: str) -> BackupDamaged:

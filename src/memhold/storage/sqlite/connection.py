@@ -14,6 +14,7 @@ from types import TracebackType
 
 import apsw
 
+from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.storage.sqlite.raw import head
 from memhold.values.errors import (
     InvalidSetting,
@@ -219,8 +220,9 @@ def _create_file(path: str) -> None:
     if target.parent.exists() and not target.parent.is_dir():
         raise NotAStore(f"{target.parent} is not a folder; name a file in a folder", path=path)
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(target.parent, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        sync_folder(target.parent)
     except FileExistsError:
         if not stat.S_ISREG(target.stat().st_mode):
             raise NotAStore(f"{path} is not a regular file; name another one", path=path) from None

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 import apsw
 
+from memhold.ports.durable_files import sync_folder
 from memhold.ports.transaction import Tombstone
 from memhold.storage.sql.blocks import load
 from memhold.values.errors import StoreFull, StoreReadOnly
@@ -81,10 +82,13 @@ def reconcile(connection: apsw.Connection, path: str) -> int:
         _set_aside_another(path, store.id)
         with _opened(ledger_path(path)) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            return _append(file, connection, store)
+            appended = _append(file, connection, store)
+        if appended:
+            sync_folder(Path(path).parent)
     except OSError as error:
         kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
         raise kind(f"{ledger_path(path)} cannot be written: {error.strerror}; it is tried again") from error
+    return appended
 
 
 def _append(file: BinaryIO, connection: apsw.Connection, store: Identity) -> int:
@@ -170,6 +174,7 @@ def _set_aside_another(path: str, store: str) -> None:
     if first and _store_of(first) != store:
         other = (_store_of(first) or "damaged")[:8]
         ledger.rename(ledger.with_name(f"{ledger.name}-{other}"))
+        sync_folder(ledger.parent)
 
 
 def _break(file: BinaryIO) -> bytes:

@@ -13,8 +13,9 @@ from typing import Any
 
 import apsw
 
+from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import Lost, Restoration
-from memhold.storage.sqlite.backup import COPY, hash_file, sound, sync_folder, verify
+from memhold.storage.sqlite.backup import COPY, hash_file, sound, verify
 from memhold.storage.sqlite.connection import connect, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity, read_ledger, reconcile, scope_mark
 from memhold.storage.sqlite.reading import QUERIES
@@ -48,7 +49,7 @@ def restore_backup(
         raise InvalidInput(f"{target} is there already; pass --force (force=True) to put the backup in its place")
     part = place.with_name(f"{place.name}.restore-{secrets.token_hex(4)}")
     try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(place.parent, mode=0o700)
         revoked: tuple[tuple[str, int], ...] = ()
         if replaces:
             _quiet(target, key)
@@ -180,6 +181,7 @@ def _swap(part: Path, place: Path, *, replaces: bool, key: str) -> None:
     stale = [(rest, aside.with_name(aside.name + rest.name[len(place.name) :])) for rest in _beside(place)]
     if replaces:
         os.link(place, aside)
+        sync_folder(place.parent)
         # A log of the old file, left by damage, would be played into the new one.
         for rest, kept in stale:
             with contextlib.suppress(FileNotFoundError):
@@ -197,6 +199,7 @@ def _swap(part: Path, place: Path, *, replaces: bool, key: str) -> None:
             for rest, kept in stale:
                 with contextlib.suppress(FileNotFoundError):
                     kept.rename(rest)
+            sync_folder(place.parent)
         raise StoreError(f"the restored store cannot be read ({wrong}); the one before is back in its place")
     for rest in (aside, *(kept for _, kept in stale)):
         rest.unlink(missing_ok=True)
