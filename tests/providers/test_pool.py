@@ -127,7 +127,7 @@ def the_entry(reply):
 @pytest.mark.parametrize(
     "fault",
     [
-        "prose", "wrong-tool", "empty-arguments", "null-arguments", "fenced-json", "arguments-broken", "arguments-string",
+        "prose", "wrong-tool", "empty-arguments", "null-arguments", "arguments-broken", "arguments-string",
         "arguments-list", "cut-at-limit", "two-calls", "refusal-text", "refusal", "content-filter", "empty-reply",
         "error-text", "sse-error", "sse-cut", "truncated-json",
     ],
