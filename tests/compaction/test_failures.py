@@ -293,13 +293,13 @@ async def test_an_embedding_of_another_generation_merges_nothing(opened: Opened)
 async def test_lost_due_work_is_found_by_the_doctor(opened: Opened) -> None:
     alice = (await opened()).scope(user="alice")
     await told(alice, ONE)
-    await alice._write(lambda tx: tx.clear_due("compact", "memories"))
+    await alice._tx.write(lambda tx: tx.clear_due("compact", "memories"))
     from memhold.history.checkup import rebuild_due
 
-    await alice._write(rebuild_due)
+    await alice._tx.write(rebuild_due)
     assert "compact" in (await alice.status()).due
     await alice.compact()
-    assert await alice._write(rebuild_due) == 0, "what was looked at is not due"
+    assert await alice._tx.write(rebuild_due) == 0, "what was looked at is not due"
 
 
 class Unpicklable(Exception):

@@ -146,7 +146,7 @@ async def facts_that_are_not_named_stay(stage: Stage) -> None:
 
 async def recalled_text_is_not_learnt_again(stage: Stage) -> None:
     secret = stage.mem._store._runtime.store.facts.secret
-    quoted = fence("memory", ["mem_1"], ["My favorite food is sushi."], secret=secret).text
+    quoted = fence(["mem_1"], ["My favorite food is sushi."], secret=secret).text
     await stage.say({"role": "user", "content": f"{quoted}\nThanks."})
     await stage.alice.consolidate()
     assert "sushi" not in json.dumps(stage.server.requests[-1].body)

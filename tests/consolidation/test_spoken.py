@@ -44,7 +44,7 @@ def test_what_nobody_said_is_not_found(text: str, value: str) -> None:
 def test_the_newest_counts_and_recalled_text_does_not() -> None:
     old, new = message(1, "user", "Oslo was home."), message(2, "user", "Back in Oslo now.")
     assert spoken([old, new], "Oslo").sentence == "Back in Oslo now."
-    text = fence("memory", ["mem_1"], ["home: Oslo"], secret=SECRET).text + "\nWhere do I live?"
+    text = fence(["mem_1"], ["home: Oslo"], secret=SECRET).text + "\nWhere do I live?"
     quoting = replace(message(3, "user", text), quotes=find_quotes(text, SECRET))
     assert not spoken([quoting], "Oslo").own_words
 

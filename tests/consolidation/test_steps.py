@@ -658,7 +658,7 @@ async def test_what_an_assistant_repeats_of_memory_is_no_evidence(opened: Opened
     [home] = [m for m in await everything(alice) if m.kind == "fact"]
     clock.advance(60)
     secret = mem._store._runtime.store.facts.secret
-    quoted = fence("memory", ["mem_1"], ["favorite food: sushi"], secret=secret).text
+    quoted = fence(["mem_1"], ["favorite food: sushi"], secret=secret).text
     answer = "You live in Oslo and like sushi; you drive a Volvo."
     await alice.add([user(f"{quoted}\nWhat do you know?"), {"role": "assistant", "content": answer}])
     await alice.consolidate()
@@ -710,7 +710,7 @@ async def test_recalled_text_is_not_learnt_again(opened: Opened) -> None:
     mem = await opened(model)
     alice = mem.scope(user="alice", session="s1")
     secret = mem._store._runtime.store.facts.secret
-    quoted = fence("memory", ["mem_1"], ["My favorite food is sushi."], secret=secret).text
+    quoted = fence(["mem_1"], ["My favorite food is sushi."], secret=secret).text
     [message] = (await alice.add(user(f"{quoted}\nI live in Oslo."))).ids
     await alice.consolidate()
     assert "sushi" not in model.asked[0].turns[0].text

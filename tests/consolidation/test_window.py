@@ -158,7 +158,7 @@ def test_tool_output_is_shortened_in_its_middle_and_lines_cannot_be_forged() -> 
 
 
 def test_recalled_text_is_quoted_and_typed_text_is_new() -> None:
-    recalled = fence("memory", ["mem_1"], ["Prefers window seats"], secret=SECRET).text
+    recalled = fence(["mem_1"], ["Prefers window seats"], secret=SECRET).text
     text = f"{recalled}\nWhat do I prefer?"
     quoting = replace(message(1, "user", text), quotes=find_quotes(text, SECRET))
     assert [piece.text for piece in pieces_of([quoting], tool_chars=400)] == ["What do I prefer?"]

@@ -60,7 +60,7 @@ async def assert_agrees(scope, history: Sequence[Said]) -> None:
     def held(tx: ReadTx) -> list[list[str | None]]:
         return [sorted(m.value for m in tx.held(as_of=T0 + day * DAY, known_at=None)) for day in days]
 
-    found = await scope._read(held)
+    found = await scope._tx.read(held)
     assert found == [sorted(model(history, day)) for day in days], history
 
 
@@ -110,7 +110,7 @@ def test_what_was_known_at_every_instant(history: list[Said], data: st.DataObjec
                 return [sorted(m.value for m in tx.held(as_of=at, known_at=known)) for known, at in pairs]
 
             wanted = [sorted(model(arrival[:count], day)) for count in range(len(knew)) for day in days]
-            assert await scope._read(held) == wanted, arrival
+            assert await scope._tx.read(held) == wanted, arrival
 
     asyncio.run(run())
 

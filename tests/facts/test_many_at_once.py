@@ -11,7 +11,7 @@ import pytest
 from memhold import AsyncMemhold, Memhold
 from memhold.facts import matching as keying
 from memhold.values.records import FactKey
-from memhold.verbs import scope as scope_module
+from memhold.verbs import local_scope as scope_module
 
 WORDINGS = ("favorite food", "favourite food", "most favorite food")
 BOUND = 60.0

@@ -23,7 +23,7 @@ from memhold.testing import FakeClock
 from memhold.testing.scripted import HashEmbedding
 from memhold.text.details import details, holds
 from memhold.values.records import Scope
-from memhold.verbs.scope import AsyncScope
+from memhold.verbs.local_scope import LocalScope
 from memhold.wiring import assemble
 from memhold.wiring.chains import ChainParts
 from memhold.wiring.settings import Settings
@@ -105,7 +105,7 @@ class Run:
         ]
         for runtime in self.runtimes:
             runtime.worker.__class__ = Killed
-        self.alice = AsyncScope(self.runtimes[0], Scope(user="alice"))
+        self.alice = LocalScope(self.runtimes[0], Scope(user="alice"))
         self.told: dict[str, str] = {}
         self.kills = 0
 
@@ -123,7 +123,7 @@ class Run:
                 await self.alice.forget(gone, wait=0)
                 del self.told[gone]
             case "undo":
-                changes = await self.alice._read(lambda tx: [c for c in tx.changes() if c.verb == "compact"])
+                changes = await self.alice._tx.read(lambda tx: [c for c in tx.changes() if c.verb == "compact"])
                 standing = [change for change in changes if change.undone_by is None]
                 if standing:
                     with contextlib.suppress(MemholdError):
@@ -190,7 +190,7 @@ async def one_run(seed: int, store, clock: FakeClock) -> tuple[int, int]:
             await run.work()
             await run.check()
     await run.recover()
-    merges = await run.alice._read(lambda tx: sum(change.verb == "compact" for change in tx.changes()))
+    merges = await run.alice._tx.read(lambda tx: sum(change.verb == "compact" for change in tx.changes()))
     await store.close()
     return run.kills, merges
 

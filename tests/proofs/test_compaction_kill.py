@@ -67,7 +67,7 @@ async def resumes(seed: int, store: Store, clock: FakeClock, out: str) -> int:
             run.told[memory.id] = memory.text
     await run.check()
     await run.recover()
-    return await run.alice._read(lambda tx: sum(change.verb == "compact" for change in tx.changes()))
+    return await run.alice._tx.read(lambda tx: sum(change.verb == "compact" for change in tx.changes()))
 
 
 @pytest.mark.proof
@@ -151,7 +151,7 @@ async def test_seeded_runs_of_rollups(tmp_path: Path, runs: Callable[[int, int],
                     )
                     changes += [gone.change_id] if what == "hide" else []
             elif what == "undo":
-                every = await run.alice._read(
+                every = await run.alice._tx.read(
                     lambda tx: [c.id for c in tx.changes() if c.verb in {"roll_up", "consolidate"}]
                 )
                 with contextlib.suppress(MemholdError):

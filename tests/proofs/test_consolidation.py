@@ -23,6 +23,7 @@ from memhold.testing import FakeClock
 from memhold.testing.scripted import sensible_reply
 from memhold.upkeep.worker import Worker
 from memhold.values.records import Scope
+from memhold.verbs.local_scope import LocalScope
 from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
 from memhold.wiring.chains import ChainParts
@@ -120,7 +121,7 @@ class Run:
         self.kills = 0
 
     def scope(self, session: str) -> AsyncScope:
-        return AsyncScope(self.runtimes[0], Scope(user="alice", session=session or None))
+        return LocalScope(self.runtimes[0], Scope(user="alice", session=session or None))
 
     async def act(self, turn: int) -> None:
         name = self.random.choice(SESSIONS)
@@ -167,7 +168,7 @@ class Run:
         for name, ids in self.added.items():
             held = await self.scope(name).messages(limit=10_000)
             assert [m.id for m in held] == ids
-            session = await scope._read(lambda tx, name=name: tx.session(name))
+            session = await scope._tx.read(lambda tx, name=name: tx.session(name))
             every |= set(ids)
             for message in held:
                 pending = message.seq > session.cursor

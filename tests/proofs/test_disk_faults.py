@@ -12,6 +12,7 @@ from memhold.errors import StoreError, StoreFull
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.disk import FaultyDisk, Operation
 from memhold.values.records import Scope
+from memhold.verbs.local_scope import LocalScope
 from memhold.verbs.scope import AsyncScope
 from memhold.wiring import assemble
 from memhold.wiring.settings import Settings
@@ -23,7 +24,7 @@ def opened(path: Path, disk: FaultyDisk) -> tuple[SqliteStore, AsyncScope]:
     clock = SystemClock()
     store = SqliteStore(str(path), clock=clock, vfs=disk.name)
     runtime = assemble(store, clock=clock, settings=Settings(worker=False))
-    return store, AsyncScope(runtime, Scope(user="alice", session="s"))
+    return store, LocalScope(runtime, Scope(user="alice", session="s"))
 
 
 async def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:

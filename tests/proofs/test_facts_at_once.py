@@ -83,7 +83,7 @@ def test_two_hundred_on_one_key_while_the_embedding_hangs(lasting: str, runs: Ca
         with ThreadPoolExecutor(THREADS + 2) as pool:
             running = [pool.submit(thread, n) for n in range(THREADS)]
             beside = pool.submit(others)
-            mem._portal.run(tasks())
+            mem._loop.run(tasks())
             for one in running:
                 one.result(seconds + BOUND)
             assert beside.result(seconds + BOUND) > 0

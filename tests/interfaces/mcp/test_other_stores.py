@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from mcp import Client
-from memhold.verbs.store import AsyncStore
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -21,6 +20,7 @@ from memhold.messages.fences import ERASED
 from memhold.server.telemetry import traced
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
+from memhold.verbs.store_protocols import AsyncStore
 from tests.interfaces.mcp.conftest import (
     MODES,
     call,

@@ -230,7 +230,7 @@ def _choice(options: list[Any], name: str, context: Context) -> Any:
     for one in wanted:
         if one in by_name:
             return by_name[one]
-    return next((option for option in options if option is not None), None)
+    return None if None in options else options[0]
 
 
 def _number(schema: Mapping[str, Any], name: str, context: Context, *, whole: bool) -> float:
