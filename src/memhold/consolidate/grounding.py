@@ -19,6 +19,7 @@ from typing import Final
 
 from memhold.consolidate.contract import Draft, Learned, LeftOut, Noted, Standing
 from memhold.consolidate.entry import scripts
+from memhold.facts.keys import nothing
 from memhold.ports.models import Rejected
 from memhold.text.analysis import analyse, language_of
 from memhold.text.details import Detail, content_terms, details, holds
@@ -256,11 +257,17 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     """Whether lines say a claim: those it cites, else others of the window, which are then what it stands on."""
     claim = replace(claim, language=language_of(" ".join(line.text[:500] for line in lines)))
     cited = [line for line in lines if line.place in claim.cited]
+    if claim.value and nothing(claim.core, claim.frame):
+        denied = [line for line in cited if _denies(claim, line)] or [line for line in lines if _denies(claim, line)]
+        if denied:
+            return _found(denied, "said")
+        if not any(_literally(claim.core, line.text) for line in lines):
+            return Finding(standing=None, reason="no line says that there is none")
     chosen = _on(claim, cited)
     if _said(claim, chosen):
         reason = _missing(claim, chosen, lines)
         if reason is None:
-            return _found(chosen, "said")
+            return _found([*chosen, *_confirming(chosen, cited)], "said")
     others = _on(claim, lines)
     if _said(claim, others) and _missing(claim, others, lines) is None:
         return _found(others, "said")
@@ -271,6 +278,19 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     if claim.value and _translated(claim, cited):
         return Finding(standing=None, reason="in another script than it was said in")
     return Finding(standing="inferred", places=tuple(line.place for line in cited[:MOST_CITED]))
+
+
+def _denies(claim: Claim, line: Line) -> bool:
+    """Whether a line of the user's says no of what the claim's attribute names: that there is none."""
+    shared = _terms(claim.frame, claim.language) & _terms(line.text, claim.language)
+    return line.own and bool(shared) and negates(line.text)
+
+
+def _confirming(chosen: Sequence[Line], cited: Sequence[Line]) -> list[Line]:
+    """Lines of the user's that are cited behind what somebody else said: with them it is the user's later word."""
+    if any(line.own for line in chosen):
+        return []
+    return [line for line in cited if line.own and line.place > chosen[-1].place]
 
 
 def _found(lines: Sequence[Line], standing: Standing) -> Finding:
