@@ -114,7 +114,7 @@ def everyday(data: Path, embedding: str, model: str | None, *, contexts: bool, a
 def signals(
     worlds: tuple[Path, ...], locomo: Path | None, realmem: Path | None, embedding: str, *, as_json: bool
 ) -> None:
-    """Measure what each signal of recall brings: R@10 with each of them left out, on every set that is given."""
+    """Measure what each signal of recall brings: R@10 with each of them left out."""
     from benchmarks.signals import signals_quality
 
     _plain(signals_quality(worlds, locomo=locomo, realmem=realmem, embedding=embedding), as_json=as_json)

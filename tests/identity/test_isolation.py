@@ -152,9 +152,14 @@ async def test_dedup_and_background_work_stay_inside_a_tenant(server: Whole) -> 
     await server.call("POST", "/v1/admin/settle", tenants[0].token, {})
     for one, mine, earlier in zip(tenants[1:], ids[1:], before, strict=True):
         answer = await server.call("POST", "/v1/recall", one.token, {"query": "harbour"})
-        assert [(hit["id"], hit["state"]) for hit in answer.json["hits"]] == [(mine, "active")]
-        words = [[why for why in hit["why"] if why["signal"] == "words"] for hit in answer.json["hits"]]
-        assert words == [[why for why in hit["why"] if why["signal"] == "words"] for hit in earlier["hits"]]
+        assert [(hit["id"], hit["state"]) for hit in answer.json["hits"][: answer.json["total"]]] == [(mine, "active")]
+        words = [
+            [why for why in hit["why"] if why["signal"] == "words"]
+            for hit in answer.json["hits"][: answer.json["total"]]
+        ]
+        assert words == [
+            [why for why in hit["why"] if why["signal"] == "words"] for hit in earlier["hits"][: earlier["total"]]
+        ]
         values = [memory["value"] for memory in (await server.call("GET", "/v1/memories", one.token)).json["items"]]
         assert "ramen" in values
         assert "sushi" not in values
@@ -440,7 +445,7 @@ def search_command_line(path: Path, tenants: list[Tenant], tmp_path: Path) -> No
     for one in tenants:
         scope = ["--db", str(path), "--namespace", one.namespace, *(["--user", one.user] if one.user else [])]
         target = tmp_path / f"export-{one.name}"
-        for command in (["recall", "harbour"], ["list", "--all"], ["export", str(target)]):
+        for command in (["recall", "harbour"], ["list", "--state", "any"], ["export", str(target)]):
             out, err = io.StringIO(), io.StringIO()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = main([*command, "--json", *scope])

@@ -87,7 +87,7 @@ async def test_a_token_lets_in_until_it_is_revoked_by_another_process(
         late = await one.admin.tokens.create(namespace="acme", expires_in=timedelta(hours=1))
         clock.advance(3600)
         assert await other.admin.tokens.check(late.secret) is None
-    told = [record.getMessage() for record in caplog.records if record.name == "memhold.values.access_tokens"]
+    told = [record.getMessage() for record in caplog.records if record.name == "memhold.access"]
     assert [line.rpartition(": ")[2] for line in told] == ["revoked", "malformed", "expired"]
     secret_part = made.secret.split("_")[2]
     assert secret_part[:20] not in caplog.text
