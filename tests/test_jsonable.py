@@ -20,9 +20,7 @@ VALUES = sorted(
     {v for m in (model, answers) for v in vars(m).values() if isinstance(v, type) and is_dataclass(v)},
     key=lambda v: v.__name__,
 )
-words = st.text(
-    st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=8
-)
+words = st.text("abcXYZ019éñ水한ж", min_size=1, max_size=8)
 times = st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),

@@ -14,7 +14,7 @@ from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.errors import IdempotencyConflict, InvalidInput
 
-__all__ = ["KEPT_FOR", "Idempotency", "keyed_digest", "stated"]
+__all__ = ["KEPT_FOR", "MAX_KEY", "Idempotency", "keyed_digest", "stated"]
 
 KEPT_FOR = timedelta(days=30)
 MAX_KEY = 512

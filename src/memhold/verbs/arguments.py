@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from memhold.values.jsonable import from_jsonable, iso, json_copy, parse_time, to_jsonable
+from memhold.values.jsonable import iso, json_copy, parse_time, to_jsonable
 from memhold.verbs.declaration import Verb
 
 __all__ = ["from_json", "from_text", "sendable", "to_json"]
@@ -94,9 +94,6 @@ def _reader(declared: Any) -> Callable[[Any], Any]:
     lists = [one for one in parts if _is_list(one)]
     if lists and not any(_holds_mappings(one) for one in lists):
         return lambda value: tuple(value) if isinstance(value, list) else value
-    values = [one for one in parts if hasattr(one, "__dataclass_fields__")]
-    if values:
-        return lambda value: from_jsonable(values[0], value) if isinstance(value, Mapping) else value
     return lambda value: value
 
 

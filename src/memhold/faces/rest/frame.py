@@ -11,6 +11,7 @@ from fastapi import Depends, FastAPI, Header, Query, Request, Response
 from fastapi.routing import APIRoute
 
 from memhold.faces.problems import MEDIA_TYPE
+from memhold.ports.idempotency import MAX_KEY
 from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
 from memhold.values.jsonable import body_json, parse_time, to_jsonable
 from memhold.values.principal import Principal, Right, principal_of
@@ -212,9 +213,12 @@ def given_key(header: str | None) -> str | None:
     if header is None:
         return None
     try:
-        return header.encode("latin-1").decode("utf-8")
+        key = header.encode("latin-1").decode("utf-8")
     except UnicodeError:
         raise InvalidInput("the Idempotency-Key is not UTF-8; send ASCII or UTF-8") from None
+    if len(key) > MAX_KEY:
+        raise InvalidInput(f"idempotency_key must be a string of 1 to {MAX_KEY} characters")
+    return key
 
 
 def moment(text: str | None) -> datetime | None:

@@ -138,7 +138,7 @@ def operation_of(verb: Verb, http: Http) -> dict[str, Any]:
         for name in in_path
     ]
     parameters += [
-        {"name": HEADERS[name], "in": "header", "schema": {"type": "string", "maxLength": 2048},
+        {"name": HEADERS[name], "in": "header", "schema": {"type": "string", "minLength": 1, "maxLength": 512},
          "description": verb.parameters[name].doc if name != "rev" else 'The ETag that was read, such as "3".'}
         for name in verb.parameters if name in HEADERS
     ]  # fmt: skip
