@@ -42,6 +42,10 @@ IDLE_SECONDS = 3.0
 CONNECT_SECONDS = 5.0
 
 
+SERVERS_TAKE = 16 * 1024 * 1024
+"""Bytes of a conversation that a server takes by default (`server/serving.py`)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call: where, with what, and whether it may be sent twice.
@@ -77,6 +81,15 @@ class Answer:
 
     data: Any
     headers: Mapping[str, str]
+
+
+def _too_large(call: Call, failed: MemholdError) -> TooLarge | None:
+    """A server ends a connection that brings more than it takes, and who is still sending does not hear why."""
+    content = call.content() if isinstance(failed, ServerUnreachable) and call.upload is None else None
+    if not isinstance(content, bytes) or len(content) <= SERVERS_TAKE:
+        return None
+    said = f"the call has {len(content):,} bytes and the server ended the connection; split it: a server takes"
+    return TooLarge(f"{said} {SERVERS_TAKE:,} unless it is set otherwise", size=len(content), limit=SERVERS_TAKE)
 
 
 class Transport:
@@ -196,7 +209,7 @@ class Transport:
             assert failed is not None  # noqa: S101 - one of the two is there
             pause = self._pause(tried, failed)
             if not again or tried > MAX_RETRIES or pause > end - monotonic():
-                raise failed
+                raise _too_large(call, failed) or failed
             await self._sleep(pause)
 
     def _pause(self, tried: int, failed: MemholdError) -> float:

@@ -216,7 +216,7 @@ def given_key(header: str | None) -> str | None:
         key = header.encode("latin-1").decode("utf-8")
     except UnicodeError:
         raise InvalidInput("the Idempotency-Key is not UTF-8; send ASCII or UTF-8") from None
-    if len(key) > MAX_KEY:
+    if not 0 < len(key) <= MAX_KEY:
         raise InvalidInput(f"idempotency_key must be a string of 1 to {MAX_KEY} characters")
     return key
 
