@@ -1,6 +1,7 @@
 """Keep the list of tools that the declarations make: `python scripts/generate_tools.py`.
 
-A test fails where it is behind. A server on standard input answers with what is kept, before it has loaded a declaration.
+A test fails where it is behind. A server on standard input answers with what is kept, before it has loaded a
+declaration.
 """
 
 from __future__ import annotations
