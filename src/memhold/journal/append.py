@@ -19,7 +19,7 @@ from memhold.text.analysis import Terms, analyse
 from memhold.values.answers import Receipt, Visibility
 from memhold.values.records import Author, Change, Message, Quote, Session, Span
 
-__all__ = ["Prepared", "append", "ensure_session", "prepare"]
+__all__ = ["Prepared", "Ready", "analysed", "append", "ensure_session", "prepare", "ready_to_analyse"]
 
 _SEEN_LATER = Visibility(meaning=None, consolidated=False)
 _NOT_SEEN = Visibility(meaning=False, consolidated=False)
@@ -35,15 +35,36 @@ class Prepared:
     redacted: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """Drafts after redaction, with what they quote from this store; `texts` is what remains to be analysed."""
+
+    drafts: tuple[Draft, ...]
+    texts: tuple[str, ...]
+    quotes: tuple[tuple[Quote, ...], ...]
+    redacted: int = 0
+
+
 def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Prepared:
     """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken."""
+    ready = ready_to_analyse(drafts, redactor, secret=secret)
+    return analysed(ready, tuple(analyse(text) for text in ready.texts))
+
+
+def ready_to_analyse(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Ready:
+    """The first half of `prepare`: all but the analysis."""
     redacted = 0
     if redactor is not None:
         cleaned = [redacted_draft(draft, redactor, place=f"message {index}") for index, draft in enumerate(drafts)]
         drafts, redacted = [draft for draft, _ in cleaned], sum(count for _, count in cleaned)
     quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
-    terms = tuple(analyse(without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
-    return Prepared(drafts=tuple(drafts), terms=terms, quotes=quotes, redacted=redacted)
+    texts = tuple(without(draft.text, found) for draft, found in zip(drafts, quotes, strict=True))
+    return Ready(drafts=tuple(drafts), texts=texts, quotes=quotes, redacted=redacted)
+
+
+def analysed(ready: Ready, terms: tuple[Terms, ...]) -> Prepared:
+    """The second half of `prepare`: `terms` are those of `ready.texts`."""
+    return Prepared(drafts=ready.drafts, terms=terms, quotes=ready.quotes, redacted=ready.redacted)
 
 
 def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:

@@ -27,7 +27,7 @@ from memhold.history.forget import Sources, Target, forget, forget_once, plan, r
 from memhold.history.history import get, history
 from memhold.history.status import status
 from memhold.history.undo import Undoer, undo
-from memhold.journal.append import append, ensure_session, prepare
+from memhold.journal.append import append, ensure_session
 from memhold.journal.archive import close_window
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
@@ -70,21 +70,20 @@ from memhold.values.records import (
     State,
     Tier,
 )
+from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
+from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted
 from memhold.verbs.transactions import Transactions
 
 __all__ = ["LocalScope", "as_tuple"]
 
 T = TypeVar("T")
 USER = Author(origin="user")
-PREPARED_INLINE = 64
-"""Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 MAX_MESSAGES = 10_000
 MAX_PAGE = 1000
 
@@ -107,15 +106,12 @@ class LocalScope:
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         when, meaning = runtime.settings.when, runtime.embedding is not None
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
-            prepared = prepare(drafts, runtime.redactor, secret=runtime.store.facts.secret)
-        else:
-            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
+        ready = await prepared(drafts, runtime.redactor, secret=runtime.store.facts.secret, pool=runtime.analysis_pool)
         once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
         def work(tx: WriteTx) -> Receipt:
             return append(
-                tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
+                tx, ready, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
             )
 
         return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=False))
