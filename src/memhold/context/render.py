@@ -30,6 +30,7 @@ _TOLD: dict[Origin, str] = {
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
+    "instructions": "Standing wishes of the user, in their own words (follow them; the later one holds):",
     "profile": "Known of the user:",
     "summaries": "Earlier conversation, in summary:",
     "memories": "Remembered, perhaps related:",
