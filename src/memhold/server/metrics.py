@@ -74,10 +74,10 @@ class Metrics:
         self._streams.set(streams)
         self._due.set(readiness.due)
         self._writes.set(1 if readiness.writes else 0)
-        self._told(readiness.models)
+        self._set_models(readiness.models)
         return generate_latest(self.registry)
 
-    def _told(self, models: Mapping[str, str]) -> None:
+    def _set_models(self, models: Mapping[str, str]) -> None:
         self._models.clear()
         for name, state in models.items():
             self._models.labels(name).set(1 if state == "closed" else 0)
