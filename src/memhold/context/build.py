@@ -24,7 +24,7 @@ FLOOR = 160
 FENCE_TOKENS = 60
 """What a fence costs beside its lines: a tag, a notice, headings."""
 ROUNDS = 60
-MOST_OF: Mapping[SlotName, int] = MappingProxyType({"instructions": 6, "profile": 3})
+MOST_OF: Mapping[SlotName, int] = MappingProxyType({"instructions": 8, "profile": 3})
 """One of so many parts of the room goes to such a slot before any other slot of memory has a share, if it needs it."""
 TOP_UPS, SLACK = 6, 0.03
 """How often what a measured context leaves free is given to what was said earlier, and the share that may stay free."""
