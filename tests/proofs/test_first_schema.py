@@ -17,7 +17,7 @@ from memhold.storage.sqlite.connection import create_or_migrate, migrations
 from memhold.testing.disk import FaultyDisk, Operation
 
 PLAIN = {"worker": False, "embedding": "none"}
-# What the second migration adds.
+# What later migrations add to tables of the first.
 ADDED = {
     "message": ("crc",),
     "memory": ("crc",),
@@ -51,6 +51,7 @@ def as_of_the_first(path: Path) -> None:
     for table, columns in ADDED.items():
         for column in columns:
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute("DROP TABLE model_link")
     connection.execute("DELETE FROM store WHERE name = 'digest'")
     connection.execute("DELETE FROM migration WHERE number > 1")
     connection.execute("PRAGMA user_version = 1")
@@ -126,6 +127,7 @@ async def test_a_database_of_the_first_schema_is_brought_up_to_date(database: st
         for table, columns in ADDED.items():
             for column in columns:
                 connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        connection.execute("DROP TABLE model_link")
         connection.execute("DELETE FROM migration WHERE number > 1")
     async with AsyncMemhold.open(database, **PLAIN) as mem:
         assert await said(mem) == before

@@ -17,9 +17,10 @@ from memhold.testing import FakeClock
 from tests.storage.test_migrate import filled, seen
 
 NOW = 0
-FIRST, NEWEST = migrations()[0], migrations()[-1].number
-OURS = [(step.number, step.stage) for step in migrations()]
+
+NEWEST = migrations()[-1].number
 NEXT = NEWEST + 1
+OURS = [(step.number, step.stage) for step in migrations() if step.stage == "pre" or step.number < NEWEST]
 
 
 def _ledger(database: str) -> list[tuple[int, str]]:
@@ -58,11 +59,12 @@ async def test_many_who_open_an_empty_database_make_one_store(database: str) -> 
 
 def _steps(*, serves: int):
     """This release's steps and those of one that comes after it."""
+    first = migrations()[-1]
     gone = "ALTER TABLE model_usage DROP COLUMN note"
     return (
         *migrations(),
-        replace(FIRST, number=NEXT, name="notes", sql="ALTER TABLE model_usage ADD COLUMN note TEXT", serves=serves),
-        replace(FIRST, number=NEXT, name="notes", stage="post", sql=gone, serves=NEXT),
+        replace(first, number=NEXT, name="notes", sql="ALTER TABLE model_usage ADD COLUMN note TEXT", serves=serves),
+        replace(first, number=NEXT, name="notes", stage="post", sql=gone, serves=NEXT),
     )
 
 
@@ -75,7 +77,10 @@ def test_the_last_release_works_on_the_schema_of_the_next(database: str) -> None
     assert _ledger(database) == [*OURS, (NEXT, "pre")], "what the last release needs is not taken away yet"
     with Memhold.open(database, worker=False) as mem:
         mem.scope(user="alice").remember("works")
-    after = (*_steps(serves=NEWEST), replace(FIRST, number=NEXT + 1, name="more", sql="SELECT 1", serves=NEXT))
+    after = (
+        *_steps(serves=NEWEST),
+        replace(migrations()[-1], number=NEXT + 1, name="more", sql="SELECT 1", serves=NEXT),
+    )
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW, known=after)
     assert _ledger(database) == [*OURS, (NEXT, "pre"), (NEXT, "post"), (NEXT + 1, "pre")]
@@ -89,7 +94,8 @@ async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(d
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW)
     grown = "; ".join(f"ALTER TABLE {name} ADD COLUMN later TEXT NOT NULL DEFAULT 'x'" for name in _tables(database))
-    step = replace(FIRST, number=NEXT, name="later", sql=f"{grown}; CREATE TABLE later (id TEXT)", serves=NEWEST)
+    made = f"{grown}; CREATE TABLE later (id TEXT)"
+    step = replace(migrations()[-1], number=NEXT, name="later", sql=made, serves=NEWEST)
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW, known=(*migrations(), step))
     # What the last release writes and reads, through everything that a store has, is as on a schema of its own.
@@ -115,7 +121,8 @@ def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
 
 def test_a_step_that_fails_leaves_nothing(database: str) -> None:
     location = parsed(database)
-    broken = replace(FIRST, sql=FIRST.sql + "; SELECT 1 / 0")
+    [first] = [step for step in migrations() if step.number == 1]
+    broken = replace(first, sql=first.sql + "; SELECT 1 / 0")
     with closing(connect(location, lock_timeout=5)) as connection:
         with pytest.raises(psycopg.Error):
             create_or_migrate(connection, location, partitions=0, now=NOW, known=(broken,))

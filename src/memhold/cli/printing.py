@@ -88,12 +88,22 @@ def _say_written(verb: Verb, answer: Receipt | Remembered) -> None:
     done = _DONE.get(verb.name, "done;")
     if verb.name == "undo":
         done = f"undone by {' '.join(receipt.change_ids)}; it touched"
-    if verb.name == "end_session" and not receipt.ids:
-        done = "closed an empty window, kept"
-    say_receipt(receipt, done)
+    if verb.name == "end_session" and not (receipt.ids or receipt.replayed or receipt.forgotten):
+        click.echo(_ended(receipt))
+    else:
+        say_receipt(receipt, done)
+    if receipt.notice:
+        click.echo(receipt.notice, err=True)
     if isinstance(answer, Remembered) and answer.memory is not None:
         memory = answer.memory
         click.echo(f"{memory.kind} · {memory.state} · {memory.tier} · rev {memory.rev} · {clean(memory.text, 200)}")
+
+
+def _ended(receipt: Receipt) -> str:
+    """What became of a session without memories of its own yet: its window waits for the model, or there is none."""
+    if receipt.visibility.consolidated is False:
+        return "closed; its window is kept, searchable, and becomes memory behind this"
+    return "closed; there was nothing in its window that is not memory yet"
 
 
 def say_receipt(receipt: Receipt, done: str) -> None:

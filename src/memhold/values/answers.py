@@ -19,6 +19,7 @@ __all__ = [
     "Erasure",
     "Hit",
     "Merging",
+    "ModelHealth",
     "OpenSuspicion",
     "Outcome",
     "Page",
@@ -54,7 +55,8 @@ class Receipt:
     """What a write returns once it is durable.
 
     `replayed` says that the same idempotency key had been seen and nothing was written now; `forgotten` that what the
-    first call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage.
+    first call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage. `notice` is a
+    sentence for whoever runs this: what was written is safe, and waits for a model that does not work.
     """
 
     ids: tuple[str, ...]
@@ -63,6 +65,7 @@ class Receipt:
     forgotten: bool = False
     visibility: Visibility = field(default_factory=Visibility)
     redacted: int = 0
+    notice: str | None = None
 
     def __repr__(self) -> str:
         states = [name for name in ("replayed", "forgotten") if getattr(self, name)]
@@ -399,13 +402,45 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelHealth:
+    """How a configured model fares, as far as calls of any process have shown.
+
+    `answers` is false where its last call failed or its key is not set, None where nobody asked it yet. `since` is when
+    the failures in a row began, `reason` what is wrong, `said` the provider's first words with everything masked that
+    is not of errors, `advice` what to do. `unloads` counts the calls that found the model unloaded, since ever; `form`
+    is how it is asked for arguments, where that was found out (`tool`, `schema`, `object`, `text`).
+    """
+
+    model: str
+    answers: bool | None = None
+    url: str | None = None
+    key_variable: str | None = None
+    since: datetime | None = None
+    reason: str = ""
+    said: str = ""
+    advice: str = ""
+    unloads: int = 0
+    form: str | None = None
+
+    @property
+    def told(self) -> str:
+        """The same in one sentence, for people; empty where nothing is wrong."""
+        if self.answers is not False:
+            return ""
+        at = f" at {self.url}" if self.url and self.url not in f"{self.model} {self.reason}" else ""
+        since = f" since {self.since:%Y-%m-%d %H:%M} UTC" if self.since is not None else ""
+        said = f" (it said: {self.said})" if self.said else ""
+        return f"the model {self.model}{at} does not answer{since}: {self.reason}{said}; {self.advice}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What a scope holds and what is still to be done for it; counts by kind, tier and state.
 
     `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
     that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
-    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
+    each model that is configured how it fares; `windows` counts the windows of messages that wait for one.
     `open_suspicions` counts what a person should settle: contradictions, and keys that may be one concept. `redacted`
     counts the
     secrets that were replaced in this scope since this process opened the store.
@@ -427,6 +462,7 @@ class Status:
     pending: int = 0
     set_aside: int = 0
     parked: int = 0
-    models: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, ModelHealth] = field(default_factory=dict)
+    windows: int = 0
     open_suspicions: int = 0
     redacted: int = 0

@@ -25,7 +25,7 @@ from memhold.facts.tell import tell_fact
 from memhold.history.changes import changes
 from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
 from memhold.history.history import get, history
-from memhold.history.status import status
+from memhold.history.status import status, windows
 from memhold.history.undo import Undoer, undo
 from memhold.journal.append import append, ensure_session, prepare
 from memhold.journal.archive import close_window
@@ -431,7 +431,7 @@ class LocalScope:
 
     async def status(self) -> Status:
         facts = self._runtime.store.facts
-        models = self._runtime.health()
+        models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
         return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
 
@@ -454,7 +454,20 @@ class LocalScope:
                 tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
             )
 
-        return await self._tx.write_once(once, work)
+        receipt = await self._tx.write_once(once, work)
+        return await self._noticed(receipt)
+
+    async def _noticed(self, receipt: Receipt) -> Receipt:
+        """The receipt, with what to know where no model that consolidates works: the window waits for it."""
+        found = await self._runtime.health() if self._runtime.links else {}
+        down = [found[name] for name in self._runtime.links if name in found and found[name].answers is False]
+        if not down or len(down) < len(self._runtime.links):
+            return receipt
+        count = await self._tx.read(windows)
+        if not count:
+            return receipt
+        waits = "1 window waits, whole and searchable" if count == 1 else f"{count} windows wait, whole and searchable"
+        return replace(receipt, notice=f"{waits}: {'; '.join(one.told for one in down)}")
 
     async def consolidate(self) -> Consolidated:
         runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session

@@ -144,7 +144,8 @@ def _redacted(receipt: Receipt) -> str:
 
 
 def _receipt(verb: str, receipt: Receipt) -> str:
-    return _again(receipt) or f"{_SAID.get(verb) or _saved(receipt)}{_redacted(receipt)}"
+    notice = f" For whoever runs this: {receipt.notice}." if receipt.notice else ""
+    return (_again(receipt) or f"{_SAID.get(verb) or _saved(receipt)}{_redacted(receipt)}") + notice
 
 
 def _saved(receipt: Receipt) -> str:
@@ -261,9 +262,10 @@ def _status(found: Status) -> str:
     if found.due:
         since = "" if found.oldest_due_at is None else f" since {iso(found.oldest_due_at)}"
         lines.append(f"Work that is due{since}: {', '.join(f'{n} {kind}' for kind, n in found.due.items())}.")
-    resting = [name for name, state in found.models.items() if state != "closed"]
-    if resting:
-        lines.append(f"Models that do not answer: {', '.join(resting)}. Saving and recalling go on without them.")
+    down = [one for one in found.models.values() if one.answers is False]
+    lines += [f"{one.told[:1].upper()}{one.told[1:]}." for one in down]
+    if down:
+        lines.append(f"Windows that wait for a model: {found.windows}. Saving and recalling go on without it.")
     if found.last_error:
         lines.append(f"Last error of that work: {found.last_error}.")
     if found.open_suspicions:

@@ -19,6 +19,7 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.storage.open_state import Opened
 from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
 from memhold.storage.sqlite.ledger import identity, reconcile
+from memhold.storage.sqlite.links import SqliteLinkBook
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
 from memhold.storage.sqlite.tokens import SqliteTokens
 from memhold.storage.sqlite.upkeep import SqliteUpkeep
@@ -79,6 +80,7 @@ class SqliteStore(Opened):
             write=self.write, read=self._look, call=self._writer.call, note=self._note, encrypted=bool(key)
         )
         self._usage = SqliteUsageBook(write=self.write, read=self._look)
+        self._links = SqliteLinkBook(write=self.write, read=self._look)
         self._tokens = SqliteTokens(write=self.write, read=self._look)
 
     @property
@@ -92,6 +94,10 @@ class SqliteStore(Opened):
     @property
     def usage(self) -> SqliteUsageBook:
         return self._usage
+
+    @property
+    def links(self) -> SqliteLinkBook:
+        return self._links
 
     @property
     def tokens(self) -> SqliteTokens:
