@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 
-from memhold.context.rollups import told
+from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import Crossing, check_strategy
 from memhold.facts.outdated import rested
 from memhold.journal.windows import When, kept_from, skipped
@@ -189,7 +189,7 @@ def history(confirmed: Sequence[Memory]) -> list[Memory]:
     """
     own = [memory for memory in confirmed if memory.kind == "summary"]
     rollups = [memory for memory in confirmed if memory.kind == "rollup"]
-    return [*own, *told(rollups, own, most=MAX_TOLD)]
+    return [*own, *chosen_rollups(rollups, own, most=MAX_TOLD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,10 +68,10 @@ def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
     else:
         changes = [change for memory_id in lineage(tx, held) for change in tx.changes(memory_id=memory_id)]
     unique = {change.id: change for change in changes}
-    return tuple(_told(tx, change) for change in sorted(unique.values(), key=lambda change: change.seq))
+    return tuple(_with_content(tx, change) for change in sorted(unique.values(), key=lambda change: change.seq))
 
 
-def _told(tx: ReadTx, change: Change) -> Change:
+def _with_content(tx: ReadTx, change: Change) -> Change:
     """The change with the content that its effects name, where it was not forgotten."""
     effects = []
     for effect in change.effects:

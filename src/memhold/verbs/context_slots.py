@@ -52,7 +52,7 @@ class ContextSlots:
         name, count = (request.tokenizer, request.count) if found is None else found
         return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 
-    async def gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
+    async def inputs(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
         """Everything that a context is built from, of one moment; what failed or was late is named."""
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
         new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")

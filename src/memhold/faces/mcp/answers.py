@@ -18,7 +18,7 @@ from memhold.values.records import Change, Memory
 if TYPE_CHECKING:
     from memhold.verbs.scope import AsyncScope
 
-__all__ = ["Answer", "Recalled", "answer_of", "entry", "memory_entry", "told", "wire_text"]
+__all__ = ["Answer", "Recalled", "answer_of", "entry", "memory_entry", "rendered", "wire_text"]
 
 SHOWN_CHARS = 4_000
 """Longest text of one item in an answer, in characters; the rest is a resource away."""
@@ -51,7 +51,7 @@ class Answer:
     recalled: Recalled | None = None
 
 
-async def told(scope: AsyncScope, answer: Answer) -> str:
+async def rendered(scope: AsyncScope, answer: Answer) -> str:
     """The answer as one text, with what was recalled in a fence of the scope's store."""
     if answer.recalled is None:
         return wire_text(answer.said)
