@@ -39,7 +39,7 @@ class DamageCases:
         spoilt = await spoil(store, said[1].id) and await spoil(store, notes[1].id)
         messages = [one for one in said if not spoilt or one.id != said[1].id]
         memories = [one for one in notes if not spoilt or one.id != notes[1].id]
-        numbers = [one.number for one in (*said, *notes)]
+        numbers = [*(one.number for one in said), *(one.number for one in notes)]
         listing = Listing(limit=2)
         numbered = {said[1].number, notes[1].number}
         reads: list[tuple[Callable[[ReadTx], object], object, int]] = [
