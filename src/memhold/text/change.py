@@ -11,7 +11,7 @@ import re
 
 from memhold.text.sentences import Span, sentences
 
-__all__ = ["BRIEF", "brief_change", "change_words", "changes", "word_count"]
+__all__ = ["BRIEF", "asks_past", "brief_change", "change_words", "changes", "word_count"]
 
 BRIEF = 30
 """Words up to which a sentence is a short clause: longer ones tell of more than one thing."""
@@ -123,6 +123,15 @@ _UNSPACED = re.compile(
     r"|今は|以前|代わりに|変え[たてま]|変わ[っり]|変更|引っ越[しす]|切り替え|乗り換え|中止|キャンセル|辞め|やめ[たてま]|新しい|実は"
     r"|になりました|になった|売っ[たて]"
 )
+_BEFORE = re.compile(
+    r"\b(?:at first|first|initial|initially|original|originally|earlier|before|previous|previously|former|formerly|old"
+    r"|used to|back then|in the beginning|history|evolved|changed|progress\w*|over time|compared"
+    r"|zuerst|anfangs|ursprünglich|früher|vorher|vorige\w*|damals|bisher"
+    r"|d'abord|au début|avant|auparavant|ancien\w*|à l'époque"
+    r"|al principio|antes|anterior\w*|original\w*|no começo|no início|anteriormente|all'inizio|prima|precedente\w*"
+    r"|eerst|vroeger|oorspronkelijk|раньше|сначала|прежн\w+|изначально)\b"
+    r"|처음|원래|예전|전에|以前|之前|原来|最初|一开始|元々|昔|前は"
+)
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -157,6 +166,11 @@ def brief_change(text: str) -> bool:
     """Whether a text says of a change in a short sentence of its own, of at most 30 words."""
     said = (one.of(text) for one in sentences(text) if not one.code)
     return any(word_count(one) <= BRIEF and changes(one) for one in said)
+
+
+def asks_past(question: str) -> bool:
+    """Whether a question asks for what was before: "at first", "used to", "before", "the old one"."""
+    return _BEFORE.search(_small(question)) is not None
 
 
 def word_count(text: str) -> int:
