@@ -76,6 +76,7 @@ class WindowRead:
     older: int = 0
     costs: tuple[int, ...] = ()
     ahead: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
@@ -98,7 +99,11 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     if older and not tx.messages(session, after=held.window_start, until=found[0].seq - 1, limit=1):
         older = 0  # they were all forgotten
     return WindowRead(
-        messages=tuple(found), older=older, costs=tuple(costs), ahead=_ahead(held, found, sum(costs), plan)
+        messages=tuple(found),
+        older=older,
+        costs=tuple(costs),
+        ahead=_ahead(held, found, sum(costs), plan),
+        damaged=tuple(tx.damaged),
     )
 
 
@@ -200,7 +205,7 @@ class Seen:
 
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
-    counts messages that were not even looked at, at most.
+    counts messages that were not even looked at, at most. `damaged` are ids of what was left out as damaged.
     """
 
     items: tuple[Memory | Message, ...] = ()
@@ -208,6 +213,7 @@ class Seen:
     at: datetime | None = None
     degraded: tuple[str, ...] = ()
     unread: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:

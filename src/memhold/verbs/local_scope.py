@@ -358,10 +358,10 @@ class LocalScope:
         cursor: str | None = None,
     ) -> Page:
         listing = _listing(kinds, states, self._scope.agent, session, limit, cursor)
-        found = await self._tx.read(lambda tx: tx.list_memories(listing))
+        found, damaged = await self._tx.read(lambda tx: (tx.list_memories(listing), tuple(tx.damaged)))
         more = len(found) > limit
         page = tuple(found[:limit])
-        return Page(items=page, cursor=f"n{page[-1].number}" if more else None)
+        return Page(items=page, cursor=f"n{page[-1].number}" if more else None, damaged=damaged)
 
     async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
         if not 1 <= limit <= MAX_MESSAGES:
