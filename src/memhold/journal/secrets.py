@@ -181,7 +181,7 @@ class SecretRedactor:
             return [Span(0, len(text), "Secret Keyword")]
         if len(text) < 6 or (len(text) > _LONG and _BLOB.fullmatch(text)):
             return []
-        return _apart(self._every(text))
+        return _without_overlaps(self._every(text))
 
     def _every(self, text: str) -> Iterator[Span]:
         for rule in self._rules:
@@ -305,7 +305,7 @@ def _looks_secret(value: str) -> bool:
     return letters and (any(c.isdigit() for c in value) or any(c in "!@#$%^&*+~" for c in value))
 
 
-def _apart(spans: Iterable[Span]) -> list[Span]:
+def _without_overlaps(spans: Iterable[Span]) -> list[Span]:
     """Spans in order; of two that overlap one that holds both, named after the one that begins first."""
     found: list[Span] = []
     for span in sorted(spans, key=lambda one: (one.start, -one.end)):

@@ -89,10 +89,10 @@ class Metrics:
         self._due.set(readiness.due)
         self._writes.set(1 if readiness.writes else 0)
         self._waiting.set(readiness.waiting)
-        self._told(readiness.models)
+        self._set_models(readiness.models)
         return generate_latest(self.registry)
 
-    def _told(self, models: Mapping[str, ModelHealth]) -> None:
+    def _set_models(self, models: Mapping[str, ModelHealth]) -> None:
         for gauge in (self._models, self._since):
             gauge.clear()
         for name, one in models.items():

@@ -119,7 +119,7 @@ class Observed:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        told = _Told(send)
+        told = _Answered(send)
         ended = asyncio.Event()
         begun = monotonic()
         self._running.add(ended)
@@ -154,7 +154,7 @@ class Observed:
                 task.cancel()
 
 
-class _Told:
+class _Answered:
     """What an answer said of itself on its way out."""
 
     def __init__(self, send: Send) -> None:

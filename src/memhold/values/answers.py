@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -11,6 +11,7 @@ from memhold.values.records import Change, HitKind, Memory, Message, State, Susp
 from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
+    "DAMAGED",
     "Changes",
     "Compacted",
     "Consolidated",
@@ -31,6 +32,7 @@ __all__ = [
     "Retained",
     "Status",
     "Visibility",
+    "missing_told",
 ]
 
 
@@ -163,6 +165,10 @@ class Hit:
         return f"<Hit {self.kind}{state} {self.score:.3f} {opening(self.text)} {self.id}>"
 
 
+DAMAGED = "damaged"
+"""What an answer says to be degraded by, where rows that it came upon do not agree with their digests."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """The answer to a recall.
@@ -170,7 +176,8 @@ class Recall:
     `total` counts everything that matched. `cursor` is for the next page (None after the last): with it, what is found
     all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is where the
     next page begins by count.
-    `degraded` names the signals that are configured and could not be asked, `not_configured` those that are off; `lag`
+    `degraded` names the signals that are configured and could not be asked (and "damaged", where rows on the disk are:
+    `damaged` are their ids, left out of the answer), `not_configured` the signals that are off; `lag`
     counts what a signal has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
     1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
     `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
@@ -181,6 +188,7 @@ class Recall:
     total: int
     next_offset: int | None = None
     degraded: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
     not_configured: tuple[str, ...] = ()
     lag: Mapping[str, int] = field(default_factory=dict)
     confidence: float | None = None
@@ -197,12 +205,25 @@ class Recall:
         return f"<Recall {'; '.join(parts)}>"
 
 
+def missing_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
+    """What could not be asked and what was left out as damaged, as lines for a person."""
+    asked = [f"{name} could not be asked; there may be more" for name in degraded if name != DAMAGED]
+    if damaged:
+        rows = one_of(len(damaged), "damaged row")
+        asked.append(f"{rows} left out ({ids_shown(tuple(damaged))}); run 'memhold doctor'")
+    return asked
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page of a listing, oldest first; pass `cursor` back for the next one (None after the last)."""
+    """One page of a listing, oldest first; pass `cursor` back for the next one (None after the last).
+
+    `damaged` are ids of rows that stand between these and are damaged on the disk: they are left out.
+    """
 
     items: tuple[Memory, ...]
     cursor: str | None
+    damaged: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         more = "" if self.cursor is None else "; more behind the cursor"
@@ -214,11 +235,13 @@ class Changes:
     """A stretch of the audit trail, oldest first, effects without content.
 
     `cursor` is the `seq` up to which it was read: pass it as `after` for what comes next; with `more` there is some.
+    `damaged` are ids of changes between these that are damaged on the disk: they are left out.
     """
 
     items: tuple[Change, ...]
     cursor: int
     more: bool = False
+    damaged: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Changes {one_of(len(self.items), 'change')}; cursor {self.cursor}{'; more' if self.more else ''}>"

@@ -24,6 +24,7 @@
     │   ├── StoreFull                    no room on the disk
     │   ├── StoreReadOnly                the file or its folder cannot be written
     │   ├── StoreCorrupt                 the file is damaged; `doctor`, then `restore`
+    │   │   └── CorruptIndex             the words index is damaged; `reindex`; `first`, `reason`
     │   ├── NotAStore                    the path is not a Memhold file
     │   ├── NewerStore                   written by a newer Memhold; `found`, `supported`
     │   └── ReadTimeout                  a read took longer than `read_timeout`
@@ -58,6 +59,7 @@ __all__ = [
     "BackupDamaged",
     "ChainFailed",
     "Conflict",
+    "CorruptIndex",
     "FailureClass",
     "Forgotten",
     "ForkedProcess",
@@ -235,6 +237,16 @@ class StoreReadOnly(StoreError):
 
 class StoreCorrupt(StoreError):
     """The file is damaged: run `memhold doctor`, then `memhold restore`."""
+
+
+class CorruptIndex(StoreCorrupt):
+    """A block of the words index is damaged: `memhold reindex` builds it anew from the texts.
+
+    `first` is the document number that the block begins with, `reason` what does not fit.
+    """
+
+    first: int
+    reason: str
 
 
 class NotAStore(StoreError):

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.context.answer import Context
 from memhold.recall.confidence import THRESHOLD
-from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status
+from memhold.values.answers import DAMAGED, Erasure, Hit, Recall, Receipt, Remembered, Status
 from memhold.values.jsonable import iso, to_jsonable
 from memhold.values.records import Change, Memory
 
 if TYPE_CHECKING:
     from memhold.verbs.scope import AsyncScope
 
-__all__ = ["Answer", "Recalled", "answer_of", "entry", "memory_entry", "told", "wire_text"]
+__all__ = ["Answer", "Recalled", "answer_of", "entry", "memory_entry", "rendered", "wire_text"]
 
 SHOWN_CHARS = 4_000
 """Longest text of one item in an answer, in characters; the rest is a resource away."""
@@ -51,7 +51,7 @@ class Answer:
     recalled: Recalled | None = None
 
 
-async def told(scope: AsyncScope, answer: Answer) -> str:
+async def rendered(scope: AsyncScope, answer: Answer) -> str:
     """The answer as one text, with what was recalled in a fence of the scope's store."""
     if answer.recalled is None:
         return wire_text(answer.said)
@@ -187,7 +187,9 @@ def _erasure(done: Erasure) -> str:
 
 
 def _recall(found: Recall, *, asked: bool) -> Answer:
-    late = [f"Could not look by {' and '.join(found.degraded)}: there may be more than this."] if found.degraded else []
+    blind = [name for name in found.degraded if name != DAMAGED]
+    late = [f"Could not look by {' and '.join(blind)}: there may be more than this."] if blind else []
+    late += _damaged(found.damaged)
     if not found.hits:
         return Answer(said=" ".join(["Nothing matches." if asked else "There is nothing here yet.", *late]))
     doubted = found.confidence is not None and found.confidence < THRESHOLD
@@ -200,6 +202,10 @@ def _recall(found: Recall, *, asked: bool) -> Answer:
     return Answer(said="\n".join(notes), recalled=recalled)
 
 
+def _damaged(ids: Sequence[str]) -> list[str]:
+    return [f"Left out as damaged on the disk: {', '.join(ids)}. Ask for 'memhold doctor' to be run."] if ids else []
+
+
 def _about(hit: Hit) -> list[str]:
     about = [hit.kind, *([hit.role] if hit.role else []), _day(hit.event_time)]
     about += [] if hit.state == "active" else [hit.state]
@@ -210,7 +216,9 @@ def _about(hit: Hit) -> list[str]:
 
 
 def _context(found: Context) -> str:
-    late = [f"Could not be asked in time: {', '.join(found.degraded)}."] if found.degraded else []
+    blind = [name for name in found.degraded if name != DAMAGED]
+    late = [f"Could not be asked in time: {', '.join(blind)}."] if blind else []
+    late += _damaged(found.damaged)
     return "\n\n".join([*late, found.as_text() or "Nothing was said yet, and nothing is known."])
 
 

@@ -11,6 +11,7 @@ import apsw
 
 from memhold.storage.copying import BATCH_ROWS, GENERATION, LINK, USAGE, VOLATILE, Globals, Table, Whose
 from memhold.storage.sql.blocks import Row
+from memhold.storage.sql.digests import facts_digest
 from memhold.storage.sqlite.connection import connect, translated
 
 __all__ = ["SqliteScoped", "SqliteSide"]
@@ -66,7 +67,7 @@ class SqliteSide:
     def adopt(self, found: Globals) -> None:
         connection = self._connection
         with translated(self.shown), connection:
-            for name, value in {"id": found.id, "secret": found.secret, "created_at": found.created_at}.items():
+            for name, value in _adopted(found).items():
                 connection.execute("UPDATE store SET value = ? WHERE name = ?", (value, name))
             for name, value in {"clock": found.clock, "lease": found.lease}.items():
                 connection.execute("UPDATE store SET value = max(value, ?) WHERE name = ?", (value, name))
@@ -146,3 +147,8 @@ class SqliteScoped:
             (self._whose[0], change_seq),
         )
         return count
+
+
+def _adopted(found: Globals) -> Mapping[str, Any]:
+    digest = facts_digest(found.id, found.secret)
+    return {"id": found.id, "secret": found.secret, "created_at": found.created_at, "digest": digest}
