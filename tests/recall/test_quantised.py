@@ -131,7 +131,6 @@ def test_signs_kept_from_before_a_write_are_those_made_anew() -> None:
     kept, made = grown._signed(), fresh._signed()
     assert before._bits is not None
     assert np.shares_memory(kept[0], before._bits[0]) is False
-    for one, other in zip(kept[:1] + kept[2:3], made[:1] + made[2:3], strict=True):
-        assert one.tolist() == other.tolist()
+    assert kept[0].tolist() == made[0].tolist()
     assert np.allclose(kept[1], made[1], rtol=1e-6)
     assert grown._earlier is None

@@ -51,7 +51,7 @@ BACKGROUND = (
 )
 """Everyday sentences about nothing in particular; another set would be another generation."""
 
-_CENTRED = "/centred-1"
+_CENTRED = "/centred-1/sentences-1"
 _LEAST_LENGTH = 1e-6
 
 

@@ -13,9 +13,10 @@ from memhold.index.words import best_first
 from memhold.ports.transaction import ReadTx
 from memhold.recall.fusion import WEIGHTS, Signal
 from memhold.recall.hits import Candidate, as_hit, with_neighbours
+from memhold.recall.near import Sentences
 from memhold.recall.pages import Place, best_left, unshown
 from memhold.recall.signals import Question
-from memhold.values.answers import Query, Reason, Recall
+from memhold.values.answers import Hit, Query, Reason, Recall
 from memhold.values.records import Memory, Message
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Ranking:
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
     confidence: float | None = None
     question: Question | None = None
+    sentences: Sentences | None = None
+    """Which sentence of a hit is the nearest; None where the question has no vector."""
 
     @property
     def filling(self) -> list[int]:
@@ -82,7 +85,7 @@ def answered(
     page = list(_loaded(tx, ranking, [*order, *ranking.filling], held))
     found = _candidates(tx, ranking, page)
     hits = [
-        with_neighbours(tx, as_hit(one, item), item, query.neighbours)
+        with_neighbours(tx, _excerpted(as_hit(one, item), item, ranking.sentences), item, query.neighbours)
         for one, (_, item) in zip(found, page, strict=True)
     ]
     following = len(place.shown) + end
@@ -99,6 +102,10 @@ def answered(
         cursor=place.cursor(query, tx.scope, ranking.index.numbers[ranking.order[:end]].tolist()) if more else None,
     )
     return replace(answer, account=_account(ranking, gaps)) if query.explain else answer
+
+
+def _excerpted(hit: Hit, item: Message | Memory, sentences: Sentences | None) -> Hit:
+    return hit if sentences is None else replace(hit, excerpt=sentences.excerpt(item.number, hit.text))
 
 
 def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:

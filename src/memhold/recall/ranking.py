@@ -14,6 +14,7 @@ from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import confidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
+from memhold.recall.near import Near
 from memhold.recall.signals import Question
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class View:
     scores: WordScores
     speaker: Signal | None = None
     aside: Mask | None = None
-    cosines: tuple[Floats, Mask] | None = None
+    near: Near | None = None
     signals: Sequence[Signal] = ()
     fused: Fused | None = None
 
@@ -57,7 +58,7 @@ def ordered(
     `allowed` is what the filters let through, `found` what the signals found, `past` ranks behind what replaced it,
     `most` is how far the order must reach (None: to its end).
     """
-    index, cosines = view.index, view.cosines
+    index, near = view.index, view.near
     hit = found & allowed
     score = fused.score.copy()
     # By all that was found, whatever the filters: they change no score.
@@ -68,7 +69,7 @@ def ordered(
     sure = confidence(
         coverage=max((view.scores.coverage(row) for row in best), default=0.0),
         # The best hit may be too fresh to have a vector: then its words are believed.
-        cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
+        cosine=None if near is None or not near.held[best[:1]].all() else float(near.cosines[best].max(initial=0)),
         short=_short(view, fused.score, hit),
     )
     return Ranking(
@@ -84,6 +85,7 @@ def ordered(
         outdated=past,
         confidence=sure if best else 0.0,
         question=view.question,
+        sentences=None if near is None else near.sentences,
     )
 
 
