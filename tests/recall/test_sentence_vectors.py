@@ -65,11 +65,14 @@ def test_a_document_is_as_near_as_its_nearest_vector(counts: list[int], seed: in
     query = rows[-1]
     numbers = np.flatnonzero(random.random(len(counts)) < 0.8)
     wanted = [float((plain[number] @ query).max()) if counts[number] else 0.0 for number in numbers]
+    middles = [float(vector_cache.middle_of(plain[number]) @ query) if counts[number] else 0.0 for number in numbers]
     for exact_to in (10**6, 0):  # by sign bits the nearest 2,000 are exact, here all of them
-        found, has, seen = vectors.cosines(query, numbers, exact_to=exact_to)
-        assert found.tolist() == pytest.approx(wanted, abs=1e-6)
-        assert has.tolist() == [counts[number] > 0 for number in numbers]
-        assert seen.all()
+        found = vectors.cosines(query, numbers, exact_to=exact_to)
+        assert found.nearest.tolist() == pytest.approx(wanted, abs=1e-6)
+        assert found.middle is not None
+        assert found.middle.tolist() == pytest.approx(middles, abs=1e-5)
+        assert found.held.tolist() == [counts[number] > 0 for number in numbers]
+        assert found.seen.all()
     assert vectors.count == sum(counts)
     total, count = vectors.summed()
     assert count == sum(counts)
@@ -136,7 +139,7 @@ async def test_what_stands_in_one_clause_is_found_and_named(memhold: AsyncMemhol
     noise = [f"We walked along the canal and counted {number} boats before lunch." for number in range(30)]
     await scope.add([{"role": "user", "content": text} for text in [*noise[:15], STORY, *noise[15:]]])
     await memhold.settle()
-    found = await scope.recall("Which foods give me an allergic reaction?", signals=("meaning",))
+    found = await scope.recall("Which foods give me an allergic reaction?", signals=("sentence",))
     assert found.hits[0].text == STORY
     assert found.hits[0].excerpt == "By the way, I am allergic to peanuts."
     assert all(hit.excerpt is None for hit in found.hits if hit.text in noise), "of one sentence there is no part"

@@ -82,6 +82,10 @@ class Embedding:
         """The length of its vectors."""
         return len(await self._middle())
 
+    async def static(self) -> bool:
+        """Whether its vectors are sums of word vectors: a sentence of them is told by few words, and counts less."""
+        return bool(getattr(await self._opened(), "static", False))
+
     async def room(self) -> int | None:
         """The longest text, in characters, that the model takes in one piece; None where it does not say."""
         room = getattr(await self._opened(), "max_chars", None)

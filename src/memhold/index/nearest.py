@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memhold.index.turns import SCORING
-from memhold.index.vector_cache import DecodedVectors
+from memhold.index.vector_cache import Cosines, DecodedVectors
 from memhold.ports.vector_blocks import HELD, STATE_BITS, UNSEEN, VECTOR_DOCUMENTS, CorruptVectors, block_of
 
 if TYPE_CHECKING:
@@ -83,8 +83,10 @@ class NearCache:
 
     def cosines(
         self, tx: ReadTx, generation: Generation, query: Floats, numbers: Numbers, also: Callable[[], Numbers]
-    ) -> tuple[Floats, Mask, Mask] | None:
-        """As `DecodedVectors.cosines`; None where the store has no index of nearest neighbours for the scope.
+    ) -> Cosines | None:
+        """As `DecodedVectors.cosines`, of the nearest vectors alone.
+
+        None where the store has no index of nearest neighbours for the scope.
 
         `also` gives rows, as places in `numbers`, whose cosine is to be exact whatever the index gives, the most
         important first.
@@ -110,10 +112,11 @@ class NearCache:
         values = np.fromiter(found.cosines.values(), dtype=np.float32, count=len(near))
         cosines[near[near < len(marks)]] = values[near < len(marks)]
         newest = np.arange(found.upto, max(top, found.upto))
-        cosines[newest] = held.newest.cosines(query, newest, exact_to=held.newest.count)[0]
+        cosines[newest] = held.newest.cosines(query, newest, exact_to=held.newest.count).nearest
         marks = marks[numbers]
         has = marks == HELD
-        return np.where(has, cosines[numbers], np.float32(0)), has, marks != UNSEEN
+        nearest = np.where(has, cosines[numbers], np.float32(0))
+        return Cosines(nearest=nearest, middle=None, held=has, seen=marks != UNSEEN)
 
     def _held(self, tx: ReadTx, generation: Generation, upto: int) -> _Held:
         key = (tx.scope.namespace, tx.scope.user, generation.number)

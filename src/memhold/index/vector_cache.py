@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from memhold.index.pending_vectors import due_index, look_again
 from memhold.index.sign_bits import estimated, signs
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from memhold.index.sign_bits import Words
     from memhold.ports.transaction import ReadTx, WriteTx
 
-__all__ = ["EXACT_TO", "DecodedVectors", "VectorCache", "VectorsOf", "mend_vectors", "middle_of"]
+__all__ = ["EXACT_TO", "Cosines", "DecodedVectors", "VectorCache", "VectorsOf", "mend_vectors", "middle_of"]
 
 EXACT_TO = 100_000
 """Vectors of a scope up to which every one is multiplied; beyond, sign bits choose (docs/recall.md, Size)."""
@@ -42,6 +43,20 @@ RESCORE_LEAST, RESCORE_ONE_IN = 2000, 50
 _Key = tuple[str, str | None, int]
 _UNIT = 0.01
 """How far the square of a stored vector's length may be from 1: bytes that were damaged are farther."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cosines:
+    """How near documents are to a question, and which have a vector and were looked at; 0 where there is none.
+
+    `nearest` is the cosine of the nearest of a document's vectors, `middle` that of their middle; None where single
+    vectors are all that was asked.
+    """
+
+    nearest: Floats
+    middle: Floats | None
+    held: Mask
+    seen: Mask
 
 
 class DecodedVectors:
@@ -77,12 +92,11 @@ class DecodedVectors:
         *,
         also: Callable[[], Rows] | None = None,
         exact_to: int = EXACT_TO,
-    ) -> tuple[Floats, Mask, Mask]:
-        """For each document number its cosine with the query, whether it has a vector, and whether it was looked at.
+    ) -> Cosines:
+        """The cosines of each document number with the query.
 
-        The cosine is that of its nearest vector, 0 where it has none. Up to `exact_to` vectors every one is multiplied.
-        Beyond, the cosines are estimated from sign bits, and exact for the nearest documents (one in
-        `RESCORE_ONE_IN`, at least `RESCORE_LEAST`) and for the rows that `also` gives.
+        Up to `exact_to` vectors every one is multiplied. Beyond, the cosines are estimated from sign bits, and exact
+        for the nearest documents (one in `RESCORE_ONE_IN`, at least `RESCORE_LEAST`) and the rows that `also` gives.
         """
         import numpy as np
 
@@ -92,16 +106,16 @@ class DecodedVectors:
             states[first : first + len(block.states)] = block.states[: max(0, top - first)]
         states = states[numbers]
         if self.count <= exact_to or not len(numbers):
-            cosines = self._best(self._multiplied(query), top)[numbers]
+            nearest, middle = (found[numbers] for found in self._by_document(self._multiplied(query), top))
         else:
             words, sums, _ = self._signed()
-            cosines = self._best(estimated(query, words, sums), top)[numbers]
-            nearest = max(RESCORE_LEAST, len(numbers) // RESCORE_ONE_IN)
-            rows = np.argpartition(-cosines, min(nearest, len(cosines) - 1))[:nearest]
+            nearest, middle = (found[numbers] for found in self._by_document(estimated(query, words, sums), top))
+            count = max(RESCORE_LEAST, len(numbers) // RESCORE_ONE_IN)
+            rows = np.argpartition(-nearest, min(count, len(nearest) - 1))[:count]
             if also is not None:
                 rows = np.union1d(rows, also())
-            cosines[rows] = self._rescored(query, numbers, rows)
-        return cosines, states == HELD, states != UNSEEN
+            nearest[rows], middle[rows] = self._rescored(query, numbers, rows)
+        return Cosines(nearest=nearest, middle=middle, held=states == HELD, seen=states != UNSEEN)
 
     def _multiplied(self, query: Floats) -> Floats:
         """The cosine of every vector, in their order."""
@@ -114,26 +128,29 @@ class DecodedVectors:
             at += len(block.matrix)
         return found
 
-    def _best(self, values: Floats, top: int) -> Floats:
-        """The greatest of each document's values, by document number below `top`; 0 where it has none."""
+    def _by_document(self, values: Floats, top: int) -> tuple[Floats, Floats]:
+        """Of each document's values the greatest, and the cosine of their middle, by document number below `top`."""
         import numpy as np
 
-        owners, starts = self._laid()
-        cosines = np.zeros(max(top, int(owners[-1]) + 1 if len(owners) else 0), dtype=np.float32)
+        owners, starts, lengths = self._laid()
+        size = max(top, int(owners[-1]) + 1 if len(owners) else 0)
+        nearest, middle = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
         if len(owners):
-            cosines[owners] = values if len(values) == len(owners) else np.maximum.reduceat(values, starts)
-        return cosines[:top]
+            single = len(values) == len(owners)
+            nearest[owners] = values if single else np.maximum.reduceat(values, starts)
+            middle[owners] = values if single else np.add.reduceat(values, starts) / lengths
+        return nearest[:top], middle[:top]
 
     def _laid(self) -> _Layout:
-        """Which documents have vectors, and where in the order of all vectors those of each begin."""
+        """Which documents have vectors, where in the order of all those of each begin, and how long their sum is."""
         import numpy as np
 
         if self._layout is None:
             counts = _joined([block.counts for block in self._blocks.values()])
             numbers = _joined([np.arange(first, first + len(block.states)) for first, block in self._blocks.items()])
+            lengths = _joined([block.lengths for block in self._blocks.values()])
             has = counts > 0
-            owners = numbers[has]
-            self._layout = owners, (np.cumsum(counts) - counts)[has]
+            self._layout = numbers[has], (np.cumsum(counts) - counts)[has], lengths[has].astype(np.float32)
         return self._layout
 
     def _signed(self) -> _Bits:
@@ -156,11 +173,11 @@ class DecodedVectors:
             self._earlier = None
         return self._bits
 
-    def _rescored(self, query: Floats, numbers: NDArray[np.int64], rows: Rows) -> Floats:
-        """Exact cosines of a few documents."""
+    def _rescored(self, query: Floats, numbers: NDArray[np.int64], rows: Rows) -> NDArray[np.float32]:
+        """Exact cosines of a few documents: of the nearest vector, and of their middle."""
         import numpy as np
 
-        cosines = np.zeros(len(rows), dtype=np.float32)
+        cosines = np.zeros((2, len(rows)), dtype=np.float32)
         order = np.argsort(rows, kind="stable")
         asked = numbers[rows[order]]
         firsts = asked - asked % VECTOR_DOCUMENTS
@@ -171,7 +188,7 @@ class DecodedVectors:
             if block is not None:
                 at = asked[start:end] - first
                 inside = at < len(block.states)
-                cosines[order[start:end][inside]] = block.nearest(query, at[inside])
+                cosines[:, order[start:end][inside]] = block.near(query, at[inside])
         return cosines
 
     def vectors(self, number: int) -> Floats | None:
@@ -236,7 +253,7 @@ class VectorsOf(Protocol):
 
 
 class _Decoded:
-    __slots__ = ("_starts", "counts", "matrix", "rev", "states")
+    __slots__ = ("_starts", "counts", "lengths", "matrix", "rev", "states")
 
     def __init__(self, block: VectorBlock, dimension: int) -> None:
         import numpy as np
@@ -254,24 +271,35 @@ class _Decoded:
         # Written so that a length that is no number fails too.
         if not bool((np.abs(lengths - 1) <= _UNIT).all()):
             raise CorruptVectors(block.first, "a vector is not of unit length")
+        # How long the sum of a document's vectors is: their middle is that sum at unit length.
+        self.lengths: Floats = (self.counts > 0).astype(np.float32)
+        several = self.counts > 1
+        if several.any():
+            ends = (self._starts + self.counts)[several].tolist()
+            sums = [
+                self.matrix[one:end].sum(axis=0) for one, end in zip(self._starts[several].tolist(), ends, strict=True)
+            ]
+            self.lengths[several] = np.maximum(np.sqrt(np.square(np.stack(sums)).sum(axis=1)), _UNIT)
 
     def of(self, at: int) -> Floats:
         """The vectors of the document at a place; no row where it has none."""
         start = int(self._starts[at])
         return self.matrix[start : start + int(self.counts[at])]
 
-    def nearest(self, query: Floats, places: Rows) -> Floats:
-        """The cosines of the nearest vectors of some documents; 0 where one has none."""
+    def near(self, query: Floats, places: Rows) -> NDArray[np.float32]:
+        """The cosines of the nearest vectors of some documents, and those of their middles; 0 where one has none."""
         import numpy as np
 
         counts = self.counts[places]
-        found = np.zeros(len(places), dtype=np.float32)
+        found = np.zeros((2, len(places)), dtype=np.float32)
         has = counts > 0
         if has.any():
             begin = np.cumsum(counts[has]) - counts[has]
             within = np.arange(int(counts.sum())) - np.repeat(begin, counts[has])
             rows = np.repeat(self._starts[places][has], counts[has]) + within
-            found[has] = np.maximum.reduceat(self.matrix[rows] @ query, begin)
+            values = self.matrix[rows] @ query
+            found[0, has] = np.maximum.reduceat(values, begin)
+            found[1, has] = np.add.reduceat(values, begin) / self.lengths[places][has]
         return found
 
 
@@ -310,7 +338,7 @@ def middle_of(vectors: Floats) -> Floats:
     return middle
 
 
-def _joined(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     import numpy as np
 
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
@@ -352,4 +380,4 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int64]
     _Bits: TypeAlias = tuple[Words, Floats, tuple["_Decoded", ...]]
-    _Layout: TypeAlias = tuple[Rows, Rows]
+    _Layout: TypeAlias = tuple[Rows, Rows, Floats]

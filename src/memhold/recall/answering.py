@@ -46,6 +46,7 @@ class Ranking:
     signals: Sequence[Signal]
     allowed: Mask
     hit: Mask
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     words: WordScores | None = None
     repeats: Repeats | None = None
     near: Rows | None = None
@@ -182,7 +183,7 @@ def _reasons(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
             hit = ranking.words.of_row(rows[place]) if signal.name == "words" and ranking.words is not None else None
             words = () if hit is None else hit.matched or hit.nearby
             rank = 1 + int((others > score).sum())
-            part = score * WEIGHTS[signal.name]
+            part = score * ranking.weights[signal.name]
             found[place].append(Reason(signal=signal.name, rank=rank, score=score, words=words, part=part))
     return [tuple(reasons) for reasons in found]
 
@@ -200,7 +201,7 @@ def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
         "allowed": int(ranking.allowed.sum()),
         "signals": {
             signal.name: {
-                "weight": WEIGHTS[signal.name],
+                "weight": ranking.weights[signal.name],
                 "found": int((signal.found & ranking.allowed).sum()),
                 "scored": int(((signal.score > 0) & ranking.allowed).sum()),
             }

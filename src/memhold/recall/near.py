@@ -41,8 +41,12 @@ class Sentences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
-    """Cosines by row, whether each row has a vector, and the sentences that they are of."""
+    """Cosines by row, whether each row has a vector, and the sentences that they are of.
+
+    `cosines` are those of the nearest sentences, `middle` those of the middle of all of a document's, where known.
+    """
 
     cosines: Floats
+    middle: Floats | None
     held: Mask
     sentences: Sentences

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import Outdated
@@ -42,6 +42,7 @@ class View:
     aside: Mask | None = None
     near: Near | None = None
     signals: Sequence[Signal] = ()
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     fused: Fused | None = None
 
 
@@ -69,7 +70,7 @@ def ordered(
     sure = confidence(
         coverage=max((view.scores.coverage(row) for row in best), default=0.0),
         # The best hit may be too fresh to have a vector: then its words are believed.
-        cosine=None if near is None or not near.held[best[:1]].all() else float(near.cosines[best].max(initial=0)),
+        cosine=None if near is None or not near.held[best[:1]].all() else float(_whole(near)[best].max(initial=0)),
         short=_short(view, fused.score, hit),
     )
     return Ranking(
@@ -77,6 +78,7 @@ def ordered(
         order=order,
         score=score,
         signals=view.signals,
+        weights=view.weights,
         allowed=allowed,
         words=view.scores,
         total=repeats.count(hit),
@@ -113,6 +115,10 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
     return replace(ranking, near=np.array(near[: max(0, limit - len(ranking.order))], dtype=np.int64))
 
 
+def _whole(near: Near) -> Floats:
+    return near.cosines if near.middle is None else near.middle
+
+
 def _short(view: View, score: Floats, hit: Mask) -> float:
     """How far the best hit of those whom the question names stays behind; that they are preferred does not count.
 
@@ -124,7 +130,7 @@ def _short(view: View, score: Floats, hit: Mask) -> float:
     if speaker is None or not hit.any():
         return 0.0
     preferred = any(signal is speaker for signal in view.signals)
-    plain = score - speaker.score * np.float32(WEIGHTS["speaker"]) if preferred else score
+    plain = score - speaker.score * np.float32(view.weights["speaker"]) if preferred else score
     theirs = plain[hit & ((speaker.score > 0) | (view.index.columns["kind"] != KIND_OF["message"]))]
     return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
 

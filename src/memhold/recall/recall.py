@@ -18,7 +18,7 @@ from memhold.journal.visibility import checked_session
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Gaps, Ranking, answered, standing
 from memhold.recall.filters import allowed_rows, held_then, passing_rows
-from memhold.recall.fusion import SIGNALS, Signal, fuse
+from memhold.recall.fusion import SIGNALS, Signal, fuse, weights_of
 from memhold.recall.hits import MAX_NEIGHBOURS
 from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
@@ -227,7 +227,7 @@ def _view(
     view = View(index=index, question=question, gaps=gaps, scores=scores)
     if not question.words:
         return view
-    near = meaning_signals(found.cosines, found.held, index) if found is not None else []
+    near = meaning_signals(found, index) if found is not None else []
     rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
     named = bool(question.times or question.anchors)
@@ -247,7 +247,9 @@ def _view(
     asked = [
         signal for signal in signals if signal is not None and (query.signals is None or signal.name in query.signals)
     ] or [words]
-    return replace(view, speaker=speaker, near=found, signals=asked, fused=fuse(asked))
+    weights = weights_of(static=meaning.static)
+    fused = fuse(asked, weights=weights)
+    return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused)
 
 
 def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
