@@ -22,6 +22,7 @@ from memhold.recall.fusion import SIGNALS, Signal, fuse, weights_of
 from memhold.recall.hits import MAX_NEIGHBOURS
 from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
+from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.ranking import View, newest_first, ordered, with_nearest
 from memhold.recall.signals import (
@@ -241,6 +242,7 @@ def _view(
         *near,
         *given,
         role_signal(question, index),
+        change_signal(question, index),
         reply_signal(index),
         recency_signal(question, index, micros(place.now)),
     ]
@@ -264,7 +266,7 @@ def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping
     found = view.fused.found if query.signals is None else view.fused.found | (view.fused.score > 0)
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
     most = None if query.cursor is not None else query.offset + query.limit
-    ranking = ordered(view, view.fused, allowed, found, past, most)
+    ranking = ordered(view, view.fused, allowed, found, past, most, now=held is None and not query.states)
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking
     return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))
