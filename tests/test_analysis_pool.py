@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memhold import AsyncMemhold
-from memhold.text.analysis import analyse
+from memhold.journal.append import analyse_said
 from memhold.verbs.analysis_pool import CHARGED, ELSEWHERE_BYTES, AnalysisPool
 
 LONG = " ".join(f"word{number}" for number in range(12_000))
@@ -24,7 +24,8 @@ async def test_the_terms_are_those_of_this_process_and_the_work_is_accounted_for
     pool, spent = AnalysisPool(1), []
     token = CHARGED.set(spent.append)
     try:
-        assert await pool.terms([LONG, "Tea at noon", ""]) == (analyse(LONG), analyse("Tea at noon"), analyse(""))
+        said = [("user", LONG), ("assistant", "Tea at noon"), ("user", "Always answer in French."), ("user", "")]
+        assert await pool.analysed(said) == tuple(analyse_said(role, text) for role, text in said)
     finally:
         CHARGED.reset(token)
         await pool.close()
@@ -58,7 +59,7 @@ async def test_short_texts_start_no_process(tmp_path):
 async def test_a_closed_pool_starts_nothing():
     pool = AnalysisPool(1)
     await pool.close()
-    assert await pool.terms(["Tea"]) == (analyse("Tea"),)
+    assert await pool.analysed([("user", "Tea")]) == (analyse_said("user", "Tea"),)
     assert not multiprocessing.active_children()
 
 
@@ -76,7 +77,7 @@ import asyncio, multiprocessing, os, signal
 from memhold.verbs.analysis_pool import AnalysisPool
 
 async def main():
-    await AnalysisPool(1).terms(["Tea"])
+    await AnalysisPool(1).analysed([("user", "Tea")])
     print(multiprocessing.active_children()[0].pid, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -296,7 +296,7 @@ async def test_arms_that_there_was_no_time_for_are_named_and_the_others_answer(
         await scope.remember(attribute="dog", value="Rex")
         await memhold.settle()
         query = Query(text="Which dog was there yesterday?", explain=True)
-        vector = Meaning(vector=await _centred(embedding, query.text), fingerprint="letters/centred-1")
+        vector = Meaning(vector=await _centred(embedding, query.text), fingerprint="letters/centred-1/sentences-1")
         answer = await memhold._store._runtime.store.read(
             scope.scope, lambda tx: recall(tx, query, Caches(), vector, lambda: next(turns, False))
         )
@@ -326,3 +326,21 @@ async def _centred(embedding: Letters, text: str) -> NDArray[np.float32]:
 
     vector: NDArray[np.float32] = await Embedding(opened).query(text)
     return vector
+
+
+@pytest.mark.asyncio
+async def test_where_meaning_is_degraded_the_lag_counts_what_has_no_vector(tmp_path: Path) -> None:
+    clock, embedding = FakeClock(), Letters()
+    path = tmp_path / "m.db"
+    await _filled(path, embedding, clock)
+    embedding.fails = True
+    async with AsyncMemhold.open(str(path), worker=False, embedding=embedding, clock=clock) as memhold:
+        scope = memhold.scope(user="alice", session="s")
+        answer = await scope.recall("concert")
+        assert (answer.degraded, answer.lag) == (("meaning",), {}), "each has its vector: only the question has none"
+        await scope.add([{"role": "user", "content": "A fourth thing was said."}])
+        answer = await scope.recall("concert")
+        assert (answer.degraded, answer.lag) == (("meaning",), {"meaning": 1})
+    async with AsyncMemhold.open(str(path), worker=False, embedding=Letters("other"), clock=clock) as memhold:
+        answer = await memhold.scope(user="alice", session="s").recall("concert")
+        assert (answer.degraded, answer.lag) == (("meaning",), {"meaning": 4})

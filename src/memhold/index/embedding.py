@@ -51,7 +51,7 @@ BACKGROUND = (
 )
 """Everyday sentences about nothing in particular; another set would be another generation."""
 
-_CENTRED = "/centred-1"
+_CENTRED = "/centred-1/sentences-1"
 _LEAST_LENGTH = 1e-6
 
 
@@ -82,6 +82,10 @@ class Embedding:
         """The length of its vectors."""
         return len(await self._middle())
 
+    async def static(self) -> bool:
+        """Whether its vectors are sums of word vectors: a sentence of them is told by few words, and counts less."""
+        return bool(getattr(await self._opened(), "static", False))
+
     async def room(self) -> int | None:
         """The longest text, in characters, that the model takes in one piece; None where it does not say."""
         room = getattr(await self._opened(), "max_chars", None)
@@ -95,10 +99,10 @@ class Embedding:
         Raises:
             ModelError: the call failed, and no text is the reason; nothing of the batch was embedded.
         """
-        from memhold.index.isolate_failures import embed_apart
+        from memhold.index.isolate_failures import embed_isolating_failures
 
         centre, model = await self._middle(), await self._opened()
-        apart = await embed_apart(model, texts)
+        apart = await embed_isolating_failures(model, texts)
         if apart.poisoned and not apart.indices:
             # Nothing went through: is it the texts or the model? This raises where it is the model.
             await model.embed(BACKGROUND[:1], purpose="document")

@@ -16,10 +16,21 @@ from memhold.messages.shown import resolved
 from memhold.ports.stores import Ids, Redactor
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms, analyse
+from memhold.text.instructions import instructions
 from memhold.values.answers import Receipt, Visibility
 from memhold.values.records import Author, Change, Message, Quote, Session, Span
 
-__all__ = ["Prepared", "Ready", "analysed", "append", "ensure_session", "prepare", "ready_to_analyse"]
+__all__ = [
+    "Analysed",
+    "Prepared",
+    "Ready",
+    "analyse_said",
+    "analysed",
+    "append",
+    "ensure_session",
+    "prepare",
+    "ready_to_analyse",
+]
 
 _SEEN_LATER = Visibility(meaning=None, consolidated=False)
 _NOT_SEEN = Visibility(meaning=False, consolidated=False)
@@ -27,20 +38,28 @@ _NOT_SEEN = Visibility(meaning=False, consolidated=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Drafts after redaction, analysed: everything about an add that needs no transaction."""
+    """Drafts after redaction, analysed: everything about an add that needs no transaction.
+
+    `instructions` are the clauses of each draft that say how its user wants to be answered.
+    """
 
     drafts: tuple[Draft, ...]
     terms: tuple[Terms, ...]
     quotes: tuple[tuple[Quote, ...], ...]
+    instructions: tuple[tuple[str, ...], ...] = ()
     redacted: int = 0
+
+
+Analysed = tuple[Terms, tuple[str, ...]]
+"""The terms of a text, and the standing instructions in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """Drafts after redaction, with what they quote from this store; `texts` is what remains to be analysed."""
+    """Drafts after redaction, with what they quote from this store; `texts` is what remains to be analysed, by role."""
 
     drafts: tuple[Draft, ...]
-    texts: tuple[str, ...]
+    texts: tuple[tuple[str, str], ...]
     quotes: tuple[tuple[Quote, ...], ...]
     redacted: int = 0
 
@@ -48,7 +67,7 @@ class Ready:
 def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Prepared:
     """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken."""
     ready = ready_to_analyse(drafts, redactor, secret=secret)
-    return analysed(ready, tuple(analyse(text) for text in ready.texts))
+    return analysed(ready, [analyse_said(role, text) for role, text in ready.texts])
 
 
 def ready_to_analyse(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Ready:
@@ -58,13 +77,25 @@ def ready_to_analyse(drafts: Sequence[Draft], redactor: Redactor | None, *, secr
         cleaned = [redacted_draft(draft, redactor, place=f"message {index}") for index, draft in enumerate(drafts)]
         drafts, redacted = [draft for draft, _ in cleaned], sum(count for _, count in cleaned)
     quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
-    texts = tuple(without(draft.text, found) for draft, found in zip(drafts, quotes, strict=True))
+    texts = tuple((draft.role, without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
     return Ready(drafts=tuple(drafts), texts=texts, quotes=quotes, redacted=redacted)
 
 
-def analysed(ready: Ready, terms: tuple[Terms, ...]) -> Prepared:
-    """The second half of `prepare`: `terms` are those of `ready.texts`."""
-    return Prepared(drafts=ready.drafts, terms=terms, quotes=ready.quotes, redacted=ready.redacted)
+def analyse_said(role: str, text: str) -> Analysed:
+    """The terms of what was said, and the user's standing instructions in it."""
+    told = tuple(span.of(text) for span in instructions(text)) if role == "user" else ()
+    return analyse(text), told
+
+
+def analysed(ready: Ready, found: Sequence[Analysed]) -> Prepared:
+    """The second half of `prepare`: `found` is what `analyse_said` gives for each of `ready.texts`."""
+    return Prepared(
+        drafts=ready.drafts,
+        terms=tuple(terms for terms, _ in found),
+        quotes=ready.quotes,
+        instructions=tuple(told for _, told in found),
+        redacted=ready.redacted,
+    )
 
 
 def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:

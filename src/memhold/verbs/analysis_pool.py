@@ -19,10 +19,9 @@ from contextvars import ContextVar
 from time import process_time
 from typing import Final
 
-from memhold.journal.append import Prepared, analysed, prepare, ready_to_analyse
+from memhold.journal.append import Analysed, Prepared, analyse_said, analysed, prepare, ready_to_analyse
 from memhold.messages.ingest import Draft
 from memhold.ports.stores import Redactor
-from memhold.text.analysis import Terms, analyse
 
 __all__ = ["CHARGED", "AnalysisPool", "prepared"]
 
@@ -51,8 +50,8 @@ class AnalysisPool:
         self._pool: ProcessPoolExecutor | None = None
         self._closed = False
 
-    async def terms(self, texts: Sequence[str]) -> tuple[Terms, ...]:
-        """The terms of each text, in their order."""
+    async def analysed(self, texts: Sequence[tuple[str, str]]) -> tuple[Analysed, ...]:
+        """What `analyse_said` gives for each role and text, in their order."""
         pool = self._running()
         if pool is not None:
             try:
@@ -64,7 +63,7 @@ class AnalysisPool:
                 if (charge := CHARGED.get()) is not None:
                     charge(seconds)
                 return found
-        return await asyncio.to_thread(_terms, tuple(texts))
+        return await asyncio.to_thread(_every, tuple(texts))
 
     def _running(self) -> ProcessPoolExecutor | None:
         if self._pool is None and not self._closed:
@@ -99,16 +98,16 @@ async def prepared(
     if pool is None or size < ELSEWHERE_BYTES:
         return await asyncio.to_thread(prepare, drafts, redactor, secret=secret)
     ready = await asyncio.to_thread(ready_to_analyse, drafts, redactor, secret=secret)
-    return analysed(ready, await pool.terms(ready.texts))
+    return analysed(ready, await pool.analysed(ready.texts))
 
 
-def _terms(texts: tuple[str, ...]) -> tuple[Terms, ...]:
-    return tuple(analyse(text) for text in texts)
+def _every(texts: tuple[tuple[str, str], ...]) -> tuple[Analysed, ...]:
+    return tuple(analyse_said(role, text) for role, text in texts)
 
 
-def _measured(texts: tuple[str, ...]) -> tuple[tuple[Terms, ...], float]:
+def _measured(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[Analysed, ...], float]:
     begun = process_time()
-    return _terms(texts), process_time() - begun
+    return _every(texts), process_time() - begun
 
 
 def _begin() -> None:

@@ -71,7 +71,7 @@ class Settings:
         model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
         model_backoff_seconds: wait after the first of them, doubled each time, and up to half as much again.
         chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
-        unload_retry_count: how often an embedding request is sent again whose model was unloaded; 0 for never.
+        unload_retry_count: how often a request is sent again whose model a local server unloaded; 0 for never.
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
         analysis_processes: processes beside this one that analyse long texts (64 KiB and more in one call); 0: threads
             do, which hold up the event loop between their steps. For programs whose main module can be imported anew;

@@ -81,6 +81,11 @@ def _typed(command: Sequence[str]) -> dict[str, Any]:
     return {"type": "stdio", **_split(command)}
 
 
+def _claude_code(command: Sequence[str]) -> dict[str, Any]:
+    # Otherwise the first request names the tools and no more, and the model must look for them before it remembers.
+    return {**_typed(command), "alwaysLoad": True}
+
+
 CODEX_WAITS = 20
 
 
@@ -113,7 +118,7 @@ CLIENTS: Mapping[str, Client] = {
             else place.home / ".claude.json"
         ),
         keys=("mcpServers",),
-        entry=_typed,
+        entry=_claude_code,
     ),
     "claude-desktop": Client(
         title="Claude Desktop",

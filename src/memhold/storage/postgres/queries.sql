@@ -2,9 +2,7 @@
 -- storage/sql/queries.sql.
 
 -- name: list_memories
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND number > :after
   AND (:kinds::text IS NULL OR strpos(:kinds, ',' || kind || ',') > 0)
@@ -25,11 +23,12 @@ CROSS JOIN LATERAL (
 ORDER BY m.place, s.position
 
 -- name: forget_detail_of_source
-UPDATE change SET detail = '{}'
+UPDATE change SET detail = '{}', detail_crc = 2745614147
 WHERE namespace = :namespace AND user_id = :user_id AND detail <> '{}' AND strpos(sources, '"' || :id::text || '"') > 0
 
 -- name: append_word_block
-UPDATE word_block SET records = records || :records, entries = entries || :entries
+UPDATE word_block SET records = records || :records, entries = entries || :entries,
+  records_crc = :records_crc, entries_crc = :entries_crc
 WHERE namespace = :namespace AND user_id = :user_id AND first = :first
 
 -- name: read_overdue
@@ -151,8 +150,8 @@ SELECT set_config('memhold.namespace', :namespace, true), set_config('memhold.us
 SELECT set_config('memhold.upkeep', 'on', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)
 
--- The vectors of large scopes by row. {dimension} and {generation} are whole numbers that the store puts in: an index of
--- nearest neighbours is found by the planner only where they stand in the text.
+-- The vectors of large scopes by row, one for each sentence of a document. {dimension} and {generation} are whole numbers
+-- that the store puts in: an index of nearest neighbours is found by the planner only where they stand in the text.
 
 -- name: read_near
 SELECT upto, ready = 1 AND to_regtype('halfvec') IS NOT NULL AND NOT EXISTS (
@@ -175,9 +174,8 @@ ON CONFLICT (namespace, user_id, generation) DO UPDATE SET upto = excluded.upto,
 DELETE FROM near_scope WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
 
 -- name: put_near_vector
-INSERT INTO near_vector (namespace, user_id, generation, number, vector)
-VALUES (:namespace, :user_id, :generation, :number, :vector::real[])
-ON CONFLICT (namespace, user_id, generation, number) DO UPDATE SET vector = excluded.vector
+INSERT INTO near_vector (namespace, user_id, generation, number, part, vector)
+VALUES (:namespace, :user_id, :generation, :number, :part, :vector::real[])
 
 -- name: delete_near_vector
 DELETE FROM near_vector

@@ -24,9 +24,9 @@ from memhold.storage.sql.row_batches import Known, RowBatch
 from memhold.storage.sqlite.connection import translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteStatements
 from memhold.storage.sqlite.writing import SqliteWrite
-from memhold.storage.store_time import StoreTime, store_time
+from memhold.storage.store_time import StoreTime, kept_time, store_time
 from memhold.values.errors import MemholdError, StoreClosed
-from memhold.values.records import Scope, from_micros, micros
+from memhold.values.records import Scope, micros
 
 __all__ = ["Writer"]
 
@@ -201,7 +201,9 @@ class Writer:
             self._roll_back()
             self._regroup(begun, error)
         else:
+            # First those who wait: what is noted for the next group is noted while they wake up.
             settle(done)
+            self._known.learn(gathered, now.dated)
         self._tell(due=woke)
         return outside
 
@@ -265,7 +267,7 @@ class Writer:
         self._check()
         self._look_at_others()
         if self._known.clock is None:
-            self._known.clock = from_micros(int(self._connection.execute(QUERIES["read_clock"]).get))
+            self._known.clock = kept_time(self._connection.execute(QUERIES["read_clock"]).get)
         now = store_time(self._clock.now(), self._known.clock)
         return RowBatch(SqliteStatements(self._connection), self._known), now
 
@@ -273,7 +275,6 @@ class Writer:
         gathered.write()
         self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
         self._connection.execute("COMMIT")
-        self._known.learn(gathered, now)
 
     def _roll_back(self) -> None:
         self._known.clear()
