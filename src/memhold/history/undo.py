@@ -307,7 +307,7 @@ def _left_raw(tx: WriteTx, change: Change, effects: Sequence[Effect], undoer: Un
     messages = sorted(tx.find_messages(change.sources), key=lambda message: message.seq)
     if not back and messages:
         about = {"reason": "the consolidation was undone", "kept": kept}
-        _, made = archive(tx, messages, secret=undoer.secret, ids=undoer.ids, author=undoer.author, about=about)
+        _, made = archive(tx, messages, secret=undoer.secret, ids=undoer.ids, about=about)
         found |= {effect.memory_id: effect for effect in made}
     if undoer.redo:
         tx.put_due("redo", "raw", tx.now)

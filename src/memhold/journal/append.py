@@ -17,6 +17,7 @@ from memhold.ports.stores import Ids, Redactor
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms, analyse
 from memhold.values.answers import Receipt, Visibility
+from memhold.values.origins import lines_origin
 from memhold.values.records import Author, Change, Message, Quote, Session, Span
 
 __all__ = ["Prepared", "append", "ensure_session", "prepare"]
@@ -66,12 +67,14 @@ def append(
     author: Author,
     ids: Ids,
     given: Sequence[str | None] = (),
+    said: Sequence[Author | None] = (),
     when: When | None = None,
     meaning: bool = True,
 ) -> Receipt:
     """Append messages to a session: the journal, the words index and the audit trail in one transaction.
 
-    Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one.
+    Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one,
+    and `said` who said them, where that was recorded before; else it follows from the author and the role.
     With `when`, the session's window becomes due work; `meaning` says whether there is an embedding. An empty batch
     writes nothing.
     """
@@ -82,6 +85,7 @@ def append(
     first, agent_number = tx.take_numbers(len(prepared.drafts)), tx.agent_number(agent)
     messages, entries = [], []
     for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
+        own = said[offset] if said else None
         message = Message(
             id=(given[offset] if given else None) or ids.new("msg"),
             number=first + offset,
@@ -98,6 +102,8 @@ def append(
             embed=draft.embed,
             metadata=draft.metadata,
             quotes=resolved(tx, draft.text, prepared.quotes[offset]),
+            origin=own.origin if own is not None else lines_origin(author, draft.role, result=draft.result),
+            actor=author.name if own is None else own.name,
         )
         messages.append(message)
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))

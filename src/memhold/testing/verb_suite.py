@@ -65,9 +65,10 @@ class OpenHarness:
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> Verbs:
         """The verbs for one scope."""
-        return self._memhold.scope(namespace=namespace, user=user, agent=agent, session=session)
+        return self._memhold.scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor)
 
     async def advance(self, span: timedelta) -> None:
         """Move the clock."""

@@ -54,10 +54,10 @@ from memhold.values.answers import (
     Status,
 )
 from memhold.values.errors import InvalidInput, WrongKind
+from memhold.values.origins import author_of
 from memhold.values.records import (
     KINDS,
     STATES,
-    Author,
     Change,
     HitKind,
     Importance,
@@ -82,7 +82,6 @@ from memhold.verbs.transactions import Transactions
 __all__ = ["LocalScope", "as_tuple"]
 
 T = TypeVar("T")
-USER = Author(origin="user")
 PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 MAX_MESSAGES = 10_000
@@ -96,6 +95,7 @@ class LocalScope:
         self._runtime = runtime
         self._scope = scope
         self._tx = Transactions(runtime, scope)
+        self._author = author_of(scope.actor)
 
     @property
     def scope(self) -> Scope:
@@ -115,7 +115,14 @@ class LocalScope:
 
         def work(tx: WriteTx) -> Receipt:
             return append(
-                tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
+                tx,
+                prepared,
+                session=session,
+                agent=agent,
+                author=self._author,
+                ids=runtime.ids,
+                when=when,
+                meaning=meaning,
             )
 
         return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=False))
@@ -222,7 +229,9 @@ class LocalScope:
 
         def work(tx: WriteTx) -> Erasure:
             def run() -> Erasure:
-                return forget(tx, target, sources=sources, hard=hard, agent=agent, secret=secret, ids=ids, author=USER)
+                return forget(
+                    tx, target, sources=sources, hard=hard, agent=agent, secret=secret, ids=ids, author=self._author
+                )
 
             return run() if once is None else forget_once(tx, once, run, hard=hard)
 
@@ -238,7 +247,7 @@ class LocalScope:
     ) -> Receipt:
         runtime = self._runtime
         once = self._tx.once("undo", idempotency_key, [change_id, cascade, redo] if redo else [change_id, cascade])
-        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret, redo=redo)
+        undoer = Undoer(ids=runtime.ids, author=self._author, secret=runtime.store.facts.secret, redo=redo)
 
         def work(tx: WriteTx) -> Receipt:
             return undo(tx, change_id, cascade=cascade, undoer=undoer)
@@ -451,7 +460,7 @@ class LocalScope:
             if when is not None:
                 return end(tx, session, when)
             return close_window(
-                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+                tx, session, secret=secret, ids=runtime.ids, author=self._author, ended=True, raw_chars=raw_chars
             )
 
         return await self._tx.write_once(once, work)
@@ -516,7 +525,7 @@ class LocalScope:
 
             def work(tx: WriteTx, one: Retained = one) -> str | None:
                 secret = runtime.store.facts.secret
-                return hide(tx, one, rules, secret=secret, ids=runtime.ids, author=Author(origin="user"))
+                return hide(tx, one, rules, secret=secret, ids=runtime.ids, author=self._author)
 
             change = await runtime.store.write(self._scope, runtime.mirroring(work))
             if change is not None:
@@ -567,7 +576,7 @@ class LocalScope:
         return Writer(
             ids=self._runtime.ids,
             secret=self._runtime.store.facts.secret,
-            author=USER,
+            author=self._author,
             agent=self._scope.agent,
             session=self._scope.session,
         )

@@ -71,6 +71,8 @@ class Transactions:
         Raises:
             InvalidInput: the key cannot be used.
         """
+        if self.scope.actor != "user":
+            supplied = [supplied, self.scope.actor]  # whose word a write is, is a part of it
         kept_for = timedelta(days=self.runtime.settings.idempotency_days)
         return Idempotency.of(verb, key, supplied, secret=self.runtime.store.facts.secret, kept_for=kept_for)
 

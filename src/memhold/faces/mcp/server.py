@@ -21,7 +21,7 @@ from memhold.values.errors import MemholdError, NotFound, WrongKind
 if TYPE_CHECKING:
     from memhold.values.principal import Principal, Right
 
-__all__ = ["Context", "Whose", "build_server"]
+__all__ = ["Context", "Whose", "build_server", "client_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +39,12 @@ class Whose:
     ) -> None:
         self.principal = principal
         self.caller = caller
+
+
+def client_of(ctx: Context) -> str | None:
+    """What the client of a request calls itself; None where it does not say, as old ones without sessions do."""
+    said = ctx.session.client_params
+    return None if said is None else str(said.client_info.name)
 
 
 def _tool(spec: ToolSpec) -> types.Tool:

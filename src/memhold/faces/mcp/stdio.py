@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.stdio import stdio_server
 
 from memhold.faces.mcp.drain import Incoming, OpenRequests, Outgoing
-from memhold.faces.mcp.server import Context, Whose, build_server
+from memhold.faces.mcp.server import Context, Whose, build_server, client_of
 from memhold.faces.mcp.tools import Caller, Refused
 from memhold.values.errors import MemholdError
 
@@ -85,8 +85,8 @@ async def serve_stdio(location: str, principal: Principal, settings: Mapping[str
     def whose(_: Context) -> Principal:
         return principal
 
-    async def caller(_: Context) -> Caller:
-        return Caller(memhold=await opening.store(), principal=principal)
+    async def caller(ctx: Context) -> Caller:
+        return Caller(memhold=await opening.store(), principal=principal, client=client_of(ctx))
 
     async def first_answered(ctx: Context, call_next: Any) -> Any:
         try:

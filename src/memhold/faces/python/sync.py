@@ -744,6 +744,7 @@ class SyncTokens:
         agent: str | None = None,
         rights: Sequence[TokenRight] = ("read", "write"),
         label: str = "",
+        actor: str = "user",
         expires_in: timedelta | None = None,
     ) -> NewToken:
         """Make a token for one scope; its `secret` is told now and kept nowhere.
@@ -754,6 +755,8 @@ class SyncTokens:
             agent: and to this agent.
             rights: What it may do; "admin" covers the verbs that look across users of the namespace.
             label: What a person knows it by, on one line.
+            actor: In whose name requests with it write: "user", "agent" or "tool", each perhaps with a name
+                ("agent:cursor"). Give an agent a token of its own: what it writes is then never taken for the user's.
             expires_in: How long it counts; left out: until it is revoked.
 
         Raises:
@@ -762,7 +765,13 @@ class SyncTokens:
         """
         return self._loop.run(
             self._core.create(
-                namespace=namespace, user=user, agent=agent, rights=rights, label=label, expires_in=expires_in
+                namespace=namespace,
+                user=user,
+                agent=agent,
+                rights=rights,
+                label=label,
+                actor=actor,
+                expires_in=expires_in,
             )
         )
 
@@ -913,6 +922,7 @@ class SyncStore:
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> SyncScope:
         """The verbs for one scope. There is no "all": no user means memories of no user.
 
@@ -921,12 +931,16 @@ class SyncStore:
             user: Whose memory.
             agent: Which agent writes; a read sees its rows and those of no agent. None reads all of the user's.
             session: Where writes go, and whose window is continued.
+            actor: In whose name it writes: "user" (a person, through this application), "agent" or "tool", each perhaps
+                with a name ("agent:claude-code"). It is recorded with everything written, and never upgraded.
 
         Raises:
             InvalidScope: a name that cannot be used.
             ScopeDenied: over HTTP, a scope that the token is not bound to.
         """
-        return SyncScope(self._core.scope(namespace=namespace, user=user, agent=agent, session=session), self._loop)
+        return SyncScope(
+            self._core.scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor), self._loop
+        )
 
     def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:
         """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.

@@ -62,6 +62,7 @@ class WhoAsks(BaseModel):
     namespace: str
     user: str | None
     agent: str | None
+    actor: str
     rights: list[str]
     memhold: str
 
@@ -248,10 +249,10 @@ def _waiting(routes: Routes, memhold: AsyncStore) -> None:
 def _about(routes: Routes) -> None:
     @routes.get("/scope", answer=WhoAsks, operation_id="who", summary="Whose memory this token is bound to")
     async def who(request: Request) -> Response:
-        """Namespace, user, agent and rights of the caller."""
+        """Namespace, user, agent, actor and rights of the caller."""
         principal = principal_of(request.scope)
         own = principal.scope
-        answer = {"namespace": own.namespace, "user": own.user, "agent": own.agent}
+        answer = {"namespace": own.namespace, "user": own.user, "agent": own.agent, "actor": own.actor}
         return json_response({**answer, "rights": sorted(principal.rights), "memhold": __version__})
 
 

@@ -4,13 +4,19 @@
 -- name: list_memories
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND number > :after
   AND (:kinds::text IS NULL OR strpos(:kinds, ',' || kind || ',') > 0)
   AND (:states::text IS NULL OR strpos(:states, ',' || state || ',') > 0)
   AND (:agent_id::text IS NULL OR agent_id IN (:agent_id, ''))
   AND (:session_id::text IS NULL OR session_id = :session_id)
+  AND (:origin::text IS NULL OR origin = :origin)
+  AND (:actor::text IS NULL OR actor = :actor)
+  AND (:written_since::bigint IS NULL OR created_at >= :written_since)
+  AND (:written_until::bigint IS NULL OR created_at < :written_until)
+  AND (:unconfirmed_since::bigint IS NULL
+    OR coalesce(last_confirmed_at, CASE WHEN origin = 'user' THEN created_at END, -9223372036854775807) < :unconfirmed_since)
 ORDER BY number LIMIT :limit
 
 -- name: read_sources

@@ -40,9 +40,9 @@ SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: insert_message
 INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
-  event_time, recorded_at, change_id, quotes)
+  event_time, recorded_at, change_id, quotes, origin, actor)
 VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role, :shape, :body, :text, :embed, :metadata,
-  :event_time, :recorded_at, :change_id, :quotes)
+  :event_time, :recorded_at, :change_id, :quotes, :origin, :actor)
 
 -- name: insert_quote
 INSERT INTO message_quote (namespace, user_id, item_id, number) VALUES (:namespace, :user_id, :item_id, :number)
@@ -50,7 +50,7 @@ ON CONFLICT DO NOTHING
 
 -- name: read_quoting
 SELECT m.number, m.id, m.session_id, m.agent_id, m.seq, m.role, m.shape, m.body, m.text, m.embed, m.metadata, m.event_time,
-  m.recorded_at, m.change_id, m.quotes
+  m.recorded_at, m.change_id, m.quotes, m.origin, m.actor
 FROM message_quote AS q
 JOIN message AS m ON m.namespace = q.namespace AND m.user_id = q.user_id AND m.number = q.number
 WHERE q.namespace = :namespace AND q.user_id = :user_id AND q.item_id = :item_id ORDER BY m.number
@@ -64,26 +64,26 @@ DELETE FROM message_quote WHERE namespace = :namespace AND user_id = :user_id AN
 
 -- name: read_messages
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+  quotes, origin, actor
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
 
 -- name: read_newest_messages
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+  quotes, origin, actor
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+  quotes, origin, actor
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
 
 -- name: read_message_by_number
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+  quotes, origin, actor
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
 -- name: delete_message
@@ -99,33 +99,33 @@ SELECT rev, digest, hidden_by FROM memory WHERE namespace = :namespace AND user_
 -- name: insert_revision
 INSERT INTO memory (namespace, user_id, id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value,
   fact_key, operation, text, digest, topics, entities, metadata, importance, pinned, origin, trust, evidence, event_time, valid_from,
-  valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by, hidden_by)
+  valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by, hidden_by, actor, last_confirmed_at)
 VALUES (:namespace, :user_id, :id, :rev, :number, :agent_id, :session_id, :kind, :state, :tier, :subject, :attribute, :value,
   :fact_key, :operation, :text, :digest, :topics, :entities, :metadata, :importance, :pinned, :origin, :trust, :evidence,
-  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by, :hidden_by)
+  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by, :hidden_by, :actor, :last_confirmed_at)
 
 -- name: read_memory
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id AND unrecorded_at IS NULL
 
 -- name: read_memory_by_number
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number AND unrecorded_at IS NULL
 
 -- name: read_revisions
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id ORDER BY rev
 
 -- name: newest_memories
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
   AND state = :state AND tier = :tier
@@ -133,10 +133,32 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
 ORDER BY number DESC LIMIT :limit
 
+-- name: newest_told
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
+  AND state = :state AND tier = :tier AND origin IN ('user', 'model')
+  AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
+  AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
+ORDER BY number DESC LIMIT :limit
+
+-- name: newest_brought
+SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
+  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
+  AND state = :state AND tier = :tier AND origin IN ('agent', 'tool', 'import', 'rules')
+  AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
+  AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
+ORDER BY number DESC LIMIT :limit
+
 -- name: read_facts
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
   AND agent_id = :agent_id AND unrecorded_at IS NULL
@@ -223,7 +245,7 @@ DELETE FROM key_vector WHERE namespace = :namespace AND user_id = :user_id
 -- name: read_same_content
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND digest = :digest AND state = 'active' AND kind = :kind
   AND agent_id = :agent_id AND unrecorded_at IS NULL
@@ -232,7 +254,7 @@ ORDER BY number LIMIT 1
 -- name: read_held
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
   AND valid_from <= :as_of AND (valid_to IS NULL OR valid_to > :as_of)
@@ -244,7 +266,8 @@ ORDER BY number
 -- name: read_derived
 SELECT m.id, m.rev, m.number, m.agent_id, m.session_id, m.kind, m.state, m.tier, m.subject, m.attribute, m.value, m.fact_key,
   m.operation, m.text, m.topics, m.entities, m.metadata, m.importance, m.pinned, m.origin, m.trust, m.evidence, m.event_time,
-  m.valid_from, m.valid_to, m.expires_at, m.created_at, m.recorded_at, m.unrecorded_at, m.superseded_by
+  m.valid_from, m.valid_to, m.expires_at, m.created_at, m.recorded_at, m.unrecorded_at, m.superseded_by,
+  m.actor, m.last_confirmed_at
 FROM memory_source AS s
 JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id AND m.unrecorded_at IS NULL
   AND m.hidden_by IS NULL
@@ -349,14 +372,14 @@ WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by I
 
 -- name: read_hidden_messages
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+  quotes, origin, actor
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
   AND hidden_by = coalesce(CAST(:by AS TEXT), hidden_by)
 
 -- name: read_hidden_memories
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
   AND hidden_by = coalesce(CAST(:by AS TEXT), hidden_by) AND unrecorded_at IS NULL
 
@@ -388,13 +411,13 @@ LIMIT 1
 
 -- name: read_message_documents
 SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes, hidden_by IS NOT NULL
+  quotes, origin, actor, hidden_by IS NOT NULL
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND number > :after ORDER BY number LIMIT :limit
 
 -- name: read_memory_documents
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by, hidden_by IS NOT NULL
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at, hidden_by IS NOT NULL
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND unrecorded_at IS NULL AND number > :after
 ORDER BY number LIMIT :limit
 
@@ -524,17 +547,18 @@ FROM model_usage WHERE day >= :since ORDER BY day, model, purpose
 
 -- name: add_token
 -- scope: upkeep
-INSERT INTO token (id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on)
-VALUES (:id, :namespace, :user_id, :agent_id, :rights, :label, :digest, :created_at, :expires_at, :revoked_at, :used_on)
+INSERT INTO token (id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on,
+  actor)
+VALUES (:id, :namespace, :user_id, :agent_id, :rights, :label, :digest, :created_at, :expires_at, :revoked_at, :used_on, :actor)
 
 -- name: find_token
 -- scope: upkeep
-SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on
+SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on, actor
 FROM token WHERE id = :id
 
 -- name: read_tokens
 -- scope: upkeep
-SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on
+SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on, actor
 FROM token WHERE CAST(:namespace AS TEXT) IS NULL OR namespace = :namespace ORDER BY created_at, id
 
 -- name: revoke_token

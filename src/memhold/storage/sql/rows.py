@@ -135,6 +135,8 @@ def to_message(row: Row) -> Message:
         recorded_at=from_micros(row[12]),
         change_id=row[13],
         quotes=to_quotes(row[14]),
+        origin=row[15],
+        actor=row[16],
     )
 
 
@@ -163,6 +165,8 @@ def message_params(message: Message) -> dict[str, Any]:
         "recorded_at": micros(message.recorded_at),
         "change_id": message.change_id,
         "quotes": _array([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
+        "origin": message.origin,
+        "actor": message.actor,
     }
 
 
@@ -199,6 +203,8 @@ def to_memory(row: Row, sources: tuple[str, ...]) -> Memory:
         recorded_at=from_micros(row[27]),
         unrecorded_at=_opt_time(row[28]),
         superseded_by=row[29],
+        actor=row[30],
+        last_confirmed_at=_opt_time(row[31]),
         sources=sources,
     )
 
@@ -236,6 +242,8 @@ def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
         "created_at": micros(memory.created_at),
         "recorded_at": micros(memory.recorded_at),
         "superseded_by": memory.superseded_by,
+        "actor": memory.actor,
+        "last_confirmed_at": opt_micros(memory.last_confirmed_at),
     }
 
 

@@ -3,13 +3,19 @@
 -- name: list_memories
 SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
   metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+  recorded_at, unrecorded_at, superseded_by, actor, last_confirmed_at
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND number > :after
   AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ',') > 0)
   AND (:states IS NULL OR instr(:states, ',' || state || ',') > 0)
   AND (:agent_id IS NULL OR agent_id IN (:agent_id, ''))
   AND (:session_id IS NULL OR session_id = :session_id)
+  AND (:origin IS NULL OR origin = :origin)
+  AND (:actor IS NULL OR actor = :actor)
+  AND (:written_since IS NULL OR created_at >= :written_since)
+  AND (:written_until IS NULL OR created_at < :written_until)
+  AND (:unconfirmed_since IS NULL
+    OR coalesce(last_confirmed_at, CASE WHEN origin = 'user' THEN created_at END, -9223372036854775807) < :unconfirmed_since)
 ORDER BY number LIMIT :limit
 
 -- name: read_sources
