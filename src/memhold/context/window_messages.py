@@ -22,6 +22,7 @@ __all__ = [
     "is_person",
     "joined",
     "newest_person",
+    "only_recalled",
     "overlap",
     "text_of",
     "with_first",
@@ -99,7 +100,7 @@ def joined(
     Raises:
         InvalidMessage: one of the caller's messages is of neither shape.
     """
-    plain = [_own(body) for body in given]
+    plain = [_own(body) for body in given if not only_recalled(body, secret)]
     lead = 0
     while lead < len(plain) and is_system(plain[lead]):
         lead += 1
@@ -127,6 +128,13 @@ def joined(
     found = [*before, *pieces, *after]
     entries_of([*systems, *(piece.body for piece in found)], shape)
     return systems, found
+
+
+def only_recalled(body: Body, secret: bytes) -> bool:
+    """Whether a message holds recalled text of this store and nothing else: part of an earlier context, come back."""
+    if body.get("tool_calls") or "<memhold-recall " not in str(body.get("content")):
+        return False
+    return blank(without_fences(body, secret).get("content"))
 
 
 def _ranked(message: Message) -> Body:
@@ -159,7 +167,7 @@ def with_recalled(window: Sequence[Body], recalled: str, shape: Shape) -> Iterat
 
 
 def with_first(window: Sequence[Body], recalled: str, shape: Shape) -> list[Body]:
-    """Messages with recalled text in front, as a user's; in the Anthropic shape in the turn of a user who speaks first."""
+    """Messages with recalled text in front, as a user's; in the Anthropic shape in the turn of a user who is first."""
     if shape == "anthropic" and window and window[0]["role"] == "user":
         return [_led(window[0], recalled), *window[1:]]
     return [{"role": "user", "content": recalled}, *window]

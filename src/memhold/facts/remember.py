@@ -34,6 +34,7 @@ __all__ = [
     "check_times",
     "correct",
     "fact_text",
+    "find_memory",
     "labels",
     "may_change",
     "pin",

@@ -24,6 +24,7 @@ from memhold.testing.verb_suite_forgetting import ForgettingCases
 from memhold.testing.verb_suite_input import InputCases
 from memhold.testing.verb_suite_isolation import IsolationCases
 from memhold.testing.verb_suite_once import OnceCases
+from memhold.testing.verb_suite_origin import OriginCases
 from memhold.testing.verb_suite_paging import PagingCases
 from memhold.testing.verb_suite_recall import RecallCases
 from memhold.testing.verb_suite_sessions import SessionCases
@@ -40,6 +41,7 @@ class VerbSuite(
     InputCases,
     IsolationCases,
     OnceCases,
+    OriginCases,
     PagingCases,
     RecallCases,
     SessionCases,

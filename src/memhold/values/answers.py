@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memhold.values.records import Change, HitKind, Memory, Message, State, Suspicion, Tier
+from memhold.values.records import Change, HitKind, Memory, Message, Origin, State, Suspicion, Tier
 from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
@@ -126,7 +126,8 @@ class Hit:
     a memory, or a message that says otherwise later. `outdated` are the facts that this text told of and that hold no
     longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
     message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
-    they were asked for.
+    they were asked for. `origin` says who said it and `actor` the name of that, `last_confirmed_at` when a person last
+    said that it is so.
     """
 
     id: str
@@ -154,6 +155,9 @@ class Hit:
     entities: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     neighbours: tuple[Message, ...] = ()
+    origin: Origin = "user"
+    actor: str | None = None
+    last_confirmed_at: datetime | None = None
 
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"

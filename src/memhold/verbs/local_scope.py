@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
 from memhold.context.answer import Context
 from memhold.context.build import built
+from memhold.facts.confirm import confirm, drop, only_a_person
 from memhold.facts.evidence import asked_for
 from memhold.facts.matching import warm
 from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
@@ -26,7 +27,7 @@ from memhold.history.changes import changes
 from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
 from memhold.history.history import get, history
 from memhold.history.status import status
-from memhold.history.undo import Undoer, undo
+from memhold.history.undo import Undoer, undo, undo_written, would_undo
 from memhold.journal.append import append, ensure_session, prepare
 from memhold.journal.archive import close_window
 from memhold.journal.visibility import checked_session, page_of_messages
@@ -64,12 +65,15 @@ from memhold.values.records import (
     Kind,
     Memory,
     Message,
+    Origin,
     Scope,
     Session,
     Shape,
     State,
     Tier,
+    micros,
 )
+from memhold.values.written import Written
 from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
@@ -198,6 +202,10 @@ class LocalScope:
         before: datetime | None = None,
         after: datetime | None = None,
         everything: bool = False,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
         hard: bool = True,
         sources: Sources = "erase",
         dry_run: bool = False,
@@ -213,6 +221,7 @@ class LocalScope:
             before=before,
             after=after,
             everything=everything,
+            written=Written(origin=origin, actor=actor, since=written_since, until=written_until),
         )
         if sources not in {"erase", "keep"}:
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
@@ -243,16 +252,46 @@ class LocalScope:
         return replace(done, erased=holding is None and left is None, waiting_for=holding or left)
 
     async def undo(
-        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+        self,
+        change_id: str | None = None,
+        *,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
+        cascade: bool = False,
+        redo: bool = False,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
     ) -> Receipt:
         runtime = self._runtime
-        once = self._tx.once("undo", idempotency_key, [change_id, cascade, redo] if redo else [change_id, cascade])
+        written = Written(origin=origin, actor=actor, since=written_since, until=written_until)
+        if (change_id is None) != written.given:
+            raise InvalidInput("say what to undo: one change, or filters (origin, actor, written_since, written_until)")
+        supplied: list[Any] = [change_id, cascade, *([redo] if redo else []), *([written] if written.given else [])]
+        once = None if dry_run else self._tx.once("undo", idempotency_key, supplied)
         undoer = Undoer(ids=runtime.ids, author=self._author, secret=runtime.store.facts.secret, redo=redo)
 
         def work(tx: WriteTx) -> Receipt:
+            if change_id is None:
+                return undo_written(tx, written, cascade=cascade, undoer=undoer)
             return undo(tx, change_id, cascade=cascade, undoer=undoer)
 
+        if dry_run:
+            return await self._tx.taken_back(lambda tx: would_undo(tx, work(tx)))
         return await self._tx.write_once(once, work)
+
+    async def confirm(
+        self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None
+    ) -> Remembered:
+        writer = self._writer()
+        once = self._tx.once("confirm", idempotency_key, [memory_id, rev])
+        return await self._told(lambda tx: confirm(tx, memory_id, rev=rev, writer=writer), once)
+
+    async def drop(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        writer = self._writer()
+        once = self._tx.once("drop", idempotency_key, [memory_id, rev])
+        return await self._told(lambda tx: drop(tx, memory_id, rev=rev, writer=writer), once)
 
     async def recall(
         self,
@@ -355,10 +394,19 @@ class LocalScope:
         states: Sequence[State] | None = ("active",),
         *,
         session: str | None = None,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
+        unconfirmed_since: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        listing = _listing(kinds, states, self._scope.agent, session, limit, cursor)
+        written = Written(origin=origin, actor=actor, since=written_since, until=written_until)
+        if unconfirmed_since is not None:
+            micros(unconfirmed_since)
+        listing = _listing(kinds, states, self._scope.agent, session, limit, cursor, written)
+        listing = replace(listing, unconfirmed_since=unconfirmed_since)
         found = await self._tx.read(lambda tx: tx.list_memories(listing))
         more = len(found) > limit
         page = tuple(found[:limit])
@@ -426,6 +474,7 @@ class LocalScope:
         if verdict not in {"same", "different"}:
             raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
         writer = self._writer()
+        only_a_person(writer, "a verdict")
         once = self._tx.once("settle_suspicion", idempotency_key, [suspicion_id, verdict])
         return await self._tx.write_once(once, lambda tx: settle_suspicion(tx, suspicion_id, verdict, writer=writer))
 
@@ -626,6 +675,7 @@ def _listing(
     session: str | None,
     limit: int,
     cursor: str | None,
+    written: Written,
 ) -> Listing:
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_PAGE}")
@@ -639,6 +689,10 @@ def _listing(
         states=as_tuple(states),
         agent=agent,
         session=checked_session(session),
+        origin=written.origin,
+        actor=written.actor,
+        written_since=written.since,
+        written_until=written.until,
         after=-1 if cursor is None else int(cursor[1:]),
         limit=limit + 1,
     )

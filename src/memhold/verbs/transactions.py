@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -21,6 +22,10 @@ __all__ = ["Transactions"]
 
 T = TypeVar("T")
 log = logging.getLogger("memhold")
+
+
+class _TakenBack(Exception):
+    """A unit of work that is to leave nothing."""
 
 
 class Transactions:
@@ -54,6 +59,18 @@ class Transactions:
         if self.runtime.after_answer.writes:
             await self.runtime.after_answer.written()
         return await self.runtime.store.write(self.scope, self.runtime.mirroring(work) if memories else work)
+
+    async def taken_back(self, work: Callable[[WriteTx], T]) -> T:
+        """What a unit of work would give: it is done and taken back, so that what stands in its way is found too."""
+        found: list[T] = []
+
+        def tried(tx: WriteTx) -> None:
+            found.append(work(tx))
+            raise _TakenBack
+
+        with suppress(_TakenBack):
+            await self.write(tried, memories=False)
+        return found[-1]
 
     async def write_once(
         self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
