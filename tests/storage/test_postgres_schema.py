@@ -17,6 +17,13 @@ from memhold.testing import FakeClock
 from tests.storage.test_migrate import filled, seen
 
 NOW = 0
+OURS = tuple(step for step in migrations() if step.stage == "pre")
+LAST = max(step.number for step in OURS)
+"""The newest schema that this release knows."""
+
+
+def _made() -> list[tuple[int, str]]:
+    return [(step.number, "pre") for step in OURS]
 
 
 def _ledger(database: str) -> list[tuple[int, str]]:
@@ -50,17 +57,17 @@ async def test_many_who_open_an_empty_database_make_one_store(database: str) -> 
     assert len(set(secrets)) == 1
     async with AsyncMemhold.open(database, worker=False) as mem:
         assert len((await mem.scope(user="alice").list()).items) == 6
-    assert _ledger(database) == [(1, "pre")]
+    assert _ledger(database) == _made()
 
 
 def _steps(*, serves: int):
     """This release's steps and those of one that comes after it."""
-    [first] = [step for step in migrations() if step.number == 1]
-    gone = "ALTER TABLE model_usage DROP COLUMN note"
+    gone, following = "ALTER TABLE model_usage DROP COLUMN note", LAST + 1
+    added = "ALTER TABLE model_usage ADD COLUMN note TEXT"
     return (
-        first,
-        replace(first, number=2, name="notes", sql="ALTER TABLE model_usage ADD COLUMN note TEXT", serves=serves),
-        replace(first, number=2, name="notes", stage="post", sql=gone, serves=2),
+        *OURS,
+        replace(OURS[-1], number=following, name="notes", sql=added, serves=serves),
+        replace(OURS[-1], number=following, name="notes", stage="post", sql=gone, serves=following),
     )
 
 
@@ -68,29 +75,29 @@ def test_the_last_release_works_on_the_schema_of_the_next(database: str) -> None
     location = parsed(database)
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW)
-        facts = create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=1))
-    assert facts.schema == 2
-    assert _ledger(database) == [(1, "pre"), (2, "pre")], "what the last release needs is not taken away yet"
+        facts = create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=LAST))
+    assert facts.schema == LAST + 1
+    assert _ledger(database) == [*_made(), (LAST + 1, "pre")], "what the last release needs is not taken away yet"
     with Memhold.open(database, worker=False) as mem:
         mem.scope(user="alice").remember("works")
-    after = (*_steps(serves=1), replace(_steps(serves=1)[1], number=3, name="more", sql="SELECT 1", serves=2))
+    more = replace(OURS[-1], number=LAST + 2, name="more", sql="SELECT 1", serves=LAST + 1)
+    after = (*_steps(serves=LAST), more)
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW, known=after)
-    assert _ledger(database) == [(1, "pre"), (2, "pre"), (2, "post"), (3, "pre")]
+    assert _ledger(database) == [*_made(), (LAST + 1, "pre"), (LAST + 1, "post"), (LAST + 2, "pre")]
     with pytest.raises(NewerStore) as caught:
         Memhold.open(database)
-    assert (caught.value.found, caught.value.supported) == (3, 1)
+    assert (caught.value.found, caught.value.supported) == (LAST + 2, LAST)
 
 
 async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(database: str) -> None:
     location = parsed(database)
-    [first] = [step for step in migrations() if step.number == 1]
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW)
     grown = "; ".join(f"ALTER TABLE {name} ADD COLUMN later TEXT NOT NULL DEFAULT 'x'" for name in _tables(database))
-    step = replace(first, number=2, name="later", sql=f"{grown}; CREATE TABLE later (id TEXT)", serves=1)
+    step = replace(OURS[-1], number=LAST + 1, name="later", sql=f"{grown}; CREATE TABLE later (id TEXT)", serves=LAST)
     with closing(connect(location, lock_timeout=5)) as connection:
-        create_or_migrate(connection, location, partitions=0, now=NOW, known=(first, step))
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=(*OURS, step))
     # What the last release writes and reads, through everything that a store has, is as on a schema of its own.
     clock = FakeClock()
     await filled(database, clock)
@@ -105,17 +112,16 @@ async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(d
 def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
     location = parsed(database)
     with closing(connect(location, lock_timeout=5)) as connection:
-        create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=2))
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=LAST + 1))
     before = _tables(database)
-    with pytest.raises(NewerStore, match="schema 2"):
+    with pytest.raises(NewerStore, match=f"schema {LAST + 1}"):
         Memhold.open(database)
     assert _tables(database) == before
 
 
 def test_a_step_that_fails_leaves_nothing(database: str) -> None:
     location = parsed(database)
-    [first] = [step for step in migrations() if step.number == 1]
-    broken = replace(first, sql=first.sql + "; SELECT 1 / 0")
+    broken = replace(OURS[0], sql=OURS[0].sql + "; SELECT 1 / 0")
     with closing(connect(location, lock_timeout=5)) as connection:
         with pytest.raises(psycopg.Error):
             create_or_migrate(connection, location, partitions=0, now=NOW, known=(broken,))
