@@ -23,7 +23,7 @@ def only_a_person(writer: Writer, what: str) -> None:
         ScopeDenied: an agent or a tool says it.
     """
     if writer.author.origin != "user":
-        raise ScopeDenied(f"{what} is a person's to say, and this is written by the {named(writer.author)}")
+        raise ScopeDenied(f"{what} is a person's to say, not the {named(writer.author)}'s; leave it to them")
 
 
 def confirm(tx: WriteTx, memory_id: str, *, rev: int | None, writer: Writer) -> Receipt:

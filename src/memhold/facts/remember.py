@@ -414,7 +414,7 @@ def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, writer: W
     if memory.pinned == pinned:
         return Receipt(ids=(memory.id,))
     if not may_change(writer.author, memory):
-        raise ScopeDenied(f"{memory_id} is the user's word; only a person pins or unpins it")
+        raise ScopeDenied(f"{memory_id} is the user's word; leave its pin to a person")
     tier: Tier = "long" if pinned else memory.tier
     effect = revise(tx, memory, pinned=pinned, tier=tier)
     change = _change(tx, "pin" if pinned else "unpin", f"asked by the {named(writer.author)}", [effect], writer)

@@ -89,7 +89,7 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
         latest=None if told and said.at < tx.now else tx.now + AHEAD,
     )
     digest = memory_digest(writer.secret, _fresh(work, "set", [], []))
-    if not told and tx.blocked(digest):
+    if writer.author.origin in _LEARNT and tx.blocked(digest):
         return StatementResult(memory=None, effects=(), reason="forgotten: not to be learnt again")
     timeline = _lapsed(work, timeline, operation)
     rows = _rows(tx, timeline, said.at)

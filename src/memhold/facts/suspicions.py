@@ -103,6 +103,11 @@ def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
         revise(tx, ending.memory, state="superseded", valid_to=ending.at, superseded_by=kept.id)
         for ending in placed.endings
     ]
+    other = found_suspicion.other
+    if other.agent != kept.agent and other.state == "active":
+        # It was told for all agents, in a timeline that is not this agent's own.
+        until = max(kept.valid_from, other.valid_from)
+        effects.append(revise(tx, other, state="superseded", valid_to=until, superseded_by=kept.id))
     late = placed.valid_to is not None
     by = None if placed.next is None else placed.next.id
     state = "superseded" if late else "active"

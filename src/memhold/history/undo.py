@@ -322,7 +322,7 @@ def _moved(tx: ReadTx, change: Change) -> tuple[Effect, ...]:
 
 def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
     if undoer.author.origin != "user" and change.by.origin == "user":
-        raise ScopeDenied(f"{change.id} was made by the user; only a person undoes it")
+        raise ScopeDenied(f"{change.id} was made by the user; leave it to a person")
     moved = _moved(tx, change)
     effects = [restore(tx, effect, change) for effect in reversed(moved)]
     effects += [effect for effect in change.effects if effect not in moved]

@@ -67,7 +67,7 @@ def append(
     author: Author,
     ids: Ids,
     given: Sequence[str | None] = (),
-    said: Sequence[Author | None] = (),
+    said: Sequence[Author] = (),
     when: When | None = None,
     meaning: bool = True,
 ) -> Receipt:
@@ -85,7 +85,7 @@ def append(
     first, agent_number = tx.take_numbers(len(prepared.drafts)), tx.agent_number(agent)
     messages, entries = [], []
     for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
-        own = said[offset] if said else None
+        own = said[offset] if said else _said(draft, author)
         message = Message(
             id=(given[offset] if given else None) or ids.new("msg"),
             number=first + offset,
@@ -102,14 +102,13 @@ def append(
             embed=draft.embed,
             metadata=draft.metadata,
             quotes=resolved(tx, draft.text, prepared.quotes[offset]),
-            origin=own.origin if own is not None else lines_origin(author, draft.role, result=draft.result),
-            actor=author.name if own is None else own.name,
+            origin=own.origin,
+            actor=own.name,
         )
         messages.append(message)
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
     last = messages[-1].seq
-    pending = held.pending_tokens + weight(messages)
-    moved = held.grown(last_seq=last, at=now, pending_tokens=pending)
+    moved = held.grown(last_seq=last, at=now, pending_tokens=held.pending_tokens + weight(messages))
     tx.put_session(moved)
     due = None if when is None or skipped(session, when) else due_at(moved, when, now)
     if due is not None:
@@ -126,6 +125,11 @@ def append(
         redacted=prepared.redacted,
         visibility=_SEEN_LATER if embedded and meaning else _NOT_SEEN,
     )
+
+
+def _said(draft: Draft, author: Author) -> Author:
+    """Who said a line that somebody brings."""
+    return Author(origin=lines_origin(author, draft.role, result=draft.result), name=author.name)
 
 
 def _appended(change_id: str, author: Author, at: datetime, span: Span) -> Change:

@@ -73,6 +73,16 @@ class OriginCases:
         await alice.remember(attribute="city", value="Porto")
         assert await facts(alice) == ["Porto"]
 
+    async def test_an_agents_own_timeline_hides_nothing_that_the_user_told_all(self, harness: Harness) -> None:
+        alice, cursor = harness.scope(user="alice"), harness.scope(user="alice", agent="cursor", actor=CURSOR)
+        await alice.remember(attribute="city", value="Lisbon")
+        await harness.advance(DAY)
+        kept = (await cursor.remember(attribute="city", value="Paris")).memory
+        assert (kept.state, kept.agent) == ("retracted", "cursor")
+        assert "Lisbon" in _system(await cursor.context([user("where?")]))
+        await alice.confirm(kept.id)
+        assert await facts(alice) == ["Paris"]
+
     async def test_an_agent_corrects_what_is_its_own_and_nothing_of_the_users(self, harness: Harness) -> None:
         alice, cursor = harness.scope(user="alice"), harness.scope(user="alice", actor=CURSOR)
         own = (await cursor.remember("The build takes an hour")).memory

@@ -120,11 +120,12 @@ def _values(path: Path) -> Iterator[tuple[int, Header | Session | Message | Revi
     digest = hashlib.sha256()
     counts = dict.fromkeys(("session", "message", "memory", "change"), 0)
     ended = False
-    number = 0
+    number, data_ends = 0, True
     with path.open("rb") as file:
         while data := file.readline(_LONGEST):
             number += 1
             position += len(data)
+            data_ends = data.endswith(b"\n")
             if ended:
                 raise _damaged(path, number, "something stands after the footer")
             record = _record(path, number, data)
@@ -140,7 +141,8 @@ def _values(path: Path) -> Iterator[tuple[int, Header | Session | Message | Revi
                 yield position, value
             digest.update(data)
     if not ended:
-        raise _damaged(path, number + 1, "the export has no footer: it was cut short, make it again")
+        # The line that was cut may be whole but for its end.
+        raise _damaged(path, number + data_ends, "the export has no footer: it was cut short, make it again")
 
 
 def read_own(source: Source) -> Iterator[Item | Restored]:

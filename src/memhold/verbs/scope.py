@@ -401,8 +401,7 @@ class AsyncScope(Protocol):
         ),
         command=Command(
             name="undo", section=MEMORY, line="Undo a change, or all that somebody wrote.", words=("change_id",),
-            example="memhold undo chg_0198c2f0 --user alice",
-            options={"written_since": "written-since", "written_until": "written-until"},
+            example="memhold undo --by cursor --written-since 2026-11-16T00:00:00Z --dry-run --user alice",
         ),
     )  # fmt: skip
     async def undo(
