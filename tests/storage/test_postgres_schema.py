@@ -17,13 +17,10 @@ from memhold.testing import FakeClock
 from tests.storage.test_migrate import filled, seen
 
 NOW = 0
-OURS = tuple(step for step in migrations() if step.stage == "pre")
-LAST = max(step.number for step in OURS)
-"""The newest schema that this release knows."""
 
-
-def _made() -> list[tuple[int, str]]:
-    return [(step.number, "pre") for step in OURS]
+NEWEST = migrations()[-1].number
+NEXT = NEWEST + 1
+OURS = [(step.number, step.stage) for step in migrations() if step.stage == "pre" or step.number < NEWEST]
 
 
 def _ledger(database: str) -> list[tuple[int, str]]:
@@ -57,17 +54,17 @@ async def test_many_who_open_an_empty_database_make_one_store(database: str) -> 
     assert len(set(secrets)) == 1
     async with AsyncMemhold.open(database, worker=False) as mem:
         assert len((await mem.scope(user="alice").list()).items) == 6
-    assert _ledger(database) == _made()
+    assert _ledger(database) == OURS
 
 
 def _steps(*, serves: int):
     """This release's steps and those of one that comes after it."""
-    gone, following = "ALTER TABLE model_usage DROP COLUMN note", LAST + 1
-    added = "ALTER TABLE model_usage ADD COLUMN note TEXT"
+    first = migrations()[-1]
+    gone = "ALTER TABLE model_usage DROP COLUMN note"
     return (
-        *OURS,
-        replace(OURS[-1], number=following, name="notes", sql=added, serves=serves),
-        replace(OURS[-1], number=following, name="notes", stage="post", sql=gone, serves=following),
+        *migrations(),
+        replace(first, number=NEXT, name="notes", sql="ALTER TABLE model_usage ADD COLUMN note TEXT", serves=serves),
+        replace(first, number=NEXT, name="notes", stage="post", sql=gone, serves=NEXT),
     )
 
 
@@ -75,19 +72,21 @@ def test_the_last_release_works_on_the_schema_of_the_next(database: str) -> None
     location = parsed(database)
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW)
-        facts = create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=LAST))
-    assert facts.schema == LAST + 1
-    assert _ledger(database) == [*_made(), (LAST + 1, "pre")], "what the last release needs is not taken away yet"
+        facts = create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=NEWEST))
+    assert facts.schema == NEXT
+    assert _ledger(database) == [*OURS, (NEXT, "pre")], "what the last release needs is not taken away yet"
     with Memhold.open(database, worker=False) as mem:
         mem.scope(user="alice").remember("works")
-    more = replace(OURS[-1], number=LAST + 2, name="more", sql="SELECT 1", serves=LAST + 1)
-    after = (*_steps(serves=LAST), more)
+    after = (
+        *_steps(serves=NEWEST),
+        replace(migrations()[-1], number=NEXT + 1, name="more", sql="SELECT 1", serves=NEXT),
+    )
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW, known=after)
-    assert _ledger(database) == [*_made(), (LAST + 1, "pre"), (LAST + 1, "post"), (LAST + 2, "pre")]
+    assert _ledger(database) == [*OURS, (NEXT, "pre"), (NEXT, "post"), (NEXT + 1, "pre")]
     with pytest.raises(NewerStore) as caught:
         Memhold.open(database)
-    assert (caught.value.found, caught.value.supported) == (LAST + 2, LAST)
+    assert (caught.value.found, caught.value.supported) == (NEXT + 1, NEWEST)
 
 
 async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(database: str) -> None:
@@ -95,9 +94,10 @@ async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(d
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW)
     grown = "; ".join(f"ALTER TABLE {name} ADD COLUMN later TEXT NOT NULL DEFAULT 'x'" for name in _tables(database))
-    step = replace(OURS[-1], number=LAST + 1, name="later", sql=f"{grown}; CREATE TABLE later (id TEXT)", serves=LAST)
+    made = f"{grown}; CREATE TABLE later (id TEXT)"
+    step = replace(migrations()[-1], number=NEXT, name="later", sql=made, serves=NEWEST)
     with closing(connect(location, lock_timeout=5)) as connection:
-        create_or_migrate(connection, location, partitions=0, now=NOW, known=(*OURS, step))
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=(*migrations(), step))
     # What the last release writes and reads, through everything that a store has, is as on a schema of its own.
     clock = FakeClock()
     await filled(database, clock)
@@ -112,16 +112,17 @@ async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(d
 def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
     location = parsed(database)
     with closing(connect(location, lock_timeout=5)) as connection:
-        create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=LAST + 1))
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=NEXT))
     before = _tables(database)
-    with pytest.raises(NewerStore, match=f"schema {LAST + 1}"):
+    with pytest.raises(NewerStore, match=f"schema {NEXT}"):
         Memhold.open(database)
     assert _tables(database) == before
 
 
 def test_a_step_that_fails_leaves_nothing(database: str) -> None:
     location = parsed(database)
-    broken = replace(OURS[0], sql=OURS[0].sql + "; SELECT 1 / 0")
+    [first] = [step for step in migrations() if step.number == 1]
+    broken = replace(first, sql=first.sql + "; SELECT 1 / 0")
     with closing(connect(location, lock_timeout=5)) as connection:
         with pytest.raises(psycopg.Error):
             create_or_migrate(connection, location, partitions=0, now=NOW, known=(broken,))

@@ -109,7 +109,7 @@ class Compaction:
             if again is not None:
                 at = timedelta(seconds=again)
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at))
-        return replace(run.told(), judged=self._judge is not None)
+        return replace(run.report(), judged=self._judge is not None)
 
     async def plan(self, scope: Scope) -> Compacted:
         """What a run would look at, without asking a model or changing anything."""
@@ -128,7 +128,7 @@ class Compaction:
         for cluster in found.clusters:
             if taken.isdisjoint(memory.id for memory in cluster.members):
                 foresee(run, cluster)
-        return replace(run.told(), judged=self._judge is not None, dry_run=True, merged=0)
+        return replace(run.report(), judged=self._judge is not None, dry_run=True, merged=0)
 
     # ------------------------------------------------------------------------------------------------ a run
 
@@ -145,7 +145,7 @@ class Compaction:
             with confined(run):
                 await self._alike(run, self._merges)
         if run.groups:
-            counts = run.told().counts
+            counts = run.report().counts
             said = ", ".join(f"{counts.get(name, 0)} {words}" for name, words in _COUNTED.items())
             log.info("Merged %d memories: %s", run.merged, said)
         return run

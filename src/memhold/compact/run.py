@@ -57,7 +57,7 @@ class Run:
         found = Merging(outcome=outcome, sources=ids, reason=reason, characters=size(members))
         self.groups.append(replace(found, **more))
 
-    def told(self) -> Compacted:
+    def report(self) -> Compacted:
         """As an answer."""
         error = None if self.error is None else f"{type(self.error).__name__}: {self.error}"
         return Compacted(groups=tuple(self.groups), merged=self.merged, more=self.left, last_error=error)

@@ -132,6 +132,7 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         shown=tuple(shown),
         dropped=tuple(dropped),
         degraded=gathered.degraded,
+        damaged=gathered.damaged,
         repairs=tuple(dict.fromkeys(f"{one.action}: {one.reason}" for one in made.repairs)),
     )
 

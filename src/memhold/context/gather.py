@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from types import MappingProxyType
 
-from memhold.context.rollups import told
+from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import Crossing, check_strategy
 from memhold.facts.outdated import rested
 from memhold.journal.windows import When, kept_from, skipped
@@ -77,6 +77,7 @@ class WindowRead:
     older: int = 0
     costs: tuple[int, ...] = ()
     ahead: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
@@ -99,7 +100,11 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     if older and not tx.messages(session, after=held.window_start, until=found[0].seq - 1, limit=1):
         older = 0  # they were all forgotten
     return WindowRead(
-        messages=tuple(found), older=older, costs=tuple(costs), ahead=_ahead(held, found, sum(costs), plan)
+        messages=tuple(found),
+        older=older,
+        costs=tuple(costs),
+        ahead=_ahead(held, found, sum(costs), plan),
+        damaged=tuple(tx.damaged),
     )
 
 
@@ -188,7 +193,7 @@ def history(confirmed: Sequence[Memory]) -> list[Memory]:
     """
     own = [memory for memory in confirmed if memory.kind == "summary"]
     rollups = [memory for memory in confirmed if memory.kind == "rollup"]
-    return [*own, *told(rollups, own, most=MAX_TOLD)]
+    return [*own, *chosen_rollups(rollups, own, most=MAX_TOLD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +202,7 @@ class Seen:
 
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
-    counts messages that were not even looked at, at most.
+    counts messages that were not even looked at, at most. `damaged` are ids of what was left out as damaged.
     """
 
     items: tuple[Memory | Message, ...] = ()
@@ -205,6 +210,7 @@ class Seen:
     at: datetime | None = None
     degraded: tuple[str, ...] = ()
     unread: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:

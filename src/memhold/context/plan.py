@@ -69,6 +69,7 @@ class Inputs:
     asked: Asked = field(default_factory=Asked)
     unread: int = 0
     degraded: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

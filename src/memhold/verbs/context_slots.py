@@ -19,7 +19,7 @@ from memhold.messages.window import entries_of
 from memhold.ports.transaction import ReadTx
 from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.token_estimate import Counted
-from memhold.values.answers import Query
+from memhold.values.answers import DAMAGED, Query
 from memhold.values.errors import InvalidInput
 from memhold.values.records import HitKind, Memory, Message, Shape
 from memhold.verbs.transactions import Transactions
@@ -52,7 +52,7 @@ class ContextSlots:
         name, count = (request.tokenizer, request.count) if found is None else found
         return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 
-    async def gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
+    async def inputs(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
         """Everything that a context is built from, of one moment; what failed or was late is named."""
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
         secret = self._runtime.store.facts.secret
@@ -98,11 +98,16 @@ class ContextSlots:
         signals = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
         current, unsure = await self._confirmed(found)
 
-        missing = tuple(dict.fromkeys([*degraded, *unsure, *signals]))
-        return _inputs(given, read, found, current, missing, _said(question))
+        damaged = dict.fromkeys(one for slot in (read, *found.values()) for one in slot.damaged)
+        missing = tuple(dict.fromkeys([*degraded, *unsure, *signals, *([DAMAGED] if damaged else ())]))
+        return replace(_inputs(given, read, found, current, missing, _said(question)), damaged=tuple(damaged))
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:
-        return await self._tx.read(lambda tx: gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(work(tx))))
+        def seen(tx: ReadTx) -> gather.Seen:
+            items = tuple(work(tx))
+            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, damaged=tuple(tx.damaged))
+
+        return await self._tx.read(seen)
 
     async def _ranked(self, question: Awaitable[tuple[str, Meaning]], most: int) -> gather.Seen:
         """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
@@ -120,7 +125,8 @@ class ContextSlots:
             found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
             unread = max(0, said_in(tx, caches) - most) if len(found[1]) == most else 0
             items = tuple(chain(*found))
-            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, degraded=missing, unread=unread)
+            seen = gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, degraded=missing, unread=unread)
+            return replace(seen, damaged=tuple(tx.damaged))
 
         return await self._tx.look(work)
 

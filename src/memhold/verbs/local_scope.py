@@ -26,7 +26,7 @@ from memhold.facts.tell import tell_fact
 from memhold.history.changes import changes
 from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
 from memhold.history.history import get, history
-from memhold.history.status import status
+from memhold.history.status import status, windows
 from memhold.history.undo import Undoer, undo, undo_written, would_undo
 from memhold.journal.append import append, ensure_session, prepare
 from memhold.journal.archive import close_window
@@ -168,10 +168,10 @@ class LocalScope:
         writer = self._writer()
         told, redacted = cleaned(self._runtime, told)
         if told.attribute is None:
-            return await self._told(lambda tx: remember(tx, told, writer=writer), once, redacted)
+            return await self._remembered(lambda tx: remember(tx, told, writer=writer), once, redacted)
         life = timedelta(days=self._runtime.settings.mid_tier_days)
         await self._warm(told.subject, told.attribute)
-        return await self._told(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
+        return await self._remembered(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -179,17 +179,17 @@ class LocalScope:
         once = self._tx.once("correct", idempotency_key, [memory_id, value, rev])
         writer = self._writer()
         said, redacted = await cleaned_value(self._runtime, self._scope, memory_id, value)
-        return await self._told(lambda tx: correct(tx, memory_id, said, rev=rev, writer=writer), once, redacted)
+        return await self._remembered(lambda tx: correct(tx, memory_id, said, rev=rev, writer=writer), once, redacted)
 
     async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         writer = self._writer()
         once = self._tx.once("pin", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, writer=writer), once)
+        return await self._remembered(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, writer=writer), once)
 
     async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         writer = self._writer()
         once = self._tx.once("unpin", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, writer=writer), once)
+        return await self._remembered(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, writer=writer), once)
 
     async def forget(
         self,
@@ -286,12 +286,12 @@ class LocalScope:
     ) -> Remembered:
         writer = self._writer()
         once = self._tx.once("confirm", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: confirm(tx, memory_id, rev=rev, writer=writer), once)
+        return await self._remembered(lambda tx: confirm(tx, memory_id, rev=rev, writer=writer), once)
 
     async def drop(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         writer = self._writer()
         once = self._tx.once("drop", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: drop(tx, memory_id, rev=rev, writer=writer), once)
+        return await self._remembered(lambda tx: drop(tx, memory_id, rev=rev, writer=writer), once)
 
     async def recall(
         self,
@@ -375,12 +375,12 @@ class LocalScope:
         self._runtime.guard()
         slots = ContextSlots(self._tx)
         request = await slots.counted(request, settings.context_model if model is None else model)
-        gathered = await slots.gathered(given, request, query)
-        name, last = self._scope.session or "", gathered.window.ahead
+        inputs = await slots.inputs(given, request, query)
+        name, last = self._scope.session or "", inputs.window.ahead
         if last:
             self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
         secret = self._runtime.store.facts.secret
-        context, fences = await asyncio.to_thread(built, gathered, request, secret=secret)
+        context, fences = await asyncio.to_thread(built, inputs, request, secret=secret)
         if fences:
             self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, fences))
         return context
@@ -407,10 +407,10 @@ class LocalScope:
             micros(unconfirmed_since)
         listing = _listing(kinds, states, self._scope.agent, session, limit, cursor, written)
         listing = replace(listing, unconfirmed_since=unconfirmed_since)
-        found = await self._tx.read(lambda tx: tx.list_memories(listing))
+        found, damaged = await self._tx.read(lambda tx: (tx.list_memories(listing), tuple(tx.damaged)))
         more = len(found) > limit
         page = tuple(found[:limit])
-        return Page(items=page, cursor=f"n{page[-1].number}" if more else None)
+        return Page(items=page, cursor=f"n{page[-1].number}" if more else None, damaged=damaged)
 
     async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
         if not 1 <= limit <= MAX_MESSAGES:
@@ -489,7 +489,7 @@ class LocalScope:
 
     async def status(self) -> Status:
         facts = self._runtime.store.facts
-        models = self._runtime.health()
+        models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
         return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
 
@@ -512,7 +512,20 @@ class LocalScope:
                 tx, session, secret=secret, ids=runtime.ids, author=self._author, ended=True, raw_chars=raw_chars
             )
 
-        return await self._tx.write_once(once, work)
+        receipt = await self._tx.write_once(once, work)
+        return await self._noticed(receipt)
+
+    async def _noticed(self, receipt: Receipt) -> Receipt:
+        """The receipt, with what to know where no model that consolidates works: the window waits for it."""
+        found = await self._runtime.health() if self._runtime.links else {}
+        down = [found[name] for name in self._runtime.links if name in found and found[name].answers is False]
+        if not down or len(down) < len(self._runtime.links):
+            return receipt
+        count = await self._tx.read(windows)
+        if not count:
+            return receipt
+        waits = "1 window waits, whole and searchable" if count == 1 else f"{count} windows wait, whole and searchable"
+        return replace(receipt, notice=f"{waits}: {'; '.join(one.told for one in down)}")
 
     async def consolidate(self) -> Consolidated:
         runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session
@@ -630,10 +643,10 @@ class LocalScope:
             session=self._scope.session,
         )
 
-    async def _told(
+    async def _remembered(
         self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
     ) -> Remembered:
-        work = self._tx.stated(lambda tx: noted(tell(tx), redacted), once)
+        work = self._tx.idempotent(lambda tx: noted(tell(tx), redacted), once)
         done = await self._tx.write(lambda tx: remembered(tx, work(tx)))
         counted(self._runtime, self._scope, done.receipt)
         return done

@@ -11,6 +11,8 @@ UPDATE message SET origin = CASE
   WHEN role IN ('tool', 'function') THEN 'tool'
   ELSE 'user' END;
 
+UPDATE message SET crc = NULL;  -- the digests cover who said it: they are made anew, here and of memories
+
 -- A CHECK cannot be changed in place: the table is made anew, with two columns more.
 CREATE TABLE memory_new (
   namespace     TEXT NOT NULL,
@@ -47,6 +49,7 @@ CREATE TABLE memory_new (
   unrecorded_at INTEGER,
   superseded_by TEXT,
   hidden_by     TEXT,                       -- the change that hid it, in every revision
+  crc           INTEGER,
   actor         TEXT,                       -- the name of who said it: a client, a model, a format
   last_confirmed_at INTEGER,                -- when a person last said that it is so
   PRIMARY KEY (namespace, user_id, id, rev),
@@ -55,7 +58,7 @@ CREATE TABLE memory_new (
 INSERT INTO memory_new SELECT
   namespace, user_id, id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, digest,
   topics, entities, metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by, hidden_by,
-  NULL, NULL FROM memory;
+  NULL, NULL, NULL FROM memory;
 DROP TABLE memory;
 ALTER TABLE memory_new RENAME TO memory;
 CREATE UNIQUE INDEX memory_number ON memory (namespace, user_id, number) WHERE unrecorded_at IS NULL;

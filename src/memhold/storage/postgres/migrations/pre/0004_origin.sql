@@ -14,6 +14,10 @@ UPDATE message SET origin = CASE
   WHEN role = 'assistant' THEN 'agent'
   WHEN role IN ('tool', 'function') THEN 'tool'
   ELSE 'user' END;
+UPDATE message SET crc = NULL;  -- the digests cover who said it: they are made anew, here and of memories
+ALTER TABLE memory NO FORCE ROW LEVEL SECURITY;
+UPDATE memory SET crc = NULL;
+ALTER TABLE memory FORCE ROW LEVEL SECURITY;
 ALTER TABLE message FORCE ROW LEVEL SECURITY;
 ALTER TABLE change FORCE ROW LEVEL SECURITY;
 
