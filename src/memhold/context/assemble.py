@@ -17,7 +17,7 @@ from memhold.messages.window import Body, Repair, Window, entry, is_system
 
 __all__ = ["BELOW", "HEAD", "TAIL", "Assembled", "answered", "fixed_cost", "sent"]
 
-HEAD: tuple[SlotName, ...] = ("corrections", "profile")
+HEAD: tuple[SlotName, ...] = ("corrections", "instructions", "profile")
 """What stands behind the instructions, as one: what the user told, and nothing else."""
 BELOW: tuple[SlotName, ...] = ("noted", "summaries")
 """What stands below, in a user's message in front of the window. It changes as seldom as the instructions: both are the

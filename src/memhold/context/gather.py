@@ -25,6 +25,7 @@ __all__ = [
     "corrections",
     "current",
     "history",
+    "instructions",
     "profile",
     "read_window",
     "summaries",
@@ -141,6 +142,12 @@ def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
     ids = dict.fromkeys(memory.superseded_by for memory in wrong if memory.superseded_by)
     right = [m for m in tx.find_memories([*ids]) if m.state == "active" and from_user(m)]
     return sorted(right, key=lambda memory: -memory.number)[:MAX_CORRECTIONS]
+
+
+def instructions(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
+    """The user's standing instructions, newest first: as many as so many tokens could show."""
+    limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // LINE))
+    return tx.newest_memories("instruction", tier="long", agent=agent, limit=limit)
 
 
 def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:

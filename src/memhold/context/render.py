@@ -33,6 +33,7 @@ _TOLD: dict[Origin, str] = {
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
+    "instructions": "Standing wishes of the user (follow them; the later one holds):",
     "profile": "Known of the user:",
     "noted": "Noted by others than the user, who has not confirmed it:",
     "summaries": "Earlier conversation, in summary:",
@@ -67,6 +68,8 @@ def _line(item: str, number: int, said: str, text: str, tokens: int, count: Coun
 
 def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens) -> Line:
     """A memory with the day that it speaks of and where it came from."""
+    if memory.kind == "instruction":  # the user's own words, whenever they were said
+        return _line(memory.id, memory.number, "- ", memory.text, tokens, count)
     said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}) "
     return _line(memory.id, memory.number, said, memory.text, tokens, count)
 

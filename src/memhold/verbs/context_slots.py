@@ -84,6 +84,7 @@ class ContextSlots:
                 {
                     "window": window,
                     "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
+                    "instructions": self._slot(lambda tx: gather.instructions(tx, agent, tokens=request.available)),
                     "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
                     "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
                     "memories": _of(ranked, Memory),
@@ -190,6 +191,7 @@ def _inputs(
         given=given,
         window=window,
         corrections=held("corrections"),
+        instructions=held("instructions"),
         profile=held("profile"),
         summaries=gather.history(held("summaries")),
         memories=held("memories"),

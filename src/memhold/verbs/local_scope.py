@@ -19,6 +19,7 @@ from memhold.context.answer import Context
 from memhold.context.build import built
 from memhold.facts.confirm import confirm, drop, only_a_person
 from memhold.facts.evidence import asked_for
+from memhold.facts.instructions import keep_instructions
 from memhold.facts.matching import warm
 from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
 from memhold.facts.suspicions import list_suspicions, settle_suspicion
@@ -117,8 +118,11 @@ class LocalScope:
             prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
         once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
+        # Only a person's own line instructs: not one that an agent's or a tool's call brings.
+        told, writer = self._author.origin == "user" and any(prepared.instructions), self._writer()
+
         def work(tx: WriteTx) -> Receipt:
-            return append(
+            receipt = append(
                 tx,
                 prepared,
                 session=session,
@@ -128,8 +132,13 @@ class LocalScope:
                 when=when,
                 meaning=meaning,
             )
+            if not told:
+                return receipt
+            said = {id_: clauses for id_, clauses in zip(receipt.ids, prepared.instructions, strict=True) if clauses}
+            change = keep_instructions(tx, said, writer=writer)
+            return receipt if change is None else replace(receipt, change_ids=(*receipt.change_ids, change))
 
-        return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=False))
+        return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=told))
 
     async def remember(
         self,
