@@ -89,7 +89,8 @@ def test_only_the_users_word_may_instruct() -> None:
 async def test_a_token_binds_the_actor_and_a_header_says_no_more() -> None:
     async with live() as server:
         made = await server.memhold.admin.tokens.create(user="alice", actor="agent:cursor")
-        assert [token.actor for token in await server.memhold.admin.tokens.list()][-1] == "agent:cursor"
+        listed = {token.id: token.actor for token in await server.memhold.admin.tokens.list()}
+        assert listed[made.token.id] == "agent:cursor"
         async with server.client(made.secret) as client:
             assert (await client.get("/v1/scope")).json()["actor"] == "agent:cursor"
             told = (await client.post("/v1/memories", json={"text": "noted"})).json()["memory"]
