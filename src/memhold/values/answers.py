@@ -131,8 +131,9 @@ class Hit:
     a memory, or a message that says otherwise later. `outdated` are the facts that this text told of and that hold no
     longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
     message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
-    they were asked for. `origin` says who said it and `actor` the name of that, `last_confirmed_at` when a person last
-    said that it is so.
+    they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
+    the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
+    `last_confirmed_at` when a person last said that it is so.
     """
 
     id: str
@@ -163,6 +164,7 @@ class Hit:
     origin: Origin = "user"
     actor: str | None = None
     last_confirmed_at: datetime | None = None
+    excerpt: str | None = None
 
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"

@@ -123,11 +123,16 @@ class ContextSlots:
 
         def work(tx: ReadTx) -> gather.Seen:
             until = monotonic() + timeout
-            found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
-            unread = max(0, said_in(tx, caches) - most) if len(found[1]) == most else 0
-            items = tuple(chain(*found))
-            seen = gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, degraded=missing, unread=unread)
-            return replace(seen, damaged=tuple(tx.damaged))
+            one = related(tx, queries, caches, meaning, lambda: monotonic() < until)
+            return gather.Seen(
+                rev=tx.index_rev(),
+                at=tx.now,
+                items=tuple(chain(*one.found)),
+                degraded=one.degraded,
+                unread=max(0, said_in(tx, caches) - most) if len(one.found[1]) == most else 0,
+                nearest=None if one.sentences is None else one.sentences.nearest,
+                damaged=tuple(tx.damaged),
+            )
 
         return await self._tx.look(work)
 
@@ -197,7 +202,7 @@ def _inputs(
         memories=held("memories"),
         messages=messages,
         unread=earlier.unread,
-        asked=asked_of(question, messages),
+        asked=asked_of(question, messages, earlier.nearest),
         degraded=degraded,
     )
 
