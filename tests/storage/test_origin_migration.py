@@ -19,7 +19,7 @@ from memhold.storage.sqlite import connection as files
 
 ROLES = (("user", 1), ("assistant", 1), ("tool", 1), ("system", 1), ("user", 2), ("assistant", 2))
 """The role of each message, and the change that appended it: the second was an import."""
-BEFORE = 5
+BEFORE = 6
 """The number of the migration."""
 
 
