@@ -324,6 +324,7 @@ class LocalScope:
         signals: Sequence[str] | None = None,
         neighbours: int = 0,
         explain: bool = False,
+        expect: str | None = None,
         snapshot: str | None = None,
         cursor: str | None = None,
     ) -> Recall:
@@ -348,6 +349,7 @@ class LocalScope:
                 signals=as_tuple(signals),
                 neighbours=neighbours,
                 explain=explain,
+                expect=expect,
                 snapshot=snapshot,
                 cursor=cursor,
             )
