@@ -17,8 +17,9 @@ __all__ = ["project_command"]
 def project_command(common: CommonOptions, *, folder: Path) -> None:
     """Show which project's memory a folder belongs to.
 
-    Coding agents share a namespace there. It is named after the repository's remote, or after its place where it has none. Pass it as --namespace to any
-    command. Outside of a repository there is none, and agents have the user's own memory alone.
+    Coding agents share a namespace there. It is named after the repository's remote, or after its place where it has
+    none. Pass it as --namespace to any command. Outside of a repository there is none, and agents have the user's own
+    memory alone.
     """
     namespace = project_namespace(folder)
     common.show(
