@@ -64,7 +64,8 @@ class Nearness:
         vector = None if self._vectors is None else self._vectors.vector(memory.number)
         if self._vectors is None or vector is None:
             return self._by_words(memory, numbers)
-        cosines, held, _ = self._vectors.cosines(vector, numbers)
+        near_by = self._vectors.cosines(vector, numbers)
+        cosines, held = near_by.nearest if near_by.middle is None else near_by.middle, near_by.held
         near = np.flatnonzero(held & (cosines >= 1.0 - self._distance) & (numbers != memory.number))
         order = near[np.argsort(-cosines[near], kind="stable")][:MOST_NEIGHBOURS]
         found: list[int] = numbers[order].tolist()

@@ -30,6 +30,7 @@ _TOLD: dict[Origin, str] = {
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
+    "instructions": "Standing wishes of the user (follow them; the later one holds):",
     "profile": "Known of the user:",
     "summaries": "Earlier conversation, in summary:",
     "memories": "Remembered, perhaps related:",
@@ -63,6 +64,8 @@ def _line(item: str, number: int, said: str, text: str, tokens: int, count: Coun
 
 def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens) -> Line:
     """A memory with the day that it speaks of and where it came from."""
+    if memory.kind == "instruction":  # the user's own words, whenever they were said
+        return _line(memory.id, memory.number, "- ", memory.text, tokens, count)
     source = _TOLD[memory.origin]
     if memory.trust == "tool":
         source += ", from a tool's output"
@@ -82,7 +85,7 @@ def message_line(message: Message, asked: Asked | None = None, *, count: Count =
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
     if asked is None or whole.cost <= BRIEF_TOKENS:
         return whole
-    short = excerpt(text, BRIEF_TOKENS, asked, item=message.id, count=count)
+    short = excerpt(text, BRIEF_TOKENS, asked, number=message.number, count=count)
     brief = replace(_line(message.id, message.number, said, short, 2 * BRIEF_TOKENS, count), day=day, own=own)
     return replace(whole, brief=brief) if brief.cost < whole.cost else whole
 

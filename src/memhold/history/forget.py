@@ -306,7 +306,11 @@ def _erase(
     tx: WriteTx, going: Going, change_id: str, numbers: Sequence[int], *, sources: Sources, secret: bytes
 ) -> None:
     keep = sources == "keep"
-    digests = {m.id: memory_digest(secret, m) for m in going.memories if m.kind in {"fact", "note"}} if keep else {}
+    digests = (
+        {m.id: memory_digest(secret, m) for m in going.memories if m.kind in {"fact", "note", "instruction"}}
+        if keep
+        else {}
+    )
     tx.unindex(numbers)
     gone = [*going.message_ids, *going.memory_ids]
     tx.erase_memories(going.memory_ids, change_id, digests=digests)

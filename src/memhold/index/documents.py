@@ -24,6 +24,7 @@ KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
         "summary": DocumentKind.SUMMARY,
         "raw": DocumentKind.RAW,
         "rollup": DocumentKind.ROLLUP,
+        "instruction": DocumentKind.INSTRUCTION,
     }
 )
 ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(

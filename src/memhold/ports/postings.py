@@ -87,6 +87,7 @@ class DocumentKind(IntEnum):
     SUMMARY = 4
     RAW = 5
     ROLLUP = 6
+    INSTRUCTION = 7
 
 
 class DocumentRole(IntEnum):

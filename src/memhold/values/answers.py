@@ -131,7 +131,8 @@ class Hit:
     a memory, or a message that says otherwise later. `outdated` are the facts that this text told of and that hold no
     longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
     message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
-    they were asked for.
+    they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
+    the text has one sentence, or nothing was asked by meaning.
     """
 
     id: str
@@ -159,6 +160,7 @@ class Hit:
     entities: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     neighbours: tuple[Message, ...] = ()
+    excerpt: str | None = None
 
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"

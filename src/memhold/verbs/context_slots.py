@@ -82,6 +82,7 @@ class ContextSlots:
                 {
                     "window": window,
                     "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
+                    "instructions": self._slot(lambda tx: gather.instructions(tx, agent, tokens=request.available)),
                     "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
                     "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
                     "memories": _of(ranked, Memory),
@@ -120,11 +121,16 @@ class ContextSlots:
 
         def work(tx: ReadTx) -> gather.Seen:
             until = monotonic() + timeout
-            found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
-            unread = max(0, said_in(tx, caches) - most) if len(found[1]) == most else 0
-            items = tuple(chain(*found))
-            seen = gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, degraded=missing, unread=unread)
-            return replace(seen, damaged=tuple(tx.damaged))
+            one = related(tx, queries, caches, meaning, lambda: monotonic() < until)
+            return gather.Seen(
+                rev=tx.index_rev(),
+                at=tx.now,
+                items=tuple(chain(*one.found)),
+                degraded=one.degraded,
+                unread=max(0, said_in(tx, caches) - most) if len(one.found[1]) == most else 0,
+                nearest=None if one.sentences is None else one.sentences.nearest,
+                damaged=tuple(tx.damaged),
+            )
 
         return await self._tx.look(work)
 
@@ -188,12 +194,13 @@ def _inputs(
         given=given,
         window=window,
         corrections=held("corrections"),
+        instructions=held("instructions"),
         profile=held("profile"),
         summaries=gather.history(held("summaries")),
         memories=held("memories"),
         messages=messages,
         unread=earlier.unread,
-        asked=asked_of(question, messages),
+        asked=asked_of(question, messages, earlier.nearest),
         degraded=degraded,
     )
 

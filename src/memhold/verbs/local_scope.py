@@ -18,6 +18,7 @@ from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
 from memhold.context.answer import Context
 from memhold.context.build import built
 from memhold.facts.evidence import asked_for
+from memhold.facts.instructions import keep_instructions
 from memhold.facts.matching import warm
 from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
 from memhold.facts.suspicions import list_suspicions, settle_suspicion
@@ -113,12 +114,19 @@ class LocalScope:
             prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
         once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
+        told, writer = any(prepared.instructions), self._writer()
+
         def work(tx: WriteTx) -> Receipt:
-            return append(
+            receipt = append(
                 tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
             )
+            if not told:
+                return receipt
+            said = {id_: clauses for id_, clauses in zip(receipt.ids, prepared.instructions, strict=True) if clauses}
+            change = keep_instructions(tx, said, writer=writer)
+            return receipt if change is None else replace(receipt, change_ids=(*receipt.change_ids, change))
 
-        return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=False))
+        return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=told))
 
     async def remember(
         self,
