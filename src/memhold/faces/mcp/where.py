@@ -16,7 +16,6 @@ from memhold.values.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from memhold.context.answer import Context
-    from memhold.faces.mcp.listing import Listing
 
 __all__ = ["PLACED", "WHERE", "Where", "asked_in", "fused", "places_of", "with_where"]
 
@@ -29,7 +28,7 @@ PERSONAL_SHARE = 4
 _PROPERTY = {"type": "string", "enum": [*get_args(Where)], "description": "Which memory."}
 
 
-def with_where(listing: Listing) -> Listing:
+def with_where(listing: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
     """The list of tools for a connection that has both memories."""
     return {name: _placed(one) if name in PLACED else one for name, one in listing.items()}
 
