@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memhold.faces.agents.project import MARK, project_namespace, project_of, remote_identity
@@ -92,6 +92,7 @@ def test_outside_of_a_repository_there_is_no_project(tmp_path: Path) -> None:
     assert (project_of(tmp_path) or "").startswith("local/")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_every_identity_is_a_name(text: str) -> None:
     import tempfile
