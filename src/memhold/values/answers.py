@@ -88,6 +88,7 @@ class Query:
     """Everything that a recall asks, as one value through all layers. Filters only ever narrow."""
 
     text: str = ""
+    conversation: tuple[str, ...] = ()
     limit: int = 10
     offset: int = 0
     kinds: tuple[HitKind, ...] | None = None

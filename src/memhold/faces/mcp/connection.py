@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memhold.faces.mcp.methods import (
     CAPABILITIES,
-    INSTRUCTIONS,
     INVALID_PARAMS,
     INVALID_REQUEST,
     SERVER,
@@ -61,6 +60,7 @@ class Connection:
     ) -> None:
         self._principal = principal
         self._caller = caller
+        self._instructions = methods.instructions
         self._client: str | None = None
         self._era: Literal["handshake", "modern"] | None = None
         self._revision: str | None = None
@@ -119,7 +119,7 @@ class Connection:
             "protocolVersion": self._revision,
             "capabilities": CAPABILITIES,
             "serverInfo": SERVER,
-            "instructions": INSTRUCTIONS,
+            "instructions": self._instructions,
         }
 
     async def _modern(self, method: str, params: Params) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class Connection:
             answer: dict[str, Any] = {
                 "supportedVersions": [*MODERN],
                 "capabilities": CAPABILITIES,
-                "instructions": INSTRUCTIONS,
+                "instructions": self._instructions,
             }
         else:
             answer = await self._method(method)(self._asked(revision, _named(params)), params)
