@@ -142,7 +142,7 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
         else:
             _table(list(rows), ("kind", "status", "got", "delay", "code", "rule"))
 
-    models.add_command(_get_command)
+    models.add_command(get)
     return models
 
 
