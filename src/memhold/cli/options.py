@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from memhold.values.errors import NotAStore
+from memhold.wiring.places import data_folder
 
 if TYPE_CHECKING:
     from memhold.faces.python.open import Memhold
@@ -66,11 +66,7 @@ class CommonOptions:
 
 def default_db() -> str:
     """The store of this user: in `$XDG_DATA_HOME/memhold`, `~/.local/share/memhold`, or macOS's own folder."""
-    if sys.platform == "darwin":
-        base = Path("~/Library/Application Support")
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
-    return str(base.expanduser() / "memhold" / "memory.db")
+    return str(data_folder() / "memory.db")
 
 
 def common_options(run: F) -> F:
