@@ -29,6 +29,7 @@ from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored, session_name
 from memhold.transfer.markdown import history_markdown, memory_markdown
 from memhold.transfer.source import OnError
 from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
+from memhold.values.origins import author_of, no_more_than, said_no_more_than
 from memhold.values.records import Change, Memory, Message, Scope
 from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.runtime import Runtime
@@ -65,6 +66,7 @@ class _Arrivals:
         drafts = await asyncio.to_thread(self._drafts, batch)
         secret = runtime.store.facts.secret
         ready = await prepared(drafts, runtime.redactor, secret=secret, pool=runtime.analysis_pool)
+        by = author_of(self._scope.actor)
 
         def work(tx: WriteTx) -> int:
             return import_messages(
@@ -74,6 +76,7 @@ class _Arrivals:
                 own_ids=batch.source_ids if batch.own else [None] * len(batch.keys),
                 session=session_name(f"{self._prefix}{batch.session}"),
                 agent=session_name(batch.agent or "") or self._scope.agent,
+                said=[no_more_than(one, by) for one in batch.said],
                 secret=secret,
                 ids=runtime.ids,
             )
@@ -89,6 +92,8 @@ class _Arrivals:
         secret, redactor, revisions = runtime.store.facts.secret, runtime.redactor, restored.revisions
         if redactor is not None:
             revisions = tuple(redacted_memory(revision, redactor) for revision in revisions)
+        by = author_of(self._scope.actor)
+        revisions = tuple(said_no_more_than(revision, by) for revision in revisions)
 
         def work(tx: WriteTx) -> int:
             return import_memory(tx, revisions, key=restored.key, secret=secret, ids=runtime.ids)
