@@ -28,7 +28,7 @@ _CATEGORIES = {
     codes.CATEGORY_WORD: "a", codes.CATEGORY_NOT_WORD: "-",
 }  # fmt: skip
 _CANDIDATES = "a1 -_.A\n\t,;:/'\"é中かカ한!@#<[({`%€\u00a0"
-_ENDS = ("", "\x00", "!", " ", "\n")
+_ENDS = ("", "\x00", "\n")
 _PLAIN = (
     *"aA1é中 \t\n.,;:!?-_/@'\"`<>([{#*|=+~。！？、「“\u00a0\u0301",
     "a.", "a,", "a ", "a-", "a/", "a_", "a@", "a'", "a\n", "1.", "1,", "1 ", "1:", "1/", "1-", "A.", "Ab ", "aB", "a: ",
@@ -58,7 +58,7 @@ def attacks_on(pattern: re.Pattern[str]) -> dict[str, Attack]:
     tree = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
     found: dict[str, Attack] = {}
     pumps: list[str] = []
-    for prefix, bodies in islice(_repetitions(tree, ""), 60):
+    for prefix, bodies in islice(_repetitions(tree, ""), 30):
         for pump in bodies:
             pumps.append(pump)
             for suffix in _ENDS:
@@ -68,7 +68,7 @@ def attacks_on(pattern: re.Pattern[str]) -> dict[str, Attack]:
         if prefix:
             found[f"{prefix!r}*"] = _repeated("", prefix, "\x00")
             found[f"({prefix!r} newline)*"] = _repeated("", prefix + "\n", "")
-    different = list(dict.fromkeys(pumps))[:8]
+    different = list(dict.fromkeys(pumps))[:5]
     for first in different:
         found[f"{first!r}*"] = _repeated("", first, "\x00")
         for second in different:
@@ -86,7 +86,7 @@ def _repetitions(tree: Any, before: str) -> Iterator[tuple[str, list[str]]]:
         if op in {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT}:
             _, most, body = value
             if most > MANY:
-                yield before, list(dict.fromkeys(one for one in islice(_samples(body), 4) if one))
+                yield before, list(dict.fromkeys(one for one in islice(_samples(body), 3) if one))
             yield from _repetitions(body, before)
         elif op is codes.SUBPATTERN:
             yield from _repetitions(value[-1], before)
