@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memhold.ports.data_home import default_db
 from memhold.values.errors import NotAStore
 
 if TYPE_CHECKING:
@@ -61,15 +61,6 @@ class CommonOptions:
             click.echo(json.dumps(to_jsonable(value), ensure_ascii=False))
         else:
             people()
-
-
-def default_db() -> str:
-    """The store of this user: in `$XDG_DATA_HOME/memhold`, `~/.local/share/memhold`, or macOS's own folder."""
-    if sys.platform == "darwin":
-        base = Path("~/Library/Application Support")
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
-    return str(base.expanduser() / "memhold" / "memory.db")
 
 
 def common_options(run: F) -> F:
@@ -158,7 +149,18 @@ def opened(
     if not create:
         need_store(common)
     with Memhold.open(common.db, worker=worker, **settings) as mem:
+        _taken_in(mem, common.db)
         yield mem, mem.scope(namespace=common.namespace, user=common.user, agent=common.agent, session=common.session)
+
+
+def _taken_in(mem: Memhold, location: str) -> None:
+    """What hooks took note of stands in the journal before anything is asked of it."""
+    from memhold.faces.agents.spool import spool_of
+
+    if spool_of(location).is_dir():
+        from memhold.faces.agents.take_in import take_in_now
+
+        take_in_now(mem, location)
 
 
 def need_store(common: CommonOptions) -> None:
