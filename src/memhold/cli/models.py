@@ -17,7 +17,7 @@ __all__ = ["ModelsCommands", "models_command", "models_group"]
 Row = Mapping[str, Any]
 
 _WIDE = 400
-_TESTED = ("model", "reachable", "tools", "seconds", "usd_per_consolidation", "class", "text")
+_TESTED = ("model", "reachable", "tools", "form", "seconds", "usd_per_consolidation", "class", "text")
 _USED = (
     "model",
     "purpose",
@@ -91,10 +91,15 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
 
     @models.command("test")
     @click.argument("chain", default="consolidation")
+    @click.option("--db", metavar="PATH", callback=_of_store, expose_value=False, help="The store.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.pass_context
     def test(context: click.Context, *, chain: str, as_json: bool) -> None:
-        """Call each link of CHAIN (or of the chain that begins with a model) once, and say what works."""
+        """Call each link of CHAIN (a chain, a model, or one in one line), and say what works.
+
+        A chat model is asked for arguments in the best form first, then in the next ones down, until one works. What is
+        found is kept in the store that --db names, if there is one: models are then asked in that form at once.
+        """
         rows = commands(context).test(chain)
         _show(rows, _TESTED, as_json=as_json)
         if not any(row["reachable"] and row["tools"] is not False for row in rows):
