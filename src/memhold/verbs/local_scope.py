@@ -275,6 +275,7 @@ class LocalScope:
         signals: Sequence[str] | None = None,
         neighbours: int = 0,
         explain: bool = False,
+        expect: str | None = None,
         snapshot: str | None = None,
         cursor: str | None = None,
     ) -> Recall:
@@ -299,6 +300,7 @@ class LocalScope:
                 signals=as_tuple(signals),
                 neighbours=neighbours,
                 explain=explain,
+                expect=expect,
                 snapshot=snapshot,
                 cursor=cursor,
             )

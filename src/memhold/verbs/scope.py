@@ -401,6 +401,7 @@ class AsyncScope(Protocol):
         signals: Sequence[str] | None = None,
         neighbours: int = 0,
         explain: bool = False,
+        expect: str | None = None,
         snapshot: str | None = None,
         cursor: str | None = None,
     ) -> Recall:
@@ -431,6 +432,8 @@ class AsyncScope(Protocol):
             signals: Ask only these signals, such as "words"; left out: all that are there.
             neighbours: So many turns before and after each message.
             explain: With an account of how the question was read and what each signal gave.
+            expect: The id of a message or memory that should be among the hits: the answer's `expected` says where it
+                stands, or which signal, filter, state or replacement kept it out, and at which rank it would stand.
             snapshot: The first page's `snapshot`, which keeps later writes out; with `offset`.
             cursor: The `cursor` of the page before, all else being the same.
 
