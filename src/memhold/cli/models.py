@@ -95,11 +95,7 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.pass_context
     def test(context: click.Context, *, chain: str, as_json: bool) -> None:
-        """Call each link of CHAIN (a chain, a model, or one in one line), and say what works.
-
-        A chat model is asked for arguments in the best form first, then in the next ones down, until one works. What is
-        found is kept in the store that --db names, if there is one: models are then asked in that form at once.
-        """
+        """Call each link of CHAIN (or the model in one line); the form that works is kept in the store of --db."""
         rows = commands(context).test(chain)
         _show(rows, _TESTED, as_json=as_json)
         if not any(row["reachable"] and row["tools"] is not False for row in rows):
