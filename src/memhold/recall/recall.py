@@ -17,6 +17,7 @@ from memhold.index.words import best_first
 from memhold.journal.visibility import checked_id, checked_session
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Gaps, Ranking, answered, standing
+from memhold.recall.conversation import carried
 from memhold.recall.expected import expected
 from memhold.recall.filters import allowed_rows, held_then, passing_rows
 from memhold.recall.fusion import SIGNALS, Signal, fuse, weights_of
@@ -220,7 +221,7 @@ def _view(
     import numpy as np
 
     index = caches.indexes.index(tx).upto(place.ceiling)
-    question = understood(query.text, place.now)
+    question = understood(query.text, place.now, carried(query.text, query.conversation))
     speaker, aside = speaker_signal(question, index)
     words, scores = words_signal(question, index, aside)
     # Where cosines are estimated, those of the best by words are exact all the same.
