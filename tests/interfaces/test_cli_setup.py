@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memhold import Memhold
@@ -204,6 +204,7 @@ def test_nothing_found_says_what_to_do_and_no_hosted_vendor_is_taken_unasked(
     assert not (here / "memhold.toml").exists()
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     head=st.lists(
         st.sampled_from(["# a word", "drain_seconds = 3", 'consolidation = "old"', ""]), unique=True, max_size=4
