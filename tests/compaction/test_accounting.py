@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memhold.compact.check import Accounted, Source, account
-from memhold.compact.contract import Dropped
+from memhold.compact.check import Source
+
 from memhold.text.details import details, holds
 from memhold.text.negation import negates
 from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merge
@@ -17,7 +17,7 @@ from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merg
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def checked(texts: list[str], text: str, *dropped: tuple[str, int]) -> Accounted | str:
+def checked(texts, text, *dropped):
     sources = [Source(text=one, at=_BEGIN + timedelta(days=n)) for n, one in enumerate(texts)]
     return account(sources, text, [Dropped(what=what, why="", newer=newer) for what, newer in dropped])
 
