@@ -16,8 +16,9 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
-from memhold.compact.clauses import swapped
+from memhold.compact.clauses import shared, swapped
 from memhold.compact.relations import turned_round
+from memhold.consolidate.entry import other_script, untimed
 from memhold.text.analysis import analyse, language_of, unspaced
 from memhold.text.change import changes
 from memhold.text.details import Detail, capitalises_nouns, content_terms, details, holds
@@ -28,7 +29,7 @@ from memhold.text.negation import negates
 
 # ruff: noqa: RUF001 - punctuation and words of every script
 
-__all__ = ["MAX_MERGED_CHARS", "RULES", "Refusal", "Source", "covers", "refused"]
+__all__ = ["MAX_MERGED_CHARS", "RULES", "Refusal", "Source", "covers", "refused", "unfounded", "unsaid"]
 
 MAX_MERGED_CHARS = 4_000
 """Longest merged text: it fits the windows of small embedders (5,881 characters passed in the field), with room."""
@@ -61,10 +62,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why a text may not stand: `rule` is a shape without content, `shown` says it to the model that wrote it."""
+    """Why a text may not stand: `rule` is a shape without content, `shown` says it to the model that wrote it.
+
+    `wording` is false where no other words would help.
+    """
 
     rule: str
     shown: str
+    wording: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,8 @@ def refused(sources: Sequence[Source], text: str, *, but: frozenset[str] = froze
     """Why a text may not take the place of its sources; None where it may. `but` leaves rules out, to measure them."""
     language = language_of(" ".join(source.text for source in sources))
     case = _Case(tuple(sources), text, language)
+    if _form(case) is None and not case.gone and _joined(case):
+        return None
     for name, rule in RULES.items():
         if name not in but and (found := rule(case)) is not None:
             return Refusal(rule=name, shown=found)
@@ -107,14 +114,30 @@ def refused(sources: Sequence[Source], text: str, *, but: frozenset[str] = froze
 
 
 def covers(survivor: Source, other: Source) -> bool:
-    """Whether a memory has every hard detail of another, and speaks of the same: it may stand for it as it is."""
+    """Whether a memory may stand for another that is said to say the same: it has every hard detail of that one.
+
+    And it speaks of the same thing: neither says no to what the other says, nor do they differ in one word of the
+    same phrase ("the window seat", "the aisle seat").
+    """
     language = language_of(f"{survivor.text} {other.text}")
-    case = _Case((other,), survivor.text, language)
-    lost = _lost_figures(case) or _lost_names(case) or _lost_marks(case) or _denial_lost(case) or _turned(case)
-    if lost is not None:
+    case, back = _Case((other,), survivor.text, language), _Case((survivor,), other.text, language)
+    if any(rule(case) is not None for rule in (_lost_figures, _lost_names, _lost_marks, _denial_lost, _turned)):
+        return False
+    if _denial_invented(case) is not None or _denial_lost(back) is not None or _another(survivor.text, other.text, language):
+        return False
+    kin = [{one for kind, one in marks(text) if kind == "relative"} for text in (survivor.text, other.text)]
+    if all(kin) and not kin[0] & kin[1]:
         return False
     own = _terms(other.text, language)
     return not own or bool(own & _terms(survivor.text, language)) or bool(_common(survivor.text, other.text))
+
+
+def _another(one: str, other: str, language: str) -> bool:
+    """Whether two texts differ in a word of the same phrase: each has a word that the other lacks, beside a shared one."""
+    mine, theirs = _terms(one, language), _terms(other, language)
+    fresh = [beside for clause in _clauses(one) for terms, beside in _neighbours(clause, language) if not _met(terms, theirs | _LIGHT)]
+    gone = [beside for clause in _clauses(other) for terms, beside in _neighbours(clause, language) if not _met(terms, mine | _LIGHT)]
+    return any(first & second for first in fresh for second in gone)
 
 
 # ------------------------------------------------------------------------------------------------ form
@@ -143,6 +166,22 @@ def _form(case: _Case) -> str | None:
         if pattern.search(case.text) and not any(pattern.search(source.text) for source in case.sources):
             return "the text has markup that no memory has"
     return None
+
+
+JOINT = 5
+"""Letters that may stand between two memories that are told word for word: "and", "also"."""
+
+
+def _joined(case: _Case) -> bool:
+    """Whether the text is its sources word for word, in any order and joined by whatever."""
+    rest = f" {' '.join(case.text.split())} "
+    for source in sorted(case.sources, key=lambda one: -len(one.text)):
+        whole = " ".join(source.text.split()).rstrip(".。!?")
+        place = rest.find(whole)
+        if place < 0:
+            return False
+        rest = f"{rest[:place]}\ufffc{rest[place + len(whole) :]}"
+    return all(sum(char.isalnum() for char in joint) <= JOINT for joint in rest.split("\ufffc"))
 
 
 # ------------------------------------------------------------------------------------------------ figures
@@ -714,7 +753,7 @@ def _line(clause: str, language: str) -> list[frozenset[str]]:
     return [terms for word in _WORD.findall(clause) if (terms := _terms(word, language) - _ROLES)]
 
 
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD: Final = re.compile(r"(?<!\w)[^\W\d_]+(?:['’][^\W\d_]+)*(?!\w)")
 
 
 _LIGHT: Final = frozenset(
@@ -786,3 +825,82 @@ RULES: Final[dict[str, Rule]] = {
     "a word was put in the place of another": _substituted,
 }
 """What each rule looks at, in order; the name is what a change and an attempt say of it."""
+
+
+def unsaid(older: str, newer: str, *, apart: bool) -> bool:
+    """Whether a later text shows that what an earlier one says holds no longer.
+
+    It has a word of change or of an end, or denies what the other affirms. Where time went by between them (`apart`),
+    another value of the same kind in the same words is enough.
+    """
+    language = language_of(f"{older} {newer}")
+    if changes(newer) or _ENDED.search(newer) is not None:
+        return True
+    within = f"{older} {newer}"
+    said, told = _terms(older, language), _terms(newer, language)
+    for clause in _clauses(newer):
+        if _no(clause, within) and _denied(clause, within, language) & said:
+            return True
+    if not apart:
+        return False
+    return _other_value(older, newer, said, told)
+
+
+_ENDED: Final = re.compile(
+    r"(?i)(?<!\w)(?:off|over|done|finished|gone|left|went over|took over|outgr\w+|since|again|for now|for the time being|at last|finally"
+    r"|from now on|seit|wieder|vorerst|endlich|weg|depuis|de nouveau|enfin|desde|de nuevo|otra vez|por fin|dal|di nuovo|finalmente"
+    r"|de novo|enfim|снова|наконец|уже)(?!\w)|부터|드디어|다시|から|ようやく|また|终于|又|了[，。]?\Z"
+)
+"""Words of an end and of a beginning, beside those of change."""
+
+
+def _other_value(older: str, newer: str, said: frozenset[str], told: frozenset[str]) -> bool:
+    """Whether both give a value of one kind, and not the same: a figure of one unit, a day, a name."""
+    if marks(older) - marks(newer) and {kind for kind, _ in marks(older)} & {kind for kind, _ in marks(newer) - marks(older)}:
+        return True
+    for one in figures(older):
+        for other in figures(newer):
+            if one.loose or other.loose or one.values & other.values:
+                continue
+            if one.unit == other.unit or None in {one.unit, other.unit}:
+                return True
+    before = {one.key for one in _named(older) if one.sure or one.kind != "name"}
+    after = {one.key for one in _named(newer) if one.sure or one.kind != "name"}
+    return bool(before - after) and bool(after - before)
+
+
+# ------------------------------------------------------------------------------------------------ roll-ups
+
+LEAST_TOLD = 0.05
+"""The share of a part's own words that a roll-up must tell: below it, the part might as well not have been shown."""
+FEW = 3
+"""Words of its own from which on a part must be told by one of them."""
+
+
+def unfounded(sources: Sequence[Source], text: str, *, known: str = "") -> str | None:
+    """What is wrong with a text that tells its sources shorter, beside which they stay; None where it may stand.
+
+    It may leave details out. It invents none (`known` holds what may be said without standing in a source), denies
+    nothing that none denies, tells something of each, in their script, and is plain where they are and no longer.
+    """
+    language = language_of(" ".join(source.text for source in sources))
+    fault = _form(_Case(tuple(sources), text, language))
+    if fault is not None:
+        return fault
+    case = _Case((*sources, replace(sources[0], text=known)), text, language)
+    for name in ("a figure was invented", "a name was invented", "a day, colour or time was invented"):
+        if RULES[name](case) is not None:
+            return name
+    within = " ".join(source.text for source in sources)
+    if negates(text, within) and not any(negates(source.text, within) for source in sources):
+        return "the text says no where no source does"
+    terms = [content_terms(untimed(source.text)) for source in sources]
+    for place, every in enumerate(terms):
+        # What others say too is no sign that this one was told, unless it says little else.
+        own = every.difference(*(other for at, other in enumerate(terms) if at != place))
+        own = own if len(own) >= FEW else every
+        if own and shared(own, text) < max(1, len(own) * LEAST_TOLD):
+            return f"nothing of s{place + 1} is in the text"
+    if swapped([source.text for source in sources], text):
+        return "the text says of one thing what is said of another"
+    return other_script(text, [source.text for source in sources])

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import combinations
 from random import Random
 
 from memhold.compact.apply import Merger, apply_copies
+from memhold.compact.asking import PURPOSE
+from memhold.compact.batches import most_calls, next_batch
+from memhold.compact.groups import size
 from memhold.compact.judging import Judge
-from memhold.compact.merging import Merges, foresee
-from memhold.compact.run import MERGED_OUTCOMES, Run, confined
+from memhold.compact.merging import Merges
+from memhold.compact.run import Run, confined
 from memhold.compact.survey import Survey, copies, narrowed, survey
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
-from memhold.facts.changed_notes import ALIKE, COPIES, Bounds, Changed, changed_since
+from memhold.facts.changed_notes import ALIKE, COPIES, FRUITLESS, Bounds, Changed, changed_since
 from memhold.index.embedding import Embedding
 from memhold.index.index_step import fill, start_generation
 from memhold.index.pending_vectors import DUE_COMPACTION, targets
@@ -39,6 +43,8 @@ _COUNTED: Mapping[Outcome, str] = {
     "group": "groups",
     "pair": "pairs",
     "superseded": "superseded",
+    "linked": "linked",
+    "doubted": "doubted",
     "kept_apart": "kept apart",
     "too_long": "too long",
     "stale": "stale",
@@ -76,6 +82,7 @@ class Compaction:
         self._clock = clock
         self._random = random
         self._owner = owner
+        self._spent: tuple[date, int] | None = None
 
     # ------------------------------------------------------------------------------------------------ entries
 
@@ -93,7 +100,12 @@ class Compaction:
         if at > self._clock.now():
             await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
             return None
-        run = await self._run(scope, ApplyGuard.under(lease))
+        left = await self._budget()
+        if left <= 0:
+            tomorrow = datetime.combine(self._clock.now().date() + timedelta(days=1), time(), tzinfo=UTC)
+            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tomorrow), priority=Priority.WORKER)
+            return None
+        run = await self._run(scope, ApplyGuard.under(lease), most=left)
         if run.error is not None:
             raise run.error
         if run.left:
@@ -124,26 +136,40 @@ class Compaction:
         run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self._bounds, generation=generation)
         for group in same:
             run.note("copies", group, "they say the same word for word")
-        taken = {memory.id for group in same for memory in group}
-        for cluster in found.clusters:
-            if taken.isdisjoint(memory.id for memory in cluster.members):
-                foresee(run, cluster)
+        if found.waiting:
+            run.note("waiting", found.waiting, "they have no vector yet; a run makes it first")
+        gone = {memory.number for group in same for memory in group}
+        done: set[tuple[int, int]] = set()
+        for _ in range(most_calls(len(found.pairs.changed - gone))):
+            batch = next_batch(found.pairs, done, gone, self._bounds.max_chars)
+            if not batch:
+                break
+            done |= set(combinations(batch, 2))
+            path: Outcome = "pair" if len(batch) == 2 else "group"
+            members = [found.pairs.memories[number] for number in batch]
+            run.note(path, members, "they are near; the judge would be asked", distance=_spread(found, batch))
+        self._too_long(run, found, gone)
         return replace(run.told(), judged=self._judge is not None, dry_run=True, merged=0)
 
     # ------------------------------------------------------------------------------------------------ a run
 
     def _due(self, tx: ReadTx) -> datetime | None:
         """When a run is due; None where nothing changed that one would look at."""
-        names = (COPIES,) if self._judge is None else (COPIES, ALIKE)
-        times = [changed_since(tx, name).due(self._bounds, tx.now) for name in names]
+        times = [changed_since(tx, COPIES).due(self._bounds, tx.now)]
+        if self._judge is not None:
+            times.append(changed_since(tx, ALIKE).due(self._bounds, tx.now, fruitless=tx.progress(FRUITLESS)))
         return min((at for at in times if at is not None), default=None)
 
-    async def _run(self, scope: Scope, hold: ApplyGuard) -> Run:
-        run = Run(scope=scope, hold=hold, bounds=self._bounds)
+    async def _run(self, scope: Scope, hold: ApplyGuard, *, most: int | None = None) -> Run:
+        """One run; `most` bounds its calls further than the settings do."""
+        calls = self._bounds.calls if most is None else min(most, self._bounds.calls)
+        run = Run(scope=scope, hold=hold, bounds=replace(self._bounds, calls=calls))
         await self._same(run)
         if self._merges is not None:
             with confined(run):
                 await self._alike(run, self._merges)
+            self._count(run.calls)
+            await self._note_fruit(run)
         if run.groups:
             counts = run.told().counts
             said = ", ".join(f"{counts.get(name, 0)} {words}" for name, words in _COUNTED.items())
@@ -190,19 +216,75 @@ class Compaction:
             return survey(tx, self._caches, narrowed(tx, changed_since(tx, ALIKE)), self._bounds, run.generation)
 
         found = await self._store.read(run.scope, work)
-        before = len(run.groups)
-        for cluster in found.clusters:
+        done: set[tuple[int, int]] = set()
+        gone: set[int] = set()
+        taken: set[int] = set()
+        for _ in range(most_calls(len(found.pairs.changed))):
+            batch = next_batch(found.pairs, done, gone, run.bounds.max_chars)
+            if not batch:
+                break
             if run.exhausted:
                 run.left = True
                 break
-            with confined(run, cluster.members):
-                await merges.cluster(run, cluster)
-        undecided = any(group.outcome in {*MERGED_OUTCOMES, "stale", "failed"} for group in run.groups[before:])
-        if undecided or run.left:
-            # Merges make new neighbours: the same changes are looked at again, until nothing comes of it.
-            run.left = True
-        elif await self._read_to(run, ALIKE, found.changed):
-            run.left = found.changed.cut
+            done |= set(combinations(batch, 2))
+            members = await self._as_they_are(run, [found.pairs.memories[number] for number in batch])
+            gone |= set(batch) - {memory.number for memory in members}
+            if len(members) < 2:
+                continue
+            hidden: frozenset[str] = frozenset()
+            with confined(run, members):
+                hidden = await merges.ask(run, members, _spread(found, batch))
+            taken |= {memory.number for memory in members if memory.id in hidden}
+            gone |= taken
+        self._too_long(run, found, gone)
+        # What was merged is new and is looked at in its turn; what failed or changed meanwhile is looked at again.
+        if not run.left and await self._read_to(run, ALIKE, found.changed):
+            run.left = found.changed.cut or bool(taken)
+
+    async def _as_they_are(self, run: Run, members: Sequence[Memory]) -> list[Memory]:
+        """The memories at their present revisions, which an earlier call of the run may have moved; the active ones."""
+        now = await self._store.read(run.scope, lambda tx: tx.find_memories([memory.id for memory in members]))
+        return sorted((memory for memory in now if memory.state == "active"), key=lambda memory: memory.number)
+
+    def _too_long(self, run: Run, found: Survey, gone: Collection[int]) -> None:
+        """Say of the nearest pairs that no call can show."""
+        most = run.bounds.max_chars
+        told: set[int] = set(gone)
+        for one, other in sorted(found.pairs.needed, key=lambda pair: (-found.pairs.near[pair], pair)):
+            members = (found.pairs.memories[one], found.pairs.memories[other])
+            if told & {one, other} or size(members) <= most:
+                continue
+            told |= {one, other}
+            ids = ", ".join(memory.id for memory in members)
+            log.info("Size gate declined memories %s: %d characters, over %d", ids, size(members), most)
+            run.note("too_long", members, f"{size(members)} characters together, over {most}")
+
+    async def _note_fruit(self, run: Run) -> None:
+        """Keep how many runs in a row asked and changed nothing; only one that asked says anything."""
+        if not run.asked or run.error is not None:
+            return
+
+        def work(tx: WriteTx) -> None:
+            before = tx.progress(FRUITLESS)
+            after = min(before + 1, 10) if run.fruitless else 0
+            if after != before and run.hold.stands(tx):
+                tx.put_progress(FRUITLESS, after)
+
+        await self._store.write(run.scope, work, priority=Priority.WORKER)
+
+    # ------------------------------------------------------------------------------------------------ its cost
+
+    async def _budget(self) -> int:
+        """How many calls the store may still ask by itself today (UTC), by its usage book and by what this process knows."""
+        today = self._clock.now().date()
+        booked = sum(one.calls for one in await self._store.usage.read(today) if one.purpose == PURPOSE)
+        known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0
+        return self._bounds.daily - max(booked, known)
+
+    def _count(self, calls: int) -> None:
+        today = self._clock.now().date()
+        known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0
+        self._spent = today, known + calls
 
     async def _read_on(self, run: Run) -> None:
         """Changes that touched no note need not be read a second time."""
@@ -250,3 +332,8 @@ class Compaction:
         for one in targets(held, generation.fingerprint):
             await fill(self._store, self._embedding, scope, one)
         return generation
+
+
+def _spread(found: Survey, batch: Sequence[int]) -> float:
+    """The distance of the two farthest of those that had to be compared."""
+    return max((found.far[pair] for pair in combinations(batch, 2) if pair in found.far), default=0.0)

@@ -23,6 +23,7 @@ __all__ = [
     "MAX_NAME",
     "STATES",
     "TIERS",
+    "TOGETHER",
     "Author",
     "Change",
     "Effect",
@@ -60,6 +61,8 @@ Shape = Literal["openai", "anthropic"]
 
 LINEAGE = "merged"
 """The key of a merged memory's metadata under which stands what it was made of."""
+TOGETHER = "together"
+"""The key of a memory's metadata under which stand the ids of those that are told together with it."""
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
 TIERS: tuple[Tier, ...] = ("mid", "long")
