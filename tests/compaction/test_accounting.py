@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memhold.compact.check import Source
-
+from memhold.compact.check import RULES, Refusal, Source, covers, refused, unsaid
 from memhold.text.details import details, holds
 from memhold.text.negation import negates
 from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merge
@@ -17,9 +16,13 @@ from tests.compaction.merges import FAIR, FALSE, UNSEEN_FAIR, UNSEEN_FALSE, Merg
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def checked(texts, text, *dropped):
-    sources = [Source(text=one, at=_BEGIN + timedelta(days=n)) for n, one in enumerate(texts)]
-    return account(sources, text, [Dropped(what=what, why="", newer=newer) for what, newer in dropped])
+def checked(texts: list[str], text: str, *dropped: tuple[str, int]) -> Refusal | None:
+    """The check of a text; what stands before the newest source that took something's place is replaced."""
+    newest = max((newer for _, newer in dropped), default=0)
+    sources = [
+        Source(text=one, at=_BEGIN + timedelta(days=n), replaced=n + 1 < newest) for n, one in enumerate(texts)
+    ]
+    return refused(sources, text)
 
 
 @pytest.mark.parametrize(
@@ -38,20 +41,7 @@ def checked(texts, text, *dropped):
     ],
 )
 def test_what_would_be_lost_is_seen(texts: list[str], text: str) -> None:
-    assert isinstance(checked(texts, text), str)
-
-
-def test_one_new_value_pays_for_one_old_value() -> None:
-    both = ["The port is 8080 and the host is db7", "The port is 9090"]
-    assert isinstance(checked(both, "The port is 9090", ("8080", 2), ("db7", 2)), str)
-    assert checked(both, "The port is 9090 and the host is db7", ("8080", 2)) == Accounted(lost=("8080",))
-    moved = ["The port is 8080, the host is db7", "The port is 9090, the host is db9"]
-    found = checked(moved, "The port is 9090, the host is db9", ("8080", 2), ("db7", 2))
-    assert found == Accounted(lost=("8080", "db7"))
-    thrice = ["The port is 8080", "The port is 8081", "The port is 9090"]
-    assert checked(thrice, "The port is 9090", ("8080", 3), ("8081", 3)) == Accounted(lost=("8080", "8081"))
-    said_twice = ["The port is 8080", "The port is 8080 there", "The port is 9090 there"]
-    assert checked(said_twice, "The port is 9090 there", ("8080", 3)) == Accounted(lost=("8080",))
+    assert checked(texts, text) is not None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +54,7 @@ def test_one_new_value_pays_for_one_old_value() -> None:
     ],
 )
 def test_what_says_all_is_let_through(texts: list[str], text: str) -> None:
-    assert isinstance(checked(texts, text), Accounted), checked(texts, text)
+    assert checked(texts, text) is None
 
 
 @pytest.mark.parametrize(
@@ -278,12 +268,12 @@ CARELESS: list[Case] = [
 
 @pytest.mark.parametrize(("texts", "text", "dropped"), HONEST, ids=[case[1][:40] for case in HONEST])
 def test_an_honest_merge_is_let_through(texts: list[str], text: str, dropped: list[tuple[str, int]]) -> None:
-    assert isinstance(checked(texts, text, *dropped), Accounted)
+    assert checked(texts, text, *dropped) is None
 
 
 @pytest.mark.parametrize(("texts", "text", "dropped"), CARELESS, ids=[case[1][:40] for case in CARELESS])
 def test_a_careless_merge_is_refused(texts: list[str], text: str, dropped: list[tuple[str, int]]) -> None:
-    assert isinstance(checked(texts, text, *dropped), str)
+    assert checked(texts, text, *dropped) is not None
 
 
 INVERTED = {
@@ -304,8 +294,10 @@ INVERTED = {
 
 @pytest.mark.parametrize(("source", "text"), INVERTED.values(), ids=INVERTED.keys())
 def test_a_no_that_was_lost_is_seen_in_every_language(source: str, text: str) -> None:
-    assert isinstance(checked([source, source], source), Accounted)
-    assert "the newest source says no" in str(checked([source, source], text))
+    assert checked([source, source], source) is None
+    found = checked([source, source], text)
+    assert found is not None
+    assert found.rule.startswith("a no was")
 
 
 @pytest.mark.parametrize(
@@ -344,7 +336,7 @@ def test_a_clause_that_shows_no_language_is_heard_in_that_of_its_merge() -> None
 
 
 def _wrong(merges: list[Merge], *, fair: bool) -> list[str]:
-    return [text for _, texts, text, dropped in merges if isinstance(checked(texts, text, *dropped), str) == fair]
+    return [text for _, texts, text, dropped in merges if (checked(texts, text, *dropped) is not None) == fair]
 
 
 def test_fair_merges_pass_and_false_ones_do_not() -> None:
@@ -360,39 +352,3 @@ def test_fair_merges_pass_and_false_ones_do_not() -> None:
     assert len({merge[0] for merge in FAIR}) >= 8
 
 
-@pytest.mark.parametrize(
-    ("texts", "text", "why"),
-    [
-        (["Ann does not ski. Ben does not swim"] * 2, "Ann does not ski. Ben swims", "denies"),
-        (["Ben does not swim while Ann skis"] * 2, "Ben does not swim while Ann does not ski", "denies"),
-        (["The lift is off until noon"] * 2, "The lift is off from noon", "relation"),
-        (["The blue mug is chipped"] * 2, "The green mug is chipped", "word of a statement"),
-        (["The blue mug is chipped", "The mug is chipped at the rim"], "The mug is chipped at the rim", "word of"),
-    ],
-)
-def test_each_clause_is_told_with_its_no_its_relations_and_its_words(texts: list[str], text: str, why: str) -> None:
-    assert isinstance(checked(texts, texts[0]), Accounted) or len(set(texts)) > 1
-    assert why in str(checked(texts, text))
-
-
-def test_the_newest_word_on_a_clause_stands() -> None:
-    times = ["Take the drops before lunch", "Take the drops after lunch"]
-    assert isinstance(checked(times, "Take the drops after lunch"), Accounted)
-    assert "newer or more trusted" in str(checked(times, "Take the drops before lunch"))
-    smoking = ["The user does not smoke. The user does not drink", "The user smokes. The user does not drink"]
-    assert isinstance(checked(smoking, "The user smokes. The user does not drink"), Accounted)
-    assert "newer or more trusted" in str(checked(smoking, "The user does not smoke. The user does not drink"))
-
-
-def test_what_a_tool_said_later_does_not_overrule_the_user() -> None:
-    def between(first: int, second: int, texts: list[str], text: str, *dropped: Dropped) -> Accounted | str:
-        pairs = zip(texts, (first, second), (0, 1), strict=True)
-        return account([Source(text=one, at=_BEGIN + timedelta(n), trust=t) for one, t, n in pairs], text, dropped)
-
-    ports = ["The port is 8080", "The port is 9090"]
-    newer = Dropped(what="8080", why="", newer=2)
-    assert between(2, 2, ports, ports[1], newer) == between(0, 2, ports, ports[1], newer) == Accounted(lost=("8080",))
-    assert "number" in str(between(2, 0, ports, ports[1], newer))
-    doors = ["The back door is locked at night", "The back door is not locked at night"]
-    assert isinstance(between(2, 2, doors, doors[1]), Accounted)
-    assert "more trusted" in str(between(2, 0, doors, doors[1]))

@@ -168,6 +168,8 @@ def _form(case: _Case) -> str | None:
     return None
 
 
+LEAST_OF_NEWEST = 0.4
+"""The share of the words of what holds now that a text must have, beside what it replaced."""
 JOINT = 5
 """Letters that may stand between two memories that are told word for word: "and", "also"."""
 
@@ -199,6 +201,8 @@ def _lost_figures(case: _Case) -> str | None:
     for source in case.kept:
         for one in figures(source.text):
             if one.loose or any(_agree(one, other, case) for other in there):
+                continue
+            if _left(source.text[one.start : one.end], source, case):
                 continue
             if one.values in _TWO and _BOTH.search(case.text) and _BOTH.search(source.text):
                 continue
@@ -256,7 +260,7 @@ _DIGITS: Final = re.compile(r"[\d/.:\-]+")
 
 
 def _mixed(token: str) -> bool:
-    return not figures(token) and sum(char.isdigit() for char in token) > 0
+    return token[:1] == "+" or (not figures(token) and any(char.isdigit() for char in token))
 
 
 def _lost_names(case: _Case) -> str | None:
@@ -264,10 +268,17 @@ def _lost_names(case: _Case) -> str | None:
         for one in (*_named(source.text), *_labels(source)):
             if one.kind == "name" and (not one.sure or case.nouns) and not _name_elsewhere(one, case):
                 continue
-            if holds(case.text, one) or _spelled_alike(one, case.text):
+            if holds(case.text, one) or _spelled_alike(one, case.text) or _left(one.text, source, case):
                 continue
             return f"{one.text!r} is not in the text"
     return None
+
+
+def _left(detail: str, source: Source, case: _Case) -> bool:
+    """Whether a detail is what a kept source says was left: a replaced one has it, and its clause tells of the past."""
+    if not any(_has(other.text, detail) for other in case.gone):
+        return False
+    return all(_past(clause, case.within) for clause in _clauses(source.text) if _has(clause, detail))
 
 
 def _labels(source: Source) -> Iterator[Detail]:
@@ -589,6 +600,19 @@ def _old_as_new(case: _Case) -> str | None:
     return None
 
 
+def _newest_told(case: _Case) -> str | None:
+    """Of what replaced the others too few words came back."""
+    if not case.gone:
+        return None
+    there = _terms(case.text, case.language)
+    for source in case.kept:
+        own = _terms(source.text, case.language) - _ROLES - _LIGHT
+        told = sum(one in there or _alike(one, there) for one in own)
+        if told < len(own) * LEAST_OF_NEWEST:
+            return "what holds now is not told"
+    return None
+
+
 def _details_of(sources: Sequence[Source]) -> list[str]:
     found: dict[str, None] = {}
     for source in sources:
@@ -644,8 +668,8 @@ def _agreed(case: _Case) -> str | None:
     kept = case.kept
     if len(kept) < AGREED:
         return None
-    there = _terms(case.text, case.language)
-    each = [_terms(source.text, case.language) for source in kept]
+    there = _whole(case.text, case.language)
+    each = [_whole(source.text, case.language) for source in kept]
     shared = [
         one
         for one in sorted(frozenset[str]().union(*(first & second for first, second in combinations(each, 2))))
@@ -655,6 +679,15 @@ def _agreed(case: _Case) -> str | None:
     if lost and len(lost) * 3 >= len(shared):
         return f"{lost[0]!r} is what several memories say, and the text does not"
     return None
+
+
+_HANGUL: Final = re.compile(r"[\uac00-\ud7a3]{2,}")
+
+
+def _whole(text: str, language: str) -> frozenset[str]:
+    """The terms of a text; of Korean its words without what may be a particle, since its pairs of syllables are many."""
+    words = _HANGUL.findall(text)
+    return frozenset(word[: max(2, len(word) - 2)] for word in words) if words else _terms(text, language)
 
 
 def _is_function(term: str) -> bool:
@@ -717,7 +750,14 @@ def _clause_lost(case: _Case) -> str | None:
     names = _name_terms(_participants(case), case.language)
     for place, source in enumerate(case.kept, 1):
         for clause in _clauses(source.text):
-            own = [one for one in _terms(clause, case.language) - names if one not in _LIGHT | _ROLES and not _is_function(one)]
+            line = _line(clause, case.language)
+            # Its topic comes back anyway: of two notes about Anna, Anna is told.
+            topic = line[0] if len(line) > 1 else frozenset[str]()
+            own = [
+                one
+                for one in _terms(clause, case.language) - names - topic
+                if one not in _LIGHT | _ROLES and not _is_function(one)
+            ]
             if own and not any(_met(frozenset({one}), there) for one in own) and not _common(clause, case.text):
                 return f"{clause!r} of s{place} is not in the text"
     return None
@@ -737,6 +777,8 @@ def _word_lost(case: _Case) -> str | None:
             words = _plain(clause)
             for at in range(1, len(words) - 1):
                 terms = _terms(words[at], case.language) - _ROLES - _LIGHT
+                if words[at] in _NAMING:
+                    continue
                 if terms and not _met(terms, there) and (words[at - 1], words[at + 1]) in beside:
                     return f"{words[at]!r} of {clause!r} is not in the text"
     return None
@@ -766,6 +808,7 @@ _LIGHT: Final = frozenset(
     for term in analyse(word, "english").counts
 )
 """Words of so little content that one more or less says nothing."""
+_NAMING: Final = frozenset("heißt heisst heißen appelle appelé appelée llama llamado llamada chiama chiamato chama chamado chamada heet зовут".split())
 
 
 def _substituted(case: _Case) -> str | None:
@@ -817,6 +860,7 @@ RULES: Final[dict[str, Rule]] = {
     "two things were exchanged": _exchanged,
     "two values were exchanged": _swapped,
     "an old value holds": _old_as_new,
+    "what holds now is not told": _newest_told,
     "what they agree on was lost": _agreed,
     "a condition was lost": _condition_lost,
     "a memory vanished": _vanished,

@@ -76,6 +76,7 @@ _MONTH: Final = re.compile(r"(?<=\d/)(?:1[0-2]|0?[1-9])(?![\d/])|(?<=\d\d-)(?:1[
 """The month of a date in digits: `marks` tells which one it is."""
 _POINTED: Final = re.compile(r"(?:these|those|the|both|all|his|her|their|diese|die|beide|ces|les|estos|los|questi|i|os|эти)\s\Z", re.IGNORECASE)
 """What stands before a number in words that only points at what was named."""
+_MINUS: Final = re.compile(r"(?:\A|(?<=[\s(]))[-−]\Z")
 _ONES: Final = frozenset({Decimal(0), Decimal(1)})
 
 
@@ -92,7 +93,10 @@ def figures(text: str) -> tuple[Figure, ...]:
         if any(start < end and one.start < stop for start, stop in taken):
             continue
         loose = one.spelled and (one.values <= _ONES or _other_word(one.text, text) or _POINTED.search(plain, max(0, one.start - 8), one.start) is not None)
-        found.append(Figure(values=one.values, unit=one.unit, start=one.start, end=end, loose=loose))
+        values = one.values
+        if not one.spelled and _MINUS.search(plain, max(0, one.start - 2), one.start) is not None:
+            values = frozenset(-value for value in values)
+        found.append(Figure(values=values, unit=one.unit, start=one.start, end=end, loose=loose))
     return tuple(sorted(found, key=lambda one: (one.start, one.end)))
 
 

@@ -59,12 +59,12 @@ _PARTS_CJK: Final = {
     "evening": "저녁|夕方|晩|晚上|傍晚", "night": "밤|새벽|夜|深夜|半夜", "midnight": "자정|零時|零点|午夜",
 }  # fmt: skip
 _COLOURS: Final = {
-    "red": "red|rot\\w{0,2}|rouges?|roj[oa]s?|ross[oaie]|vermelh[oa]s?|красн\\w+",
-    "green": "green|grün\\w{0,2}|verts?|vertes?|verdes?|verd[ei]|зел[её]н\\w+",
-    "blue": "blue|blau\\w{0,2}|bleue?s?|azul(?:es)?|blu|azuis|син\\w{2,3}|голуб\\w+",
-    "yellow": "yellow|gelb\\w{0,2}|jaunes?|amarill[oa]s?|giall[oaie]|amarel[oa]s?|ж[её]лт\\w+",
-    "black": "black|schwarz\\w{0,2}|noire?s?|negr[oa]s?|ner[oaie]|pret[oa]s?|ч[её]рн\\w+",
-    "white": "white|weiß\\w{0,2}|blanc(?:he)?s?|blanc[oa]s?|bianc[oaie]|bianchi|branc[oa]s?|бел(?:ый|ая|ое|ые|ого|ой)",
+    "red": "red|rode?|rot\\w{0,2}|rouges?|roj[oa]s?|ross[oaie]|vermelh[oa]s?|красн\\w+",
+    "green": "green|groene?|grün\\w{0,2}|verts?|vertes?|verdes?|verd[ei]|зел[её]н\\w+",
+    "blue": "blue|blauwe?|blau\\w{0,2}|bleue?s?|azul(?:es)?|blu|azuis|син\\w{2,3}|голуб\\w+",
+    "yellow": "yellow|gele?|gelb\\w{0,2}|jaunes?|amarill[oa]s?|giall[oaie]|amarel[oa]s?|ж[её]лт\\w+",
+    "black": "black|zwarte?|schwarz\\w{0,2}|noire?s?|negr[oa]s?|ner[oaie]|pret[oa]s?|ч[её]рн\\w+",
+    "white": "white|witte?|weiß\\w{0,2}|blanc(?:he)?s?|blanc[oa]s?|bianc[oaie]|bianchi|branc[oa]s?|бел(?:ый|ая|ое|ые|ого|ой)",
     "brown": "brown|braun\\w{0,2}|marron|marrón|marrone|marrom|коричнев\\w+",
     "grey": "gr[ae]y|grau\\w{0,2}|grise?s?|grig[ioae]|cinzent[oa]s?|сер(?:ый|ая|ое|ые)",
 }
