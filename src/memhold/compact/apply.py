@@ -23,8 +23,8 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.vector_blocks import FLOAT_BYTES, HELD, Generation, block_of
 from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
-from memhold.values.errors import Attempt
 from memhold.values.answers import Outcome
+from memhold.values.errors import Attempt
 from memhold.values.records import LINEAGE, TOGETHER, Author, Change, Effect, Importance, Memory, Suspicion
 
 __all__ = [
@@ -128,7 +128,9 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: 
     judgement = Judgement(decision="merge", reason="copies", text=newest.text)
     maintenance = next((memory for memory in read if memory.pinned), None)
     if maintenance is not None:
-        effects = _taken_in(tx, maintenance, [memory for memory in read if memory is not maintenance], leaves(maintenance))
+        effects = _taken_in(
+            tx, maintenance, [memory for memory in read if memory is not maintenance], leaves(maintenance)
+        )
         _changed(tx, merger, _copied(read), RULES, read, effects, {})
         return "done", maintenance.id
     made = replace(_merged(tx, read, judgement, RULES, merger, total=max(map(leaves, read))), origin=newest.origin)
@@ -181,7 +183,9 @@ def apply_verdict(
             _put_vector(tx, generation, tx.find_memories([told.memory or ""])[0], vector)
         revs |= {effect.memory_id: effect.rev_after for effect in effects}
         done.append(told)
-    effects = [Effect(memory_id=one, rev_before=rev, rev_after=rev) for one, rev in revs.items()]
+    # What is hidden is not named: where it comes back, it is looked at anew.
+    there = [memory.id for memory in tx.find_memories(list(revs)) if memory.state == "active"]
+    effects = [Effect(memory_id=one, rev_before=revs[one], rev_after=revs[one]) for one in there]
     reason = "the judge settled how they relate" if verdict.steps else "kept apart by the judge"
     _changed(tx, merger, reason, verdict.author, read, effects, verdict.detail, verb="keep_apart")
     return "done", tuple(done)

@@ -42,7 +42,10 @@ def again(request: ChatRequest, reply: ChatReply, reasons: Sequence[str]) -> Cha
         + "; ".join(reasons)
         + ". Call merge_memories once more with the same groups: write these texts anew, or leave them empty."
     )
-    turns = (ChatTurn(role="assistant", text=said if reply.tool_calls else reply.text), ChatTurn(role="user", text=asked))
+    turns = (
+        ChatTurn(role="assistant", text=said if reply.tool_calls else reply.text),
+        ChatTurn(role="user", text=asked),
+    )
     return replace(request, turns=(*request.turns, *turns))
 
 

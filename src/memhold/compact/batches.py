@@ -53,9 +53,7 @@ def next_batch(pairs: Pairs, settled: Collection[tuple[int, int]], gone: Collect
         if (one, other) not in settled and one not in gone and other not in gone:
             near[one][other] = near[other][one] = strength
     shown = {number for pair in settled for number in pair}
-    needed = [
-        pair for pair in pairs.needed if pair not in settled and pair[0] not in gone and pair[1] not in gone
-    ]
+    needed = [pair for pair in pairs.needed if pair not in settled and pair[0] not in gone and pair[1] not in gone]
     needed = [pair for pair in needed if _fits(pairs, pair, max_chars)]
     if not needed:
         return []

@@ -35,7 +35,7 @@ MAX_MERGED_CHARS = 4_000
 """Longest merged text: it fits the windows of small embedders (5,881 characters passed in the field), with room."""
 SLACK = 1.1
 """How much longer than its sources together a text may be."""
-ROOM = 24
+ROOM = 20
 """The same of short ones, in characters: the words that join two sentences."""
 MOST = 40
 """Details of a text that are compared two by two."""
@@ -43,6 +43,8 @@ QUOTED = 40
 """Quoted words up to that length are told as they stand; of longer ones what they say."""
 NEARLY = 0.75
 """The share of their words that two clauses have in common from which on one is the other, told again."""
+FEW = 3
+"""Words of its own from which on something must be told by its share of them."""
 AGREED = 2
 """Sources that use a word from which on it is what they agree on."""
 
@@ -113,30 +115,46 @@ def refused(sources: Sequence[Source], text: str, *, but: frozenset[str] = froze
     return None
 
 
-def covers(survivor: Source, other: Source) -> bool:
+def covers(survivor: Source, other: Source, *, whole: bool = False) -> bool:
     """Whether a memory may stand for another that is said to say the same: it has every hard detail of that one.
 
     And it speaks of the same thing: neither says no to what the other says, nor do they differ in one word of the
-    same phrase ("the window seat", "the aisle seat").
+    same phrase ("the window seat", "the aisle seat"). `whole`: it has every content word of the other, too.
     """
     language = language_of(f"{survivor.text} {other.text}")
     case, back = _Case((other,), survivor.text, language), _Case((survivor,), other.text, language)
     if any(rule(case) is not None for rule in (_lost_figures, _lost_names, _lost_marks, _denial_lost, _turned)):
         return False
-    if _denial_invented(case) is not None or _denial_lost(back) is not None or _another(survivor.text, other.text, language):
+    if (
+        _denial_invented(case) is not None
+        or _denial_lost(back) is not None
+        or _another(survivor.text, other.text, language)
+    ):
         return False
     kin = [{one for kind, one in marks(text) if kind == "relative"} for text in (survivor.text, other.text)]
     if all(kin) and not kin[0] & kin[1]:
         return False
-    own = _terms(other.text, language)
-    return not own or bool(own & _terms(survivor.text, language)) or bool(_common(survivor.text, other.text))
+    own, there = _terms(other.text, language), _terms(survivor.text, language)
+    if whole and not all(_met(frozenset({one}), there) for one in own - _LIGHT):
+        return False
+    return not own or bool(own & there) or bool(_common(survivor.text, other.text))
 
 
 def _another(one: str, other: str, language: str) -> bool:
     """Whether two texts differ in a word of the same phrase: each has a word that the other lacks, beside a shared one."""
     mine, theirs = _terms(one, language), _terms(other, language)
-    fresh = [beside for clause in _clauses(one) for terms, beside in _neighbours(clause, language) if not _met(terms, theirs | _LIGHT)]
-    gone = [beside for clause in _clauses(other) for terms, beside in _neighbours(clause, language) if not _met(terms, mine | _LIGHT)]
+    fresh = [
+        beside
+        for clause in _clauses(one)
+        for terms, beside in _neighbours(clause, language)
+        if not _met(terms, theirs | _LIGHT)
+    ]
+    gone = [
+        beside
+        for clause in _clauses(other)
+        for terms, beside in _neighbours(clause, language)
+        if not _met(terms, mine | _LIGHT)
+    ]
     return any(first & second for first in fresh for second in gone)
 
 
@@ -170,6 +188,8 @@ def _form(case: _Case) -> str | None:
 
 LEAST_OF_NEWEST = 0.4
 """The share of the words of what holds now that a text must have, beside what it replaced."""
+BARE = 3
+"""Content words up to which a clause goes on about what the one before it says."""
 JOINT = 5
 """Letters that may stand between two memories that are told word for word: "and", "also"."""
 
@@ -240,7 +260,7 @@ def _agree(one: Figure, other: Figure, case: _Case) -> bool:
 # ------------------------------------------------------------------------------------------------ names
 
 _TO_THE_LETTER: Final = frozenset({"code", "path", "address"})
-_TITLES: Final = frozenset("dr prof mr mrs ms mme herr frau sr sra dott user users".split())
+_TITLES: Final = frozenset(["dr", "prof", "mr", "mrs", "ms", "mme", "herr", "frau", "sr", "sra", "dott", "user", "users"])
 
 
 @lru_cache(maxsize=4096)
@@ -293,7 +313,9 @@ def _name_elsewhere(one: Detail, case: _Case) -> bool:
     if case.nouns:
         return one.text.casefold() in {label.casefold() for source in case.sources for label in source.labels}
     every = (case.text, *(source.text for source in case.sources))
-    return any(other.sure and other.kind == "name" and other.key == one.key for text in every for other in details(text))
+    return any(
+        other.sure and other.kind == "name" and other.key == one.key for text in every for other in details(text)
+    )
 
 
 def _spelled_alike(one: Detail, text: str) -> bool:
@@ -310,7 +332,11 @@ def _spelled_alike(one: Detail, text: str) -> bool:
 def _invented_names(case: _Case) -> str | None:
     held = case.within
     for one in _named(case.text):
-        if holds(held, one) or _spelled_alike(one, held) or any(one.key in map(str.casefold, s.labels) for s in case.sources):
+        if (
+            holds(held, one)
+            or _spelled_alike(one, held)
+            or any(one.key in map(str.casefold, s.labels) for s in case.sources)
+        ):
             continue
         if one.kind == "name" and (not one.sure or case.nouns):
             continue
@@ -400,7 +426,12 @@ def _no(clause: str, within: str) -> bool:
 
 
 def _broad(clause: str, within: str) -> bool:
-    return negates(clause, within) or _AGAINST.search(clause) is not None or changes(clause) or bool(_AVERSE.search(clause))
+    return (
+        negates(clause, within)
+        or _AGAINST.search(clause) is not None
+        or changes(clause)
+        or bool(_AVERSE.search(clause))
+    )
 
 
 def _denied(clause: str, within: str, language: str) -> frozenset[str]:
@@ -441,7 +472,9 @@ def _denial_moved(case: _Case) -> str | None:
     said = [clause for source in case.kept for clause in _clauses(source.text)]
     for clause in _clauses(case.text):
         own = _terms(clause, case.language)
-        near = [(len(own & other) / len(own | other), one) for one in said if (other := _terms(one, case.language)) and own]
+        near = [
+            (len(own & other) / len(own | other), one) for one in said if (other := _terms(one, case.language)) and own
+        ]
         best = max((share for share, _ in near), default=0.0)
         if best < NEARLY:
             continue
@@ -605,8 +638,11 @@ def _newest_told(case: _Case) -> str | None:
     if not case.gone:
         return None
     there = _terms(case.text, case.language)
+    before = frozenset[str]().union(*(_terms(source.text, case.language) for source in case.gone))
     for source in case.kept:
-        own = _terms(source.text, case.language) - _ROLES - _LIGHT
+        own = _terms(source.text, case.language) - _ROLES - _LIGHT - before
+        if len(own) < FEW:
+            continue
         told = sum(one in there or _alike(one, there) for one in own)
         if told < len(own) * LEAST_OF_NEWEST:
             return "what holds now is not told"
@@ -626,7 +662,7 @@ def _details_of(sources: Sequence[Source]) -> list[str]:
 
 
 _PAST: Final = re.compile(
-    r"(?i)\b(?:was|were|had|been|before|until|up to|earlier|from|out(?:grew|grown|growing)?|left|over|without|burn\w*|broke\w*"
+    r"(?i)\b(?:was|were|had|been|before|until|up to|earlier|from|out(?:grew|grown|growing)|left|over|without|burn\w*|broke\w*"
     r"|dropp\w*|than|passed|off|war|hatte|zuvor|vorher|bis|von|vom|schluss|fiel|weg|war(?:en)?|était|avait|depuis|avant|panne"
     r"|era|estaba|tenía|hasta|antes|descart\w*|eram?|estava|deixou|largou|dejó|fue|был\w*|до|раньше|prior|ex|old\w*)\b"
     r"|전에|떠나|에서|原来|卖|之前|以前|前は|元"
@@ -645,9 +681,11 @@ def _past(clause: str, within: str) -> bool:
 def _past_around(clause: str, told: Sequence[str], case: _Case) -> bool:
     """Whether a bare clause, as in brackets, stands beside one that says that something is past."""
     at = told.index(clause)
-    if len(_terms(clause, case.language)) > 3:
-        return False
-    return at > 0 and _past(told[at - 1], case.within)
+    while at > 0 and len(_terms(told[at], case.language)) <= BARE:
+        at -= 1
+        if _past(told[at], case.within):
+            return True
+    return False
 
 
 def _said_so(clause: str, one: str, case: _Case) -> bool:
@@ -655,7 +693,11 @@ def _said_so(clause: str, one: str, case: _Case) -> bool:
     terms = _terms(clause, case.language) - _terms(one, case.language)
     for source in case.kept:
         for other in _clauses(source.text):
-            if _has(other, one) and len(terms & _terms(other, case.language)) * 2 >= max(1, len(terms)):
+            if (
+                _has(other, one)
+                and not _past(other, case.within)
+                and len(terms & _terms(other, case.language)) * 2 >= max(1, len(terms))
+            ):
                 return True
     return False
 
@@ -696,48 +738,15 @@ def _is_function(term: str) -> bool:
 
 def _alike(term: str, terms: frozenset[str]) -> bool:
     root = max(4, len(term) - 2)
-    return len(term) >= 4 and any(one[:root] == term[:root] or (len(one) >= 4 and term.startswith(one)) for one in terms)
+    return len(term) >= 4 and any(
+        one[:root] == term[:root] or (len(one) >= 4 and term.startswith(one)) for one in terms
+    )
 
 
 def _common(one: str, other: str) -> bool:
     return bool(marks(one) & marks(other)) or any(
         first.values & second.values for first in figures(one) for second in figures(other) if not first.loose
     )
-
-
-def _vanished(case: _Case) -> str | None:
-    """A kept source of which nothing came back."""
-    there = _terms(case.text, case.language)
-    for place, source in enumerate(case.sources, 1):
-        own = _terms(source.text, case.language)
-        if source.replaced or not own or unspaced(source.text):
-            continue
-        if not own & there and not any(_alike(one, there) for one in own) and not _common(source.text, case.text):
-            return f"nothing of s{place} is in the text"
-    return None
-
-
-_IF: Final = re.compile(
-    r"(?i)(?<!\w)(?:provided|unless|if|as long as|in case|only (?:when|if|since|after|before|on|in)|until|wenn|sofern|solange|bis"
-    r"|à condition|jusqu\w*|seulement si|siempre que|hasta|a menos que|salvo|purché|finché|a meno che|desde que|если|пока)(?!\w)"
-    r"|(?<=\w)면 |까지만|只有|除非|才能|場合|のときだけ"
-)
-_OTHERWISE: Final = re.compile(
-    r"(?i)(?<!\w)(?:when(?:ever)?|where|once|by|except|after|before|always|never|only|for|max|at most|but|up to|nur|nach|vor|außer"
-    r"|sobald|si|s'il|quand|lorsque|sauf|uniquement|cuando|excepto|solo|sólo|quando|se|tranne|soltanto|só|exceto|когда|только"
-    r"|кроме)(?!\w)|만|때|只|时|だけ|とき"
-)
-
-
-def _condition_lost(case: _Case) -> str | None:
-    """A source says under which condition something holds, and the text holds without any."""
-    if _IF.search(case.text) or _OTHERWISE.search(case.text):
-        return None
-    for source in case.kept:
-        found = _IF.search(source.text)
-        if found is not None:
-            return f"the condition ({found[0].strip()!r}) is not in the text"
-    return None
 
 
 def _clause_lost(case: _Case) -> str | None:
@@ -751,6 +760,8 @@ def _clause_lost(case: _Case) -> str | None:
     for place, source in enumerate(case.kept, 1):
         for clause in _clauses(source.text):
             line = _line(clause, case.language)
+            if len(_plain(clause)) == 1 and not unspaced(clause):
+                continue
             # Its topic comes back anyway: of two notes about Anna, Anna is told.
             topic = line[0] if len(line) > 1 else frozenset[str]()
             own = [
@@ -784,7 +795,9 @@ def _word_lost(case: _Case) -> str | None:
     return None
 
 
-_ARTICLES: Final = frozenset("the a an der die das den dem des ein eine einen einem einer le la les l un une el los las una il lo gli i o os as um uma de het een".split())
+_ARTICLES: Final = frozenset(
+    ["the", "a", "an", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "le", "la", "les", "l", "un", "une", "el", "los", "las", "una", "il", "lo", "gli", "i", "o", "os", "as", "um", "uma", "de", "het", "een"]
+)
 
 
 def _plain(clause: str) -> list[str]:
@@ -800,15 +813,13 @@ _WORD: Final = re.compile(r"(?<!\w)[^\W\d_]+(?:['’][^\W\d_]+)*(?!\w)")
 
 _LIGHT: Final = frozenset(
     term
-    for word in (
-        "use take give get keep stay hold go goes make have put set say tell call mean carry want need like prefer provide include follow "
-        "expect plan happen start begin become remain live work every each now still since because instead never only always must may can "
-        "should neither nor either stop end back well just also about around currently usually generally available such thing way part please other time"
-    ).split()
+    for word in ["use", "take", "give", "get", "keep", "stay", "hold", "go", "goes", "make", "have", "put", "set", "say", "tell", "call", "mean", "carry", "want", "need", "like", "prefer", "provide", "include", "follow", "expect", "plan", "happen", "start", "begin", "become", "remain", "live", "work", "every", "each", "now", "still", "since", "because", "instead", "never", "only", "always", "must", "may", "can", "should", "neither", "nor", "either", "stop", "end", "back", "well", "just", "also", "about", "around", "currently", "usually", "generally", "available", "such", "thing", "way", "part", "please", "other", "time"]
     for term in analyse(word, "english").counts
 )
 """Words of so little content that one more or less says nothing."""
-_NAMING: Final = frozenset("heißt heisst heißen appelle appelé appelée llama llamado llamada chiama chiamato chama chamado chamada heet зовут".split())
+_NAMING: Final = frozenset(
+    ["heißt", "heisst", "heißen", "appelle", "appelé", "appelée", "llama", "llamado", "llamada", "chiama", "chiamato", "chama", "chamado", "chamada", "heet", "зовут"]
+)
 
 
 def _substituted(case: _Case) -> str | None:
@@ -862,8 +873,6 @@ RULES: Final[dict[str, Rule]] = {
     "an old value holds": _old_as_new,
     "what holds now is not told": _newest_told,
     "what they agree on was lost": _agreed,
-    "a condition was lost": _condition_lost,
-    "a memory vanished": _vanished,
     "a clause was lost": _clause_lost,
     "a word was lost": _word_lost,
     "a word was put in the place of another": _substituted,
@@ -900,7 +909,9 @@ _ENDED: Final = re.compile(
 
 def _other_value(older: str, newer: str, said: frozenset[str], told: frozenset[str]) -> bool:
     """Whether both give a value of one kind, and not the same: a figure of one unit, a day, a name."""
-    if marks(older) - marks(newer) and {kind for kind, _ in marks(older)} & {kind for kind, _ in marks(newer) - marks(older)}:
+    if marks(older) - marks(newer) and {kind for kind, _ in marks(older)} & {
+        kind for kind, _ in marks(newer) - marks(older)
+    }:
         return True
     for one in figures(older):
         for other in figures(newer):
@@ -917,8 +928,6 @@ def _other_value(older: str, newer: str, said: frozenset[str], told: frozenset[s
 
 LEAST_TOLD = 0.05
 """The share of a part's own words that a roll-up must tell: below it, the part might as well not have been shown."""
-FEW = 3
-"""Words of its own from which on a part must be told by one of them."""
 
 
 def unfounded(sources: Sequence[Source], text: str, *, known: str = "") -> str | None:

@@ -105,11 +105,13 @@ class Compaction:
             tomorrow = datetime.combine(self._clock.now().date() + timedelta(days=1), time(), tzinfo=UTC)
             await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tomorrow), priority=Priority.WORKER)
             return None
-        run = await self._run(scope, ApplyGuard.under(lease), most=left)
+        run = await self._run(scope, ApplyGuard.under(lease), unattended=True)
         if run.error is not None:
             raise run.error
-        if run.left:
-            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now), priority=Priority.WORKER)
+        at = self._clock.now() if run.left else await self._store.read(scope, self._due)
+        if at is not None:
+            again = at
+            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, again), priority=Priority.WORKER)
         return None
 
     async def now(self, scope: Scope) -> Compacted:
@@ -155,26 +157,32 @@ class Compaction:
 
     def _due(self, tx: ReadTx) -> datetime | None:
         """When a run is due; None where nothing changed that one would look at."""
-        times = [changed_since(tx, COPIES).due(self._bounds, tx.now)]
-        if self._judge is not None:
-            times.append(changed_since(tx, ALIKE).due(self._bounds, tx.now, fruitless=tx.progress(FRUITLESS)))
+        times = (changed_since(tx, COPIES).due(self._bounds, tx.now), self._alike_due(tx))
         return min((at for at in times if at is not None), default=None)
 
-    async def _run(self, scope: Scope, hold: ApplyGuard, *, most: int | None = None) -> Run:
-        """One run; `most` bounds its calls further than the settings do."""
-        calls = self._bounds.calls if most is None else min(most, self._bounds.calls)
-        run = Run(scope=scope, hold=hold, bounds=replace(self._bounds, calls=calls))
+    def _alike_due(self, tx: ReadTx) -> datetime | None:
+        """When the judge is to be asked; later and later after runs that brought nothing."""
+        if self._judge is None:
+            return None
+        return changed_since(tx, ALIKE).due(self._bounds, tx.now, fruitless=tx.progress(FRUITLESS))
+
+    async def _run(self, scope: Scope, hold: ApplyGuard, *, unattended: bool = False) -> Run:
+        """One run; what runs by itself stays within the day's budget."""
+        run = Run(scope=scope, hold=hold, bounds=self._bounds, unattended=unattended)
         await self._same(run)
-        if self._merges is not None:
+        if self._merges is not None and (not unattended or await self._is_due(scope)):
             with confined(run):
                 await self._alike(run, self._merges)
-            self._count(run.calls)
             await self._note_fruit(run)
         if run.groups:
             counts = run.told().counts
             said = ", ".join(f"{counts.get(name, 0)} {words}" for name, words in _COUNTED.items())
             log.info("Merged %d memories: %s", run.merged, said)
         return run
+
+    async def _is_due(self, scope: Scope) -> bool:
+        at = await self._store.read(scope, self._alike_due)
+        return at is not None and at <= self._clock.now()
 
     async def _same(self, run: Run) -> None:
         """Exact copies: no model, one transaction a group."""
@@ -231,9 +239,14 @@ class Compaction:
             gone |= set(batch) - {memory.number for memory in members}
             if len(members) < 2:
                 continue
+            if not await self._reserve(run):
+                run.left = True
+                break
             hidden: frozenset[str] = frozenset()
+            before = run.calls
             with confined(run, members):
                 hidden = await merges.ask(run, members, _spread(found, batch))
+            self._count(run.calls - before - 1)
             taken |= {memory.number for memory in members if memory.id in hidden}
             gone |= taken
         self._too_long(run, found, gone)
@@ -279,7 +292,16 @@ class Compaction:
         today = self._clock.now().date()
         booked = sum(one.calls for one in await self._store.usage.read(today) if one.purpose == PURPOSE)
         known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0
-        return self._bounds.daily - max(booked, known)
+        self._spent = today, max(booked, known)
+        return self._bounds.daily - self._spent[1]
+
+    async def _reserve(self, run: Run) -> bool:
+        """Whether one more call may be asked; counted before it is, since other scopes' runs go on meanwhile."""
+        left = await self._budget()
+        if run.unattended and left <= 0:
+            return False
+        self._count(1)
+        return True
 
     def _count(self, calls: int) -> None:
         today = self._clock.now().date()

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-
 from memhold.compact.apply import RULES, Ruling
 from memhold.compact.asking import again, merge_prompt, merge_request
 from memhold.compact.check import Refusal
@@ -163,7 +162,6 @@ async def _settled(memories: Sequence[Memory], partition: Partition, room: int |
 
 def _named(group: Group, refusal: Refusal) -> str:
     return f"{', '.join(f's{place + 1}' for place in group.places)}: {refusal.shown}"
-
 
 
 async def vector_of(embedding: Embedding, text: str) -> bytes | None:

@@ -34,6 +34,7 @@ class Run:
     scope: Scope
     hold: ApplyGuard
     bounds: Bounds
+    unattended: bool = False
     generation: Generation | None = None
     groups: list[Merging] = field(default_factory=list)
     asked: int = 0

@@ -19,7 +19,19 @@ from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.text.compare import canonical_text
 from memhold.values.records import LINEAGE, TOGETHER, Memory, Trust
 
-__all__ = ["TRUST", "Doubted", "Folded", "Linked", "Merged", "Settled", "Step", "Superseded", "settled", "one_metadata", "sources_of"]
+__all__ = [
+    "TRUST",
+    "Doubted",
+    "Folded",
+    "Linked",
+    "Merged",
+    "Settled",
+    "Step",
+    "Superseded",
+    "one_metadata",
+    "settled",
+    "sources_of",
+]
 
 TRUST: Final[tuple[Trust, ...]] = ("tool", "assistant", "user")
 """From the least to the most: what is made of several has that of the least."""
@@ -99,9 +111,7 @@ def settled(
     return Settled(steps=tuple(steps), refusals=refusals)
 
 
-def _group(
-    memories: Sequence[Memory], group: Group, fits: Callable[[str], bool]
-) -> tuple[list[Step], Refusal | None]:
+def _group(memories: Sequence[Memory], group: Group, fits: Callable[[str], bool]) -> tuple[list[Step], Refusal | None]:
     match group.relation:
         case "contradicts":
             return [_doubted(memories, group.places)], None
@@ -159,7 +169,7 @@ def _same(memories: Sequence[Memory], places: Sequence[int]) -> list[Step]:
         if place != survivor
         and not memories[place].pinned
         and one_metadata((memories[survivor], memories[place]))
-        and covers(held[survivor], held[place])
+        and covers(held[survivor], held[place], whole=memories[survivor].pinned)
     )
     rest = tuple(place for place in places if place not in inside)
     steps: list[Step] = [Folded(into=survivor, places=inside)] if inside else []

@@ -88,9 +88,7 @@ def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generat
         CorruptVectors, CorruptIndex: an index is damaged; `reindex` builds it anew.
     """
     vectors = None if generation is None else caches.vectors.vectors(tx, generation)
-    near = Nearness(
-        caches.indexes.index(tx), vectors, distance=bounds.distance, word_distance=bounds.word_distance
-    )
+    near = Nearness(caches.indexes.index(tx), vectors, distance=bounds.distance, word_distance=bounds.word_distance)
     agents = tx.agents()
     held: dict[int, Memory] = {memory.number: memory for memory in changed.memories}
     strength: dict[tuple[int, int], float] = {}

@@ -70,11 +70,17 @@ _PARTS: Final = {
     "half past": 30, "quarter past": 15, "quarter to": -15, "halb": -30, "viertel nach": 15, "viertel vor": -15,
     "demi": 30, "demie": 30, "media": 30, "mezza": 30, "meia": 30, "quart": 15, "cuarto": 15,
 }  # fmt: skip
-_IDENTIFIER: Final = re.compile(r"(?<![\w.])(?:[^\W\d_][\w.\-]*\d[\w.\-]*|\d[\w]*[a-f][0-9a-f]*\d\w*|\d+(?:\.\d+){2,}[\w.\-]*)")
+_IDENTIFIER: Final = re.compile(
+    r"(?<![\w.])(?:[A-Za-z\u00c0-\u024f\u0400-\u052f][\w.\-]*\d[\w.\-]*|\d[0-9a-z]*[a-f][0-9a-f]*\d\w*|\d+(?:\.\d+){2,}[\w.\-]*)"
+)
 """Versions, hashes and names with digits: they are details to the letter, and hold no figure."""
-_MONTH: Final = re.compile(r"(?<=\d/)(?:1[0-2]|0?[1-9])(?![\d/])|(?<=\d\d-)(?:1[0-2]|0?[1-9])(?=-\d\d(?!\d))|(?:1[0-2]|[1-9])(?=\s?[월月])")
+_MONTH: Final = re.compile(
+    r"(?<=\d/)(?:1[0-2]|0?[1-9])(?![\d/])|(?<=\d\d-)(?:1[0-2]|0?[1-9])(?=-\d\d(?!\d))|(?:1[0-2]|[1-9])(?=\s?[월月])"
+)
 """The month of a date in digits: `marks` tells which one it is."""
-_POINTED: Final = re.compile(r"(?:these|those|the|both|all|his|her|their|diese|die|beide|ces|les|estos|los|questi|i|os|эти)\s\Z", re.IGNORECASE)
+_POINTED: Final = re.compile(
+    r"(?:these|those|the|both|all|his|her|their|diese|die|beide|ces|les|estos|los|questi|i|os|эти)\s\Z", re.IGNORECASE
+)
 """What stands before a number in words that only points at what was named."""
 _MINUS: Final = re.compile(r"(?:\A|(?<=[\s(]))[-−]\Z")
 _ONES: Final = frozenset({Decimal(0), Decimal(1)})
@@ -92,7 +98,11 @@ def figures(text: str) -> tuple[Figure, ...]:
         end = one.start + len(one.text)
         if any(start < end and one.start < stop for start, stop in taken):
             continue
-        loose = one.spelled and (one.values <= _ONES or _other_word(one.text, text) or _POINTED.search(plain, max(0, one.start - 8), one.start) is not None)
+        loose = one.spelled and (
+            one.values <= _ONES
+            or _other_word(one.text, text)
+            or _POINTED.search(plain, max(0, one.start - 8), one.start) is not None
+        )
         values = one.values
         if not one.spelled and _MINUS.search(plain, max(0, one.start - 2), one.start) is not None:
             values = frozenset(-value for value in values)
