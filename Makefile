@@ -32,7 +32,7 @@ proof: $(STAMP)  ## the full fault counts; resumable; writes docs/proof.md
 
 bench: $(STAMP)  ## the benchmark tables, and 20,000 made-up windows a rule
 	$(BIN)/python -m benchmarks
-	MEMHOLD_EXAMPLES=20000 $(BIN)/pytest -s -q tests/pipeline -k "any_window or any_history or any_cut_is or both_take"
+	MEMHOLD_EXAMPLES=20000 $(BIN)/pytest -s -q tests/messages tests/context -k "any_window or any_history or any_cut_is or both_take"
 
 $(STAMP): requirements.lock requirements-encrypted.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Memhold needs Python 3.11 or newer; set PYTHON=...")'

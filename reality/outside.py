@@ -193,27 +193,36 @@ class Node:
         return clean | {"PATH": f"{self.program.parent}:{clean['PATH']}"}
 
 
-def node_tools() -> Node:
-    """The tools of `node/package.json` with a Node.js of their own, as their lock pins them."""
-    described = json.loads((HERE / "node" / "package.json").read_text())
+def node_tools(described_in: str = "node", finish: Sequence[tuple[str, str]] = ()) -> Node:
+    """The tools of a folder's `package.json` with a Node.js of their own, as its lock pins them, where it has one.
+
+    `finish` are scripts of packages that npm may not run by itself: the package, and its script.
+    """
+    told = HERE / described_in
+    described = json.loads((told / "package.json").read_text())
     if NEWEST:
         described["dependencies"] = dict.fromkeys(described["dependencies"], "latest")
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not on this machine")
-    wanted = json.dumps(described) + ("" if NEWEST else (HERE / "node" / "package-lock.json").read_text())
-    with _alone("node") as folder:
+    lock = told / "package-lock.json"
+    pinned = lock.exists() and not NEWEST
+    wanted = json.dumps(described) + (lock.read_text() if pinned else "")
+    with _alone(described_in) as folder:
+        program = folder / "node_modules" / "node" / "bin" / "node"
         stamp = folder / "installed"
         if not stamp.exists() or stamp.read_text() != wanted:
             shutil.rmtree(folder / "node_modules", ignore_errors=True)
             (folder / "package.json").write_text(json.dumps(described))
-            if not NEWEST:
-                shutil.copy(HERE / "node" / "package-lock.json", folder)
-            verb = ["install", "--no-package-lock"] if NEWEST else ["ci"]
+            if pinned:
+                shutil.copy(lock, folder)
+            verb = ["ci"] if pinned else ["install", "--no-package-lock"]
             quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-            _tried([npm, *verb, *quiet], "the packages of reality/node/package.json", cwd=folder)
+            _tried([npm, *verb, *quiet], f"the packages of reality/{described_in}/package.json", cwd=folder)
+            for package, script in finish:
+                _tried([program, script], f"{package} ({script})", cwd=folder / "node_modules" / package)
             stamp.write_text(wanted)
-    return Node(program=folder / "node_modules" / "node" / "bin" / "node", modules=folder / "node_modules")
+    return Node(program=program, modules=folder / "node_modules")
 
 
 # ------------------------------------------------------------------------------------------------ weights

@@ -15,7 +15,7 @@ from memhold.providers.embedding.wordpiece import read_wordpiece
 from reality.outside import PYTHONS, ROOT, python_with, run
 from reality.weights import MINILM
 
-PAIRS = ROOT / "tests" / "pipeline" / "keys" / "pairs.jsonl"
+PAIRS = ROOT / "tests" / "facts" / "keys" / "pairs.jsonl"
 TEXTS = [
     "short",
     "a longer sentence about nothing",

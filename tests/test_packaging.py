@@ -126,6 +126,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 DATA = {
     "asking/prompts": {".md"},
     "data": {".json", ".jsonl"},
+    "faces/mcp": {".json"},
     "facts/keys/data": {".toml"},
     "providers": {".toml"},
     "providers/failures": {".toml"},

@@ -19,7 +19,6 @@ from memhold.ports.postings import (
     ENTRY_BYTES,
     RECORD_BYTES,
     Block,
-    CorruptIndex,
     DocumentKind,
     DocumentRecord,
     DocumentRole,
@@ -33,6 +32,7 @@ from memhold.ports.postings import (
     set_active,
     term_key,
 )
+from memhold.values.errors import CorruptIndex
 
 U32 = st.integers(0, 2**32 - 1)
 TERMS = st.dictionaries(st.text(max_size=8), st.integers(1, 400), max_size=12)

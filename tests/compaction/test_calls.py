@@ -102,7 +102,7 @@ async def test_a_day_has_a_budget_for_all_scopes(opened: Opened, clock) -> None:
     assert len(judge.asked) > before, "who asks for it is not kept waiting"
 
 
-async def test_after_runs_that_brought_nothing_more_has_to_come(opened: Opened, clock) -> None:
+async def test_after_runs_that_brought_nothing_more_has_to_come(opened: Opened) -> None:
     judge = Judge(lambda _: APART)
     mem = await opened(judge, "builtin", compact_memories=4, compact_minutes=10_000.0)
     alice = mem.scope(user="alice")

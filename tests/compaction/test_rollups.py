@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memhold.compact.rollup.apply import history_of
 from memhold.compact.rollup.contract import read_rollup
 from memhold.compact.rollup.plan import Wanted, planned
-from memhold.context.rollups import told
+from memhold.context.rollups import chosen_rollups
 from memhold.errors import ModelError
 from memhold.facts.rollups import withdraw
 from memhold.index.documents import index_memories
@@ -671,7 +671,7 @@ def test_the_plan_settles_and_tells_every_window_once(
     by_id = {one.id: one for one in made}
     shown_now = [one for one in made if one.kind == "summary" and rng.random() < 0.1]
     some = [one for one in rolled if rng.random() < 0.8]
-    visible = told(some, shown_now, most=1000)
+    visible = chosen_rollups(some, shown_now, most=1000)
 
     def leaves(one: Memory) -> list[str]:
         return [leaf for id_ in one.sources for leaf in (leaves(by_id[id_]) if by_id[id_].sources else [id_])]

@@ -126,7 +126,8 @@ def test_on_a_terminal_there_are_tables_and_bars(run: CommandLine, arguments: li
     run("remember", "likes window seats")
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "memhold", *arguments]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as child:
+    environment = os.environ | {"MEMHOLD_RECALL_TIMEOUT": "60"}  # a busy machine loads the embedding slowly
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as child:
         os.close(theirs)
         seen = b""
         with contextlib.suppress(OSError):  # how a terminal says that the other end is closed

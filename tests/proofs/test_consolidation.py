@@ -213,10 +213,6 @@ async def one_run(seed: int, store, clock: FakeClock) -> int:
     return run.kills
 
 
-@pytest.mark.xfail(
-    reason="known: since replies are grounded, some made-up windows of this proof stay raw; nothing is lost",
-    strict=False,
-)
 @pytest.mark.proof
 async def test_consolidation_never_loses_and_never_doubles(
     tmp_path: Path, runs: Callable[[int, int], range], databases: Databases

@@ -13,6 +13,7 @@ from memhold import AsyncMemhold
 from memhold.cli.main import cli
 from memhold.errors import ChainFailed, InvalidSetting, ModelError, StoreFull
 from memhold.providers.catalog import load_catalog
+from memhold.storage.inmemory.links import InMemoryLinkBook
 from memhold.storage.inmemory.store import InMemoryStore
 from memhold.storage.sqlite.store import SqliteStore
 from memhold.testing.chaos import ChaosServer, answer
@@ -140,7 +141,7 @@ async def test_what_cannot_be_written_now_is_written_later_and_nothing_waits_for
             self.kept += tallies
 
     class Booked:
-        usage = FullBook()
+        usage, links = FullBook(), InMemoryLinkBook()
 
     clock = FakeClock()
     models = models_of(Booked(), Settings(), clock=clock, models=a_catalog(server))

@@ -326,3 +326,21 @@ async def _centred(embedding: Letters, text: str) -> NDArray[np.float32]:
 
     vector: NDArray[np.float32] = await Embedding(opened).query(text)
     return vector
+
+
+@pytest.mark.asyncio
+async def test_where_meaning_is_degraded_the_lag_counts_what_has_no_vector(tmp_path: Path) -> None:
+    clock, embedding = FakeClock(), Letters()
+    path = tmp_path / "m.db"
+    await _filled(path, embedding, clock)
+    embedding.fails = True
+    async with AsyncMemhold.open(str(path), worker=False, embedding=embedding, clock=clock) as memhold:
+        scope = memhold.scope(user="alice", session="s")
+        answer = await scope.recall("concert")
+        assert (answer.degraded, answer.lag) == (("meaning",), {}), "each has its vector: only the question has none"
+        await scope.add([{"role": "user", "content": "A fourth thing was said."}])
+        answer = await scope.recall("concert")
+        assert (answer.degraded, answer.lag) == (("meaning",), {"meaning": 1})
+    async with AsyncMemhold.open(str(path), worker=False, embedding=Letters("other"), clock=clock) as memhold:
+        answer = await memhold.scope(user="alice", session="s").recall("concert")
+        assert (answer.degraded, answer.lag) == (("meaning",), {"meaning": 4})

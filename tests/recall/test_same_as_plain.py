@@ -14,20 +14,11 @@ from memhold.index.postings_cache import IndexCache
 from memhold.index.repeats import leading, repeats_of
 from memhold.index.turns import SCORING, Turns
 from memhold.index.words import best_first, score_words
-from memhold.ports.postings import (
-    Block,
-    CorruptIndex,
-    DocumentKind,
-    DocumentRecord,
-    Entry,
-    append,
-    remove,
-    set_active,
-    term_key,
-)
+from memhold.ports.postings import Block, DocumentKind, DocumentRecord, Entry, append, remove, set_active, term_key
 from memhold.storage.inmemory.store import InMemoryStore
 from memhold.testing.clock import FakeClock
 from memhold.text.analysis import analyse, analyse_query
+from memhold.values.errors import CorruptIndex
 from memhold.values.records import Scope
 from memhold.wiring.system import TimeOrderedIds
 

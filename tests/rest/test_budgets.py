@@ -189,7 +189,6 @@ def test_the_watch_remembers_the_worst() -> None:
     assert (watch.longest, watch.over_goal) == (GOAL_SECONDS * 3, 1)
 
 
-@pytest.mark.xfail(reason="known: a context over a message of a million dots takes over a minute", strict=False)
 def test_one_request_does_not_stop_the_server_for_all(tmp_path: Path) -> None:
     """Bodies that held the loop for seconds, on a real server; how long it was held at worst is printed."""
     database = ("--db", str(tmp_path / "memory.db"))

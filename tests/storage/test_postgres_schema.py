@@ -18,6 +18,10 @@ from tests.storage.test_migrate import filled, seen
 
 NOW = 0
 
+NEWEST = migrations()[-1].number
+NEXT = NEWEST + 1
+OURS = [(step.number, step.stage) for step in migrations() if step.stage == "pre" or step.number < NEWEST]
+
 
 def _ledger(database: str) -> list[tuple[int, str]]:
     with psycopg.connect(database) as connection:
@@ -50,17 +54,17 @@ async def test_many_who_open_an_empty_database_make_one_store(database: str) -> 
     assert len(set(secrets)) == 1
     async with AsyncMemhold.open(database, worker=False) as mem:
         assert len((await mem.scope(user="alice").list()).items) == 6
-    assert _ledger(database) == [(1, "pre")]
+    assert _ledger(database) == OURS
 
 
 def _steps(*, serves: int):
     """This release's steps and those of one that comes after it."""
-    [first] = [step for step in migrations() if step.number == 1]
+    first = migrations()[-1]
     gone = "ALTER TABLE model_usage DROP COLUMN note"
     return (
-        first,
-        replace(first, number=2, name="notes", sql="ALTER TABLE model_usage ADD COLUMN note TEXT", serves=serves),
-        replace(first, number=2, name="notes", stage="post", sql=gone, serves=2),
+        *migrations(),
+        replace(first, number=NEXT, name="notes", sql="ALTER TABLE model_usage ADD COLUMN note TEXT", serves=serves),
+        replace(first, number=NEXT, name="notes", stage="post", sql=gone, serves=NEXT),
     )
 
 
@@ -68,29 +72,32 @@ def test_the_last_release_works_on_the_schema_of_the_next(database: str) -> None
     location = parsed(database)
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW)
-        facts = create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=1))
-    assert facts.schema == 2
-    assert _ledger(database) == [(1, "pre"), (2, "pre")], "what the last release needs is not taken away yet"
+        facts = create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=NEWEST))
+    assert facts.schema == NEXT
+    assert _ledger(database) == [*OURS, (NEXT, "pre")], "what the last release needs is not taken away yet"
     with Memhold.open(database, worker=False) as mem:
         mem.scope(user="alice").remember("works")
-    after = (*_steps(serves=1), replace(_steps(serves=1)[1], number=3, name="more", sql="SELECT 1", serves=2))
+    after = (
+        *_steps(serves=NEWEST),
+        replace(migrations()[-1], number=NEXT + 1, name="more", sql="SELECT 1", serves=NEXT),
+    )
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW, known=after)
-    assert _ledger(database) == [(1, "pre"), (2, "pre"), (2, "post"), (3, "pre")]
+    assert _ledger(database) == [*OURS, (NEXT, "pre"), (NEXT, "post"), (NEXT + 1, "pre")]
     with pytest.raises(NewerStore) as caught:
         Memhold.open(database)
-    assert (caught.value.found, caught.value.supported) == (3, 1)
+    assert (caught.value.found, caught.value.supported) == (NEXT + 1, NEWEST)
 
 
 async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(database: str) -> None:
     location = parsed(database)
-    [first] = [step for step in migrations() if step.number == 1]
     with closing(connect(location, lock_timeout=5)) as connection:
         create_or_migrate(connection, location, partitions=0, now=NOW)
     grown = "; ".join(f"ALTER TABLE {name} ADD COLUMN later TEXT NOT NULL DEFAULT 'x'" for name in _tables(database))
-    step = replace(first, number=2, name="later", sql=f"{grown}; CREATE TABLE later (id TEXT)", serves=1)
+    made = f"{grown}; CREATE TABLE later (id TEXT)"
+    step = replace(migrations()[-1], number=NEXT, name="later", sql=made, serves=NEWEST)
     with closing(connect(location, lock_timeout=5)) as connection:
-        create_or_migrate(connection, location, partitions=0, now=NOW, known=(first, step))
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=(*migrations(), step))
     # What the last release writes and reads, through everything that a store has, is as on a schema of its own.
     clock = FakeClock()
     await filled(database, clock)
@@ -105,9 +112,9 @@ async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(d
 def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
     location = parsed(database)
     with closing(connect(location, lock_timeout=5)) as connection:
-        create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=2))
+        create_or_migrate(connection, location, partitions=0, now=NOW, known=_steps(serves=NEXT))
     before = _tables(database)
-    with pytest.raises(NewerStore, match="schema 2"):
+    with pytest.raises(NewerStore, match=f"schema {NEXT}"):
         Memhold.open(database)
     assert _tables(database) == before
 

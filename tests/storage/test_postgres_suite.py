@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import psycopg
+import pytest
 import pytest_asyncio
 
 from memhold.storage.postgres.connection import parsed
@@ -24,3 +26,14 @@ class TestPostgresStore(StoreSuite):
         for url, store in opened:
             await store.close()
             databases.give_back(url)
+
+    @pytest.fixture
+    def spoil(self):
+        async def spoil(store, item):
+            with psycopg.connect(store.facts.location) as connection:
+                for table in ("message", "memory"):
+                    connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
+                    connection.execute(f"UPDATE {table} SET text = text || '!' WHERE id = %s", (item,))  # noqa: S608
+            return True
+
+        return spoil

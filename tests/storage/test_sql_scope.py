@@ -20,7 +20,7 @@ SCOPED = {
     "idempotency", "tombstone", "due", "word_block", "evidence", "suspicion", "vector_block",
     "key_vector", "message_quote", "progress", "near_scope", "near_vector",
 }  # fmt: skip
-OPEN_TO_UPKEEP = {"store", "clock", "due", "owner", "model_usage", "generation", "token"}
+OPEN_TO_UPKEEP = {"store", "clock", "due", "owner", "model_usage", "model_link", "generation", "token"}
 # A function's name is followed by its parenthesis at once; a table's is not.
 TABLE = re.compile(
     r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b|SKIP\b|LATERAL\b)(\w+)\b(?!\()(?:\s+AS\s+(\w+))?", re.IGNORECASE

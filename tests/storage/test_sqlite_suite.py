@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import apsw
+import pytest
 import pytest_asyncio
 
 from memhold.storage.sqlite.store import SqliteStore
@@ -21,3 +23,14 @@ class TestSqliteStore(StoreSuite):
         yield open_store
         for store in opened:
             await store.close()
+
+    @pytest.fixture
+    def spoil(self):
+        async def spoil(store, item):
+            connection = apsw.Connection(store.facts.location)
+            for table in ("message", "memory"):
+                connection.execute(f"UPDATE {table} SET text = text || '!' WHERE id = ?", (item,))  # noqa: S608
+            connection.close()
+            return True
+
+        return spoil

@@ -172,3 +172,16 @@ def test_one_gpu_holds_one_model():
     machine, ready = ask(machine, "embed", 3)
     assert ready.ready
     assert not ask(machine, "chat", 4)[1].ready
+
+
+def test_where_nobody_spoke_it_declines_if_the_schema_lets_it():
+    printed = understand([("user", "[m1 tool] (2026-01-01 00:01) " + "x" * 400)])
+    entry = {"history_entry": {"type": "string"}}
+    why = {"nothing_to_remember": {"type": ["string", "null"]}}
+    assert fill({"type": "object", "properties": entry | why}, printed) == {
+        "history_entry": "",
+        "nothing_to_remember": "nothing was said",
+    }
+    assert fill({"type": "object", "properties": entry}, printed) == {"history_entry": "Nothing was said."}
+    spoken = understand([("user", "[m1 user] (2026-01-01 00:01) Good morning.")])
+    assert fill({"type": "object", "properties": entry | why}, spoken)["nothing_to_remember"] is None

@@ -15,6 +15,7 @@ from memhold.testing.chaos import (
     OK,
     Character,
     Machine,
+    Reply,
     answer,
     fault,
     fault_names,
@@ -458,3 +459,56 @@ async def test_the_command_says_its_url_and_each_request(client):
     await task
     assert response.status_code == 502
     assert said[1] == "POST /v1/embeddings e html-502"
+
+
+async def test_responses_answer_whole_and_streamed(client, server):
+    """The API that Codex speaks; the tools of an MCP server come as a namespace."""
+    inner = {"type": "function", "name": "save_memory", "parameters": PARAMETERS}
+    body = {
+        "model": "r",
+        "instructions": "Be brief.",
+        "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "I moved to Oslo"}]}],
+        "tools": [{"type": "namespace", "name": "mcp__memhold", "tools": [inner]}, {"type": "web_search"}],
+    }
+    whole = (await client.post(server.url + "/v1/responses", json=body)).json()
+    (called,) = whole["output"]
+    assert (called["type"], called["name"], called["namespace"]) == ("function_call", "save_memory", "mcp__memhold")
+    assert json.loads(called["arguments"])["history_entry"] == "I moved to Oslo"
+    streamed = await client.post(server.url + "/v1/responses", json={**body, "stream": True})
+    events = events_of(streamed.text)
+    assert [one["sequence_number"] for one in events] == list(range(len(events)))
+    assert [events[0]["type"], events[-1]["type"]] == ["response.created", "response.completed"]
+    parts = [one["delta"] for one in events if one["type"] == "response.function_call_arguments.delta"]
+    done = [one["item"] for one in events if one["type"] == "response.output_item.done"]
+    assert "".join(parts) == called["arguments"] == done[0]["arguments"]
+    assert events[-1]["response"]["usage"]["total_tokens"] > 0
+    result = {"type": "function_call_output", "call_id": called["call_id"], "output": "saved"}
+    spoken = {**body, "input": [*body["input"], called, result]}
+    (said,) = (await client.post(server.url + "/v1/responses", json=spoken)).json()["output"]
+    assert said["content"][0]["type"] == "output_text"
+    server.script(["refusal", "cut-at-limit", answer(500, {"error": {"type": "server_error"}})])
+    (refused,) = (await client.post(server.url + "/v1/responses", json=body)).json()["output"]
+    assert refused["content"][0]["type"] == "refusal"
+    cut = (await client.post(server.url + "/v1/responses", json=body)).json()
+    assert (cut["status"], cut["incomplete_details"]["reason"]) == ("incomplete", "max_output_tokens")
+    assert (await client.post(server.url + "/v1/responses", json=body)).json()["error"]["type"] == "server_error"
+
+
+@pytest.mark.parametrize("path", ["/v1/responses", "/v1/chat/completions", "/v1/messages", "/api/chat"])
+async def test_what_a_model_says_can_be_given(client, server, path):
+    """Whatever the protocol, who scripts the model sees what was asked and says what it answers."""
+    seen = []
+
+    def said(asked):
+        seen.append(asked.texts[-1])
+        return Reply(text="pomelo") if "fruit" in asked.texts[-1][1] else None
+
+    server.say(said)
+    for text, expected in (("which fruit?", True), ("which tree?", False)):
+        turn = {"role": "user", "content": text}
+        body = {"model": "m", "messages": [turn], "input": [turn], "stream": False, "max_tokens": 100}
+        answer = await client.post(server.url + path, json=body)
+        assert ("pomelo" in answer.text) is expected
+    assert seen == [("user", "which fruit?"), ("user", "which tree?")]
+    server.say(None)
+    assert "pomelo" not in (await client.post(server.url + path, json=body)).text

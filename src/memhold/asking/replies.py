@@ -14,7 +14,7 @@ from memhold.asking.envelopes import decoded, objects_in, unwrapped
 from memhold.ports.models import ChatReply, Tool
 from memhold.text.compare import canonical_text
 
-__all__ = ["Fault", "arguments_of", "honest", "labels_of", "legible", "text_of"]
+__all__ = ["Fault", "arguments_of", "labels_of", "legible", "refuse_api_messages", "text_of"]
 
 MAX_LABEL = 100
 _UNSEEN: Final = frozenset("\ufffd\u115f\u1160\u3164\uffa0\u2800")
@@ -97,7 +97,7 @@ def text_of(value: Any, name: str, most: int) -> str:
         raise Fault(f"{name} is no valid text")
     if len(text) > most:
         raise Fault(f"{name} has {len(text)} characters, over {most}")
-    honest(text)
+    refuse_api_messages(text)
     return text
 
 
@@ -126,7 +126,7 @@ def legible(text: str) -> bool:
     return any(char not in _UNSEEN and unicodedata.category(char)[0] not in "ZCM" for char in text)
 
 
-def honest(text: str) -> None:
+def refuse_api_messages(text: str) -> None:
     """Refuse what an API or a model says about itself, where it stands in the place of a memory."""
     if is_refusal(text):
         raise Fault("a refusal stands in the place of a memory", refused=True)

@@ -11,6 +11,7 @@ import click
 from memhold.cli.declared_commands import by_hand
 from memhold.cli.options import CommonOptions, opened
 from memhold.cli.output import clean
+from memhold.values.answers import missing_told
 from memhold.values.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -63,5 +64,5 @@ def _say(found: Context) -> None:
         click.echo(f"left out or shortened, {slot}: {count}", err=True)
     for repair in found.repairs:
         click.echo(f"repaired: {repair}", err=True)
-    for name in found.degraded:
-        click.echo(f"could not be asked: {name}", err=True)
+    for missing in missing_told(found.degraded, found.damaged):
+        click.echo(f"degraded: {missing}", err=True)

@@ -35,10 +35,10 @@ def import_command(common: CommonOptions, given: dict[str, Any], *, file: str, z
     where = _zone(zone)
     with opened(common, create=True) as (_, scope), progress(common, "import") as bar:
 
-        def told(step: Progress) -> None:
+        def show(step: Progress) -> None:
             bar(step.position, step.size)
 
-        report = scope.import_file(file, zone=where, progress=told, **given)
+        report = scope.import_file(file, zone=where, progress=show, **given)
     common.show(report, lambda: _say(report))
 
 

@@ -11,6 +11,7 @@ import click
 
 from memhold.cli.options import CommonOptions, command, common_options, options_of
 from memhold.faces.mcp.install import CLIENTS, install, launcher, place_of, snippet
+from memhold.faces.mcp.trial import Trial, try_start
 
 __all__ = ["mcp_command"]
 
@@ -33,19 +34,13 @@ def mcp_command(ctx: click.Context, /, *, read_only: bool, consolidation: str | 
 
 
 def _serve(common: CommonOptions, *, read_only: bool, settings: dict[str, Any]) -> None:
-    from memhold.faces.mcp.light import load_sdk
+    from memhold.faces.mcp.stdio import serve_stdio
     from memhold.values.principal import Principal
     from memhold.values.records import Scope
 
     scope = Scope(namespace=common.namespace, user=common.user, agent=common.agent, session=common.session)
     rights = frozenset({"read"} if read_only else {"read", "write"})
     logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
-    try:
-        load_sdk()
-    except ModuleNotFoundError as error:
-        raise click.ClickException(str(error)) from None
-    from memhold.faces.mcp.stdio import serve_stdio
-
     asyncio.run(serve_stdio(common.db, Principal(scope=scope, rights=rights), settings))  # type: ignore[arg-type]
 
 
@@ -55,7 +50,9 @@ def _serve(common: CommonOptions, *, read_only: bool, settings: dict[str, Any]) 
 def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
     """Tell an MCP client to start Memhold.
 
-    Writes one entry into the client's own list of servers, keeps everything else in it, and keeps a copy of the file.
+    Starts the server once as the client will, with the environment that it passes on, and says what came of it; where
+    it lists no tools, nothing is written. Then writes one entry into the client's own list of servers, keeps everything
+    else in it, and keeps a copy of the file.
     A password for PostgreSQL is not written there: keep it in ~/.pgpass or a service file.
     """
     _no_secret(common.db)
@@ -65,16 +62,29 @@ def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
         text = snippet(client, started)
         common.show({"path": str(CLIENTS[client].path(place)), "snippet": text}, lambda: click.echo(text, nl=False))
         return
+    one = CLIENTS[client]
+    title = one.title
+    seen = try_start(started, environment=one.environment(place), folder=place.home, seconds=one.waits)
+    if seen.problem is not None:
+        raise click.ClickException(f"started as {title} starts it, {seen.problem}; nothing was written")
     done = install(client, started, place)
-    title = CLIENTS[client].title
     kept = "" if done.backup is None else f"; what stood there is in {done.backup.name}"
     said = f"{title} starts it from now on: {done.path}{kept}" if done.changed else f"{done.path} has it already"
     plain = {
         "path": str(done.path),
         "changed": done.changed,
         "backup": None if done.backup is None else str(done.backup),
+        "tools": list(seen.tools),
+        "seconds": round(seen.seconds, 3),
+        "status": seen.status,
     }
-    common.show(plain, lambda: click.echo(f"{said}\nrestart {title} to load it" if done.changed else said))
+    lines = [said, *([f"restart {title} to load it"] if done.changed else []), _seen(title, seen)]
+    common.show(plain, lambda: click.echo("\n".join(lines)))
+
+
+def _seen(title: str, seen: Trial) -> str:
+    status = "the memory did not answer" if seen.status is None else f"the memory says: {seen.status}"
+    return f"started as {title} starts it, it listed {len(seen.tools)} tools after {seen.seconds:.1f} s; {status}"
 
 
 def _no_secret(db: str) -> None:

@@ -83,7 +83,9 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
         if as_json:
             click.echo(json.dumps({"models": list(rows), "notes": list(notes)}, ensure_ascii=False))
             return
-        _table(rows, ("name", "label", "tier", "protocol", "context_window", "price_in", "price_out", "chains"))
+        _table(
+            rows, ("name", "label", "tier", "protocol", "context_window", "price_in", "price_out", "speed", "chains")
+        )
         for note in notes:
             click.echo(f"{note['level']}: {note['model']}: {note['text']}", err=True)
 

@@ -76,13 +76,13 @@ def _lines(label: str) -> Callable[[int, int], None]:
     """Says how far it is every `LINE_SECONDS`; work that is done before that says nothing."""
     last = time.monotonic()
 
-    def told(done: int, total: int) -> None:
+    def show(done: int, total: int) -> None:
         nonlocal last
         if time.monotonic() >= last + LINE_SECONDS:
             last = time.monotonic()
             click.echo(f"{label}: {done / total:.0%}" if total else f"{label}: {done:,}", err=True)
 
-    return told
+    return show
 
 
 def failed_line(error: Exception, *, as_json: bool) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 import click
 
 from memhold.cli.output import clean, table
-from memhold.values.answers import Hit, Page, Recall, Receipt, Remembered
+from memhold.values.answers import Hit, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.jsonable import to_jsonable
 from memhold.values.records import Change, Memory, Message
 from memhold.verbs.declaration import Verb
@@ -88,12 +88,22 @@ def _say_written(verb: Verb, answer: Receipt | Remembered) -> None:
     done = _DONE.get(verb.name, "done;")
     if verb.name == "undo":
         done = f"undone by {' '.join(receipt.change_ids)}; it touched"
-    if verb.name == "end_session" and not receipt.ids:
-        done = "closed an empty window, kept"
-    say_receipt(receipt, done)
+    if verb.name == "end_session" and not (receipt.ids or receipt.replayed or receipt.forgotten):
+        click.echo(_ended(receipt))
+    else:
+        say_receipt(receipt, done)
+    if receipt.notice:
+        click.echo(receipt.notice, err=True)
     if isinstance(answer, Remembered) and answer.memory is not None:
         memory = answer.memory
         click.echo(f"{memory.kind} · {memory.state} · {memory.tier} · rev {memory.rev} · {clean(memory.text, 200)}")
+
+
+def _ended(receipt: Receipt) -> str:
+    """What became of a session without memories of its own yet: its window waits for the model, or there is none."""
+    if receipt.visibility.consolidated is False:
+        return "closed; its window is kept, searchable, and becomes memory behind this"
+    return "closed; there was nothing in its window that is not memory yet"
 
 
 def say_receipt(receipt: Receipt, done: str) -> None:
@@ -121,8 +131,8 @@ def _say_recall(found: Recall, arguments: Arguments) -> None:
     click.echo(f"{len(found.hits)} of {found.total}{rest}{sure}", err=True)
     if found.account is not None:
         _say_account(found, found.account)
-    for signal in found.degraded:
-        click.echo(f"degraded: {signal} could not be asked; there may be more", err=True)
+    for missing in missing_told(found.degraded, found.damaged):
+        click.echo(f"degraded: {missing}", err=True)
 
 
 def _say_account(found: Recall, account: Mapping[str, Any]) -> None:
@@ -174,8 +184,8 @@ def _say_summaries(found: Recall) -> None:
     table(("when", "kind", "text", "session, or made of", "id"), rows, wide=2)
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     click.echo(f"{len(found.hits)} of {found.total}{rest}", err=True)
-    for name in found.degraded:
-        click.echo(f"degraded: {name} could not be asked; there may be more", err=True)
+    for missing in missing_told(found.degraded, found.damaged):
+        click.echo(f"degraded: {missing}", err=True)
 
 
 def _when(hit: Hit) -> tuple[str, str]:

@@ -221,7 +221,8 @@ def status_command(common: CommonOptions, given: dict[str, Any]) -> None:
     # Models are used for the whole store, so their line is not the scope's.
     from memhold.values.jsonable import to_jsonable
 
-    answer = {**to_jsonable(found), "models": _models_used(used), "suspicions": to_settle}
+    health = to_jsonable(found)["models"]
+    answer = {**to_jsonable(found), "models": _models_used(used), "health": health, "suspicions": to_settle}
     common.show(answer, lambda: _say_status(found, used, to_settle))
 
 
@@ -239,6 +240,7 @@ def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSus
     click.echo(f"due: {_counted(found.due)}")
     if found.last_error is not None:
         click.echo(f"last error: {clean(found.last_error)}")
+    _say_models(found)
     if to_settle:
         from memhold.cli.suspicions import suspicion_line
 
@@ -250,6 +252,15 @@ def _say_status(found: Status, used: tuple[Tally, ...], to_settle: tuple[OpenSus
     failed = spent["calls"] - spent["answered"]
     click.echo(f"models, whole store: {spent['calls']} calls, {failed} failed, {spent['usd']:.4f} USD{unpriced}")
     click.echo(f"store: {found.store}, schema {found.schema}")
+
+
+def _say_models(found: Status) -> None:
+    for one in found.models.values():
+        state = {True: "answers", None: "not asked yet"}.get(one.answers, "")
+        unloads = f"; unloaded under {one.unloads} calls" if one.unloads else ""
+        click.echo(clean(f"model {one.model}: {state}{unloads}" if state else f"{one.told}{unloads}", 1_000))
+    if found.windows:
+        click.echo(f"windows that wait for a model: {found.windows}, whole and searchable")
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -1,7 +1,7 @@
 """Which memories the judge is shown together: few calls, each about as many as it takes. Pure.
 
 A changed memory is compared with its few nearest, and one call settles every two that it shows. So calls are chosen to
-cover what is nearest, each memory at least once, and their number grows with that of the changed memories and nothing else.
+cover what is nearest, each memory at least once, and their number grows with that of the changed memories alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["MOST_SHOWN", "Pairs", "most_calls", "next_batch"]
 MOST_SHOWN = 12
 """Memories that one call shows."""
 PER_CALL = 7
-"""Changed memories for which a run asks one call: of twelve that one shows, the others are what they are compared with."""
+"""Changed memories for which a run asks one call: the others of the twelve are what they are compared with."""
 LEAST_CALLS = 3
 """Calls that a few changed memories may take: one each."""
 NEEDED = 3

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final
 
 from memhold.compact.clauses import shared, swapped
@@ -141,7 +141,7 @@ def covers(survivor: Source, other: Source, *, whole: bool = False) -> bool:
 
 
 def _another(one: str, other: str, language: str) -> bool:
-    """Whether two texts differ in a word of the same phrase: each has a word that the other lacks, beside a shared one."""
+    """Whether two texts differ in a word of the same phrase: each has one that the other lacks, beside a shared one."""
     mine, theirs = _terms(one, language), _terms(other, language)
     fresh = [
         beside
@@ -209,7 +209,8 @@ def _joined(case: _Case) -> bool:
 # ------------------------------------------------------------------------------------------------ figures
 
 _BOTH: Final = re.compile(
-    r"(?<!\w)(?:both|two|pair|couple|twice|double|those|these|beide\w*|zwei\w*|paar|les deux|deux|ambos|ambas|los dos|dos"
+    r"(?<!\w)(?:both|two|pair|couple|twice|double|those|these|beide\w*|zwei\w*|paar|les deux|deux|ambos|ambas"
+    r"|los dos|dos"
     r"|entrambi|tutti e due|due|dois|duas|оба|обе|два|две)(?!\w)|둘|두 |两|二|双",
     re.IGNORECASE,
 )
@@ -220,7 +221,7 @@ def _lost_figures(case: _Case) -> str | None:
     there = figures(case.text)
     for source in case.kept:
         for one in figures(source.text):
-            if one.loose or any(_agree(one, other, case) for other in there):
+            if one.loose or any(_agree(one, other) for other in there):
                 continue
             if _left(source.text[one.start : one.end], source, case):
                 continue
@@ -233,7 +234,7 @@ def _lost_figures(case: _Case) -> str | None:
 def _invented_figures(case: _Case) -> str | None:
     there = [(one, source) for source in case.sources for one in figures(source.text)]
     for one in figures(case.text):
-        if one.loose or any(_agree(one, other, case) for other, _ in there):
+        if one.loose or any(_agree(one, other) for other, _ in there):
             continue
         if one.values in _TWO and _BOTH.search(case.within):
             continue
@@ -241,7 +242,7 @@ def _invented_figures(case: _Case) -> str | None:
     return None
 
 
-def _agree(one: Figure, other: Figure, case: _Case) -> bool:
+def _agree(one: Figure, other: Figure) -> bool:
     """Whether two figures say the same: a value of both, with units that do not differ; one may leave its unit out."""
     if not one.values & other.values:
         return False
@@ -252,15 +253,15 @@ def _agree(one: Figure, other: Figure, case: _Case) -> bool:
             return False
         units = {one.unit, other.unit} - {"clock", None, "hour"}
         return not units
-    if one.unit == other.unit or one.unit is None or other.unit is None:
-        return True
-    return False
+    return one.unit == other.unit or one.unit is None or other.unit is None
 
 
 # ------------------------------------------------------------------------------------------------ names
 
 _TO_THE_LETTER: Final = frozenset({"code", "path", "address"})
-_TITLES: Final = frozenset(["dr", "prof", "mr", "mrs", "ms", "mme", "herr", "frau", "sr", "sra", "dott", "user", "users"])
+_TITLES: Final = frozenset(
+    ["dr", "prof", "mr", "mrs", "ms", "mme", "herr", "frau", "sr", "sra", "dott", "user", "users"]
+)
 
 
 @lru_cache(maxsize=4096)
@@ -380,16 +381,19 @@ def _invented_marks(case: _Case) -> str | None:
 
 _CLAUSE: Final = re.compile(
     r"(?<![DdPMSN]r\.)(?<!Mrs\.)(?<!Prof\.)(?<!St\.)(?<=[.!?;:…])\s+|[。！？；：、，()（）]|,(?!\d)|\s[-–—]\s|\n+"
-    r"|\s(?:and|but|although|though|whereas|because|since|as|when|while|which|who|und|aber|sondern|obwohl|weil|wenn|dass"
+    r"|\s(?:and|but|although|though|whereas|because|since|as|when|while|which|who|und|aber|sondern|obwohl|weil|wenn"
+    r"|dass"
     r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|ma|perché|mas|и|но|а|потому|когда)\s",
     re.IGNORECASE,
 )
 _AGAINST: Final = re.compile(
     r"(?i)\b(?:avoid\w*|refus\w*|against|stop\w*|quit|former\w*|no longer|end(?:s|ed)?"
-    r"|gave up|given up|cancel\w*|reject\w*|declin\w*|except|without|off|out|only|unless|free|left|forbid\w*|blind|can't|"
+    r"|gave up|given up|cancel\w*|reject\w*|declin\w*|except|without|off|out|only|unless|free|left|forbid\w*|blind"
+    r"|can't|"
     r"cannot|neither|nor|other than|instead|rather|retired|least|drop\w*|lost|fail\w*|empty|closed|shut|"
     r"vermeid\w*|ohne|gegen|statt|weg|nur|schluss|außer|sauf|hormis|évite\w*|refus\w*|seulement|"
-    r"evita\w*|rechaz\w*|contra|salvo|excepto|solo|sólo|senza|tranne|sem|exceto|só|deixou|dejó|кроме|только|без|забыть)\b"
+    r"evita\w*|rechaz\w*|contra|salvo|excepto|solo|sólo|senza|tranne|sem|exceto|só|deixou|dejó|кроме|только|без"
+    r"|забыть)\b"
     r"|못|거부|제외|만 |없|だけ|以外|避|省|只|除|免|停"
 )
 """Words that say no without a word of denial: what they are said of may stand in a clause that denies."""
@@ -397,7 +401,8 @@ _AGAINST: Final = re.compile(
 _OFF: Final = re.compile(r"(?i)\A\W*(?:\w+ )?(?:off|avoids?|stopped|quit)\b")
 """A clause that begins with an end."""
 _AVERSE: Final = re.compile(
-    r"(?i)\b(?:dislike\w*|hates?|hated|allerg\w*|intoleran\w*|fears?|afraid|scared|abneig\w*|hass(?:t|en)?|angst|déteste\w*|peur|odia\w*"
+    r"(?i)\b(?:dislike\w*|hates?|hated|allerg\w*|intoleran\w*|fears?|afraid|scared|abneig\w*|hass(?:t|en)?|angst"
+    r"|déteste\w*|peur|odia\w*"
     r"|miedo|paura|medo|боится|ненавид\w*)\b|싫|알레르기|무서|嫌|苦手|アレルギー|怖|讨厌|過敏|过敏|怕"
 )
 """Words of what somebody does not take or like: a "not" beside one of them turns it round."""
@@ -414,7 +419,8 @@ def _terms(text: str, language: str) -> frozenset[str]:
 
 
 _BOUND: Final = re.compile(
-    r"(?<!\w)(?:no|not|never|nicht|pas|no|non|não|не)\s+(?:give\s+)?(?:more|less|fewer|later|earlier|sooner|mehr|weniger|später|früher|más|menos|più|mais|более|позже)\s+"
+    r"(?<!\w)(?:no|not|never|nicht|pas|no|non|não|не)\s+(?:give\s+)?(?:more|less|fewer|later|earlier|sooner|mehr"
+    r"|weniger|später|früher|más|menos|più|mais|более|позже)\s+"
     r"(?:than|als|de|que|di|do que|чем)|not only|nicht nur|non seulement|no sólo|not so|if not",
     re.IGNORECASE,
 )
@@ -556,7 +562,7 @@ def _swapped(case: _Case) -> str | None:
 
 
 def _with_subjects(text: str, names: Sequence[str]) -> list[tuple[str, frozenset[str]]]:
-    """The clauses of a text with the names in each, "" for the user; one that names nobody goes on about those before."""
+    """The clauses of a text with the names in each ("" for the user); one without a name goes on about those before."""
     found: list[tuple[str, frozenset[str]]] = []
     before: frozenset[str] = frozenset()
     for clause in _clauses(text):
@@ -595,7 +601,8 @@ def _has(text: str, detail: str) -> bool:
 # ------------------------------------------------------------------------------------------------ what was replaced
 
 _FROM_TO: Final = re.compile(
-    r"(?<!\w)(?:from|von|de|da|du|с|из)\s+(?P<old>[^,.;()]{2,60}?)\s+(?:to|into|nach|zu[rm]?|auf|à|au|vers|a|al|para|per"
+    r"(?<!\w)(?:from|von|de|da|du|с|из)\s+(?P<old>[^,.;()]{2,60}?)\s+(?:to|into|nach|zu[rm]?|auf|à|au|vers|a|al"
+    r"|para|per"
     r"|на|в|к)\s+(?P<new>[^,.;()]{2,60})",
     re.IGNORECASE,
 )
@@ -662,13 +669,16 @@ def _details_of(sources: Sequence[Source]) -> list[str]:
 
 
 _PAST: Final = re.compile(
-    r"(?i)\b(?:was|were|had|been|before|until|up to|earlier|from|out(?:grew|grown|growing)|left|over|without|burn\w*|broke\w*"
-    r"|dropp\w*|than|passed|off|war|hatte|zuvor|vorher|bis|von|vom|schluss|fiel|weg|war(?:en)?|était|avait|depuis|avant|panne"
+    r"(?i)\b(?:was|were|had|been|before|until|up to|earlier|from|out(?:grew|grown|growing)|left|over|without"
+    r"|burn\w*|broke\w*"
+    r"|dropp\w*|than|passed|off|war|hatte|zuvor|vorher|bis|von|vom|schluss|fiel|weg|war(?:en)?|était|avait|depuis"
+    r"|avant|panne"
     r"|era|estaba|tenía|hasta|antes|descart\w*|eram?|estava|deixou|largou|dejó|fue|был\w*|до|раньше|prior|ex|old\w*)\b"
     r"|전에|떠나|에서|原来|卖|之前|以前|前は|元"
 )
 _ARRIVING: Final = re.compile(
-    r"(?i)(?<!\w)(?:now|new|latest|currently|moving|moved|became|become|jetzt|neue[nrms]?|maintenant|ahora|agora|nuev[oa]|ora"
+    r"(?i)(?<!\w)(?:now|new|latest|currently|moving|moved|became|become|jetzt|neue[nrms]?|maintenant|ahora|agora"
+    r"|nuev[oa]|ora"
     r"|теперь)(?!\w)|지금은|现在|今は"
 )
 """Words of change for what comes, not for what goes."""
@@ -727,7 +737,7 @@ _HANGUL: Final = re.compile(r"[\uac00-\ud7a3]{2,}")
 
 
 def _whole(text: str, language: str) -> frozenset[str]:
-    """The terms of a text; of Korean its words without what may be a particle, since its pairs of syllables are many."""
+    """The terms of a text; of Korean its words without what may be a particle: its pairs of syllables are many."""
     words = _HANGUL.findall(text)
     return frozenset(word[: max(2, len(word) - 2)] for word in words) if words else _terms(text, language)
 
@@ -775,14 +785,14 @@ def _clause_lost(case: _Case) -> str | None:
 
 
 def _word_lost(case: _Case) -> str | None:
-    """A word that went without a trace: what stood before and behind it stands side by side, and nothing new is said."""
+    """A word that went without a trace: what stood around it stands side by side, and nothing new is said."""
     if case.gone or unspaced(case.text):
         return None
     known, there = _terms(case.within, case.language), _terms(case.text, case.language)
     if any(not _met(frozenset({one}), known) for one in there):
         return None
     told = [word for clause in _clauses(case.text) for word in (*_plain(clause), "")]
-    beside = set(zip(told, told[1:], strict=False))
+    beside = set(pairwise(told))
     for source in case.kept:
         for clause in _clauses(source.text):
             words = _plain(clause)
@@ -796,7 +806,44 @@ def _word_lost(case: _Case) -> str | None:
 
 
 _ARTICLES: Final = frozenset(
-    ["the", "a", "an", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "le", "la", "les", "l", "un", "une", "el", "los", "las", "una", "il", "lo", "gli", "i", "o", "os", "as", "um", "uma", "de", "het", "een"]
+    [
+        "the",
+        "a",
+        "an",
+        "der",
+        "die",
+        "das",
+        "den",
+        "dem",
+        "des",
+        "ein",
+        "eine",
+        "einen",
+        "einem",
+        "einer",
+        "le",
+        "la",
+        "les",
+        "l",
+        "un",
+        "une",
+        "el",
+        "los",
+        "las",
+        "una",
+        "il",
+        "lo",
+        "gli",
+        "i",
+        "o",
+        "os",
+        "as",
+        "um",
+        "uma",
+        "de",
+        "het",
+        "een",
+    ]
 )
 
 
@@ -813,12 +860,100 @@ _WORD: Final = re.compile(r"(?<!\w)[^\W\d_]+(?:['’][^\W\d_]+)*(?!\w)")
 
 _LIGHT: Final = frozenset(
     term
-    for word in ["use", "take", "give", "get", "keep", "stay", "hold", "go", "goes", "make", "have", "put", "set", "say", "tell", "call", "mean", "carry", "want", "need", "like", "prefer", "provide", "include", "follow", "expect", "plan", "happen", "start", "begin", "become", "remain", "live", "work", "every", "each", "now", "still", "since", "because", "instead", "never", "only", "always", "must", "may", "can", "should", "neither", "nor", "either", "stop", "end", "back", "well", "just", "also", "about", "around", "currently", "usually", "generally", "available", "such", "thing", "way", "part", "please", "other", "time"]
+    for word in [
+        "use",
+        "take",
+        "give",
+        "get",
+        "keep",
+        "stay",
+        "hold",
+        "go",
+        "goes",
+        "make",
+        "have",
+        "put",
+        "set",
+        "say",
+        "tell",
+        "call",
+        "mean",
+        "carry",
+        "want",
+        "need",
+        "like",
+        "prefer",
+        "provide",
+        "include",
+        "follow",
+        "expect",
+        "plan",
+        "happen",
+        "start",
+        "begin",
+        "become",
+        "remain",
+        "live",
+        "work",
+        "every",
+        "each",
+        "now",
+        "still",
+        "since",
+        "because",
+        "instead",
+        "never",
+        "only",
+        "always",
+        "must",
+        "may",
+        "can",
+        "should",
+        "neither",
+        "nor",
+        "either",
+        "stop",
+        "end",
+        "back",
+        "well",
+        "just",
+        "also",
+        "about",
+        "around",
+        "currently",
+        "usually",
+        "generally",
+        "available",
+        "such",
+        "thing",
+        "way",
+        "part",
+        "please",
+        "other",
+        "time",
+    ]
     for term in analyse(word, "english").counts
 )
 """Words of so little content that one more or less says nothing."""
 _NAMING: Final = frozenset(
-    ["heißt", "heisst", "heißen", "appelle", "appelé", "appelée", "llama", "llamado", "llamada", "chiama", "chiamato", "chama", "chamado", "chamada", "heet", "зовут"]
+    [
+        "heißt",
+        "heisst",
+        "heißen",
+        "appelle",
+        "appelé",
+        "appelée",
+        "llama",
+        "llamado",
+        "llamada",
+        "chiama",
+        "chiamato",
+        "chama",
+        "chamado",
+        "chamada",
+        "heet",
+        "зовут",
+    ]
 )
 
 
@@ -890,24 +1025,26 @@ def unsaid(older: str, newer: str, *, apart: bool) -> bool:
     if changes(newer) or _ENDED.search(newer) is not None:
         return True
     within = f"{older} {newer}"
-    said, told = _terms(older, language), _terms(newer, language)
+    said = _terms(older, language)
     for clause in _clauses(newer):
         if _no(clause, within) and _denied(clause, within, language) & said:
             return True
     if not apart:
         return False
-    return _other_value(older, newer, said, told)
+    return _other_value(older, newer)
 
 
 _ENDED: Final = re.compile(
-    r"(?i)(?<!\w)(?:off|over|done|finished|gone|left|went over|took over|outgr\w+|since|again|for now|for the time being|at last|finally"
-    r"|from now on|seit|wieder|vorerst|endlich|weg|depuis|de nouveau|enfin|desde|de nuevo|otra vez|por fin|dal|di nuovo|finalmente"
+    r"(?i)(?<!\w)(?:off|over|done|finished|gone|left|went over|took over|outgr\w+|since|again|for now"
+    r"|for the time being|at last|finally"
+    r"|from now on|seit|wieder|vorerst|endlich|weg|depuis|de nouveau|enfin|desde|de nuevo|otra vez|por fin|dal"
+    r"|di nuovo|finalmente"
     r"|de novo|enfim|снова|наконец|уже)(?!\w)|부터|드디어|다시|から|ようやく|また|终于|又|了[，。]?\Z"
 )
 """Words of an end and of a beginning, beside those of change."""
 
 
-def _other_value(older: str, newer: str, said: frozenset[str], told: frozenset[str]) -> bool:
+def _other_value(older: str, newer: str) -> bool:
     """Whether both give a value of one kind, and not the same: a figure of one unit, a day, a name."""
     if marks(older) - marks(newer) and {kind for kind, _ in marks(older)} & {
         kind for kind, _ in marks(newer) - marks(older)

@@ -1,4 +1,4 @@
-"""What a text tells of its sources clause by clause: how many of their words, and whether two things were exchanged. Pure."""
+"""What a text tells of its sources clause by clause: how many words, and whether two things are exchanged. Pure."""
 
 from __future__ import annotations
 

@@ -98,21 +98,22 @@ class Compaction:
         if at is None:
             return None
         if at > self._clock.now():
-            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
+            await self._again_at(scope, at)
             return None
-        left = await self._budget()
-        if left <= 0:
-            tomorrow = datetime.combine(self._clock.now().date() + timedelta(days=1), time(), tzinfo=UTC)
-            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tomorrow), priority=Priority.WORKER)
+        if await self._budget() <= 0:
+            tomorrow = self._clock.now().date() + timedelta(days=1)
+            await self._again_at(scope, datetime.combine(tomorrow, time(), tzinfo=UTC))
             return None
         run = await self._run(scope, ApplyGuard.under(lease), unattended=True)
         if run.error is not None:
             raise run.error
-        at = self._clock.now() if run.left else await self._store.read(scope, self._due)
-        if at is not None:
-            again = at
-            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, again), priority=Priority.WORKER)
+        again = self._clock.now() if run.left else await self._store.read(scope, self._due)
+        if again is not None:
+            await self._again_at(scope, again)
         return None
+
+    async def _again_at(self, scope: Scope, at: datetime) -> None:
+        await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
 
     async def now(self, scope: Scope) -> Compacted:
         """One run of a scope at once, whatever is due; where another worker runs it is waited for."""
@@ -123,7 +124,7 @@ class Compaction:
             if again is not None:
                 at = timedelta(seconds=again)
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now + at))
-        return replace(run.told(), judged=self._judge is not None)
+        return replace(run.report(), judged=self._judge is not None)
 
     async def plan(self, scope: Scope) -> Compacted:
         """What a run would look at, without asking a model or changing anything."""
@@ -151,7 +152,7 @@ class Compaction:
             members = [found.pairs.memories[number] for number in batch]
             run.note(path, members, "they are near; the judge would be asked", distance=_spread(found, batch))
         self._too_long(run, found, gone)
-        return replace(run.told(), judged=self._judge is not None, dry_run=True, merged=0)
+        return replace(run.report(), judged=self._judge is not None, dry_run=True, merged=0)
 
     # ------------------------------------------------------------------------------------------------ a run
 
@@ -175,7 +176,7 @@ class Compaction:
                 await self._alike(run, self._merges)
             await self._note_fruit(run)
         if run.groups:
-            counts = run.told().counts
+            counts = run.report().counts
             said = ", ".join(f"{counts.get(name, 0)} {words}" for name, words in _COUNTED.items())
             log.info("Merged %d memories: %s", run.merged, said)
         return run
@@ -288,7 +289,7 @@ class Compaction:
     # ------------------------------------------------------------------------------------------------ its cost
 
     async def _budget(self) -> int:
-        """How many calls the store may still ask by itself today (UTC), by its usage book and by what this process knows."""
+        """How many calls the store may still ask by itself today (UTC), by its usage book and this process's count."""
         today = self._clock.now().date()
         booked = sum(one.calls for one in await self._store.usage.read(today) if one.purpose == PURPOSE)
         known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0

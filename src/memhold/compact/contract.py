@@ -77,7 +77,10 @@ _READ: Final = replace(
         "type": "object",
         "properties": {
             **MERGE_MEMORIES.parameters["properties"],
-            **dict.fromkeys(("decision", "relation", "current", "text", "reason", "dropped", "topics", "entities"), {}),
+            **{
+                name: {}
+                for name in ("decision", "relation", "current", "text", "reason", "dropped", "topics", "entities")
+            },
         },
         "required": ["groups", "apart", "decision", "relation"],
     },

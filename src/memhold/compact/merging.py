@@ -121,7 +121,7 @@ class Merges:
                 one.outcome, [members[place] for place in one.places], one.reason, memory=one.memory, distance=distance
             )
             if one.outcome in MERGED_OUTCOMES:
-                hidden |= {id for id in ids if id != one.memory}
+                hidden |= set(ids) - {one.memory}
             self._log(one, ids)
         rest = [memory for place, memory in enumerate(members) if place not in named]
         if len(rest) > 1 or (rest and applied):
@@ -134,6 +134,6 @@ class Merges:
         if one.outcome == "pair":
             log.info("Pairwise merged memory %s with %s", ids[0], ids[1])
         elif one.outcome == "superseded":
-            log.info("Memory %s supersedes %s", one.memory, ", ".join(id for id in ids if id != one.memory))
+            log.info("Memory %s supersedes %s", one.memory, ", ".join(other for other in ids if other != one.memory))
         elif one.outcome in {"linked", "doubted"}:
             log.info("Memories %s are %s", ", ".join(ids), one.outcome)

@@ -1,4 +1,4 @@
-"""What a second model is asked of a merged text: whether it loses or adds anything. One tool, a strict reading. Pure."""
+"""What a second model is asked of a merged text: whether it loses or adds anything. One tool, read strictly. Pure."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Run:
         """Whether the judge was asked and nothing came of it."""
         return self.asked > 0 and all(one.outcome == "kept_apart" for one in self.groups)
 
-    def told(self) -> Compacted:
+    def report(self) -> Compacted:
         """As an answer."""
         error = None if self.error is None else f"{type(self.error).__name__}: {self.error}"
         return Compacted(groups=tuple(self.groups), merged=self.merged, more=self.left, last_error=error)

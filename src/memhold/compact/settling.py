@@ -209,7 +209,7 @@ def _held(newer: Memory, older: Memory) -> bool:
 
 
 def _displaces(newer: Memory, older: Memory) -> bool:
-    """Whether a memory may supersede another: it is later, trusted as much, and says or shows that something changed."""
+    """Whether a memory may supersede another: it is later, trusted as much, and shows that something changed."""
     if _held(newer, older):
         return False
     return unsaid(older.text, newer.text, apart=newer.event_time - older.event_time >= AT_ONCE)

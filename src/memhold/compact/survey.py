@@ -68,7 +68,7 @@ def copies(tx: ReadTx, caches: Caches, changed: Sequence[Memory]) -> list[tuple[
 
 
 def _together(tx: ReadTx, memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Those that may become one: at most one that is pinned, no two whose metadata differ, none that was taken apart."""
+    """Those that may become one: at most one that is pinned, none whose metadata differ, none that was taken apart."""
     ordered = sorted(memories, key=lambda memory: memory.number)
     kept: list[Memory] = []
     for memory in ordered:

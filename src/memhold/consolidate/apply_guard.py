@@ -86,7 +86,7 @@ def standing(tx: ReadTx, snapshot: Snapshot, hold: ApplyGuard) -> tuple[Session 
 
 def plain_attempts(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
     """Attempts as plain data: the newest twenty."""
-    kept = ("model", "cls", "status", "code", "reason", "seconds")
+    kept = ("model", "cls", "status", "code", "reason", "said", "seconds")
     return [{name: asdict(one)[name] for name in kept} for one in attempts[-MAX_ATTEMPTS:]]
 
 

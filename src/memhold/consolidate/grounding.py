@@ -19,11 +19,12 @@ from typing import Final
 
 from memhold.consolidate.contract import Draft, Learned, LeftOut, Noted, Standing
 from memhold.consolidate.entry import scripts
-from memhold.facts.keys import nothing
+from memhold.consolidate.told_of import CLAUSE, SENTENCE, Told, names_in, own_names_in, told_of
+from memhold.facts.keys import canonical, compare, nothing
 from memhold.ports.models import Rejected
 from memhold.text.analysis import analyse, language_of
 from memhold.text.details import Detail, content_terms, details, holds
-from memhold.text.function_words import EVIDENCE
+from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
 from memhold.text.negation import negates
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import Quantity, quantities
@@ -43,30 +44,13 @@ SAID_GRAMS: Final = 0.5
 MOST_CITED: Final = 12
 """Most lines that are cited anew for one statement."""
 _ROLES: Final = frozenset({"user", "assistant", "tool", "system"})
-_CLAUSE = re.compile(
-    r"(?<=[.!?;:…])\s+|[。！？；、，]|,(?!\d)|\s[-–—]\s|\n+"
-    r"|\s(?:and|but|although|though|whereas|because|since|when|while|which|who|so|und|aber|sondern|obwohl|weil|wenn|dass"
-    r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|ma|perché|mas|и|но|а|потому|когда)\s",
-    re.IGNORECASE,
-)
-"""Where one statement of a line ends and another begins, in the languages whose conjunctions are known."""
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？])|\n+")
 _AGAINST = re.compile(
-    r"(?i)\b(?:dislike|hate|avoid|allerg|intoleran|refus|against|stop|quit|former|ex-|no longer|least|end|gave up|fear|"
+    r"(?i)\b(?:dislike|hate|avoid|allerg|intoleran|unverträg|refus|against|stop|quit|former|ex-|no longer|least|"
+    r"end|gave up|fear|"
     r"cancel|reject|declin|abneig|hass|vermeid|ohne|gegen|déteste|évite|refus|odia|evita|rechaz|contra)"
     r"|싫|못|알레르기|거부|嫌|苦手|アレルギー|讨厌|過敏|过敏|避"
 )
 """Words that say no without a word of denial: what they are said of may stand in a clause that denies."""
-_KIN = re.compile(
-    r"(?i)\b(?:my|our|his|her|their|(?:mein|dein|sein|ihr|unser)(?:e[nmrs]?)?|mon|ma|mes|notre|nos|son|sa|leur|mi|mis|su|sus"
-    r"|mia|mio|suo|sua|minha|meu|seu)\s+(?:\w+\s+)?"
-    r"(?P<kin>sister|brother|mother|mum|mom|father|dad|wife|husband|partner|girlfriend|boyfriend|son|daughter|friend|cousin|"
-    r"aunt|uncle|niece|nephew|grand\w+|boss|manager|colleague|coworker|neighbou?r|roommate|flatmate|"
-    r"schwester|bruder|mutter|vater|frau|mann|sohn|tochter|freund(?:in)?|kolleg(?:e|in)|chef(?:in)?|nachbar(?:in)?|"
-    r"sœur|frère|mère|père|femme|mari|fils|fille|ami|amie|collègue|voisin|voisine|"
-    r"hermana|hermano|madre|padre|mujer|esposa|marido|hijo|hija|amigo|amiga|jefe|vecino|sorella|fratello|moglie|irmã|irmão)\b"
-)
-"""Somebody else of whom the user speaks: what is said of them is not said of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +204,7 @@ _STAMP = re.compile(r"\A\W*\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?\W*")
 
 def _sentences(entry: str) -> list[str]:
     """The sentences of an entry, without the time of its window in front."""
-    return [one.strip() for one in _SENTENCE.split(_HEAD.sub("", entry)) if any(char.isalnum() for char in one)]
+    return [one.strip() for one in SENTENCE.split(_HEAD.sub("", entry)) if any(char.isalnum() for char in one)]
 
 
 def _entry(entry: str, kept: Sequence[str], total: int) -> str:
@@ -331,7 +315,8 @@ def _gain(left: set[str], numbers: set[Decimal], line: Line, claim: Claim) -> tu
 @lru_cache(maxsize=8192)
 def _terms(text: str, language: str) -> frozenset[str]:
     """Content words of a text in the window's language, without the names of the roles, which no line has of itself."""
-    return frozenset(term for term in analyse(text, language).counts if term not in EVIDENCE and term not in _ROLES)
+    function = FUNCTION_WORDS.get(language, EVIDENCE)
+    return frozenset(term for term in analyse(text, language).counts if term not in function and term not in _ROLES)
 
 
 def _said(claim: Claim, lines: Sequence[Line]) -> bool:
@@ -375,17 +360,17 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
     said = [span for _, _, span in named_days(claim.core, lines[0].at)]
     if any(not _day_stands(days, lines) for days, _, _ in named_days(claim.core, lines[0].at)):
         return "a date that no line has"
-    if not all(_calendar_stands(word, lines) for word in calendar_words(claim.core)):
+    if not all(_calendar_stands(word, lines) for word in calendar_words(_ON_DAYS.sub(r"\1", claim.core))):
         return "a date that no line has"
-    if any(not _number_stands(one, lines) for one in _numbers_of(claim.core, said)):
+    if any(not _number_stands(one, claim.core, lines) for one in _numbers_of(claim.core, said)):
         return "a number that no line has"
     if not all(_name_stands(detail, lines, window) for detail in _names_of(claim, window)):
         return "a name that no line has"
     if claim.about and not _about_stands(claim.about, window):
         return "of somebody of whom no line speaks"
-    if _other_subject(claim, lines):
+    if _other_subject(claim, lines, window):
         return "said of somebody else"
-    if _turned(claim, lines):
+    if _turned(claim, lines, window):
         return "a yes for a no, or a no for a yes"
     return None
 
@@ -403,17 +388,40 @@ def _numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantit
 _ONES: Final = frozenset(value for one in quantities("0 1") for value in one.values)
 
 
-def _number_stands(wanted: Quantity, lines: Sequence[Line]) -> bool:
+def _number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
     for line in lines:
         for held in quantities(line.text):
             if held.values & wanted.values and (wanted.unit is None or held.unit in {None, wanted.unit}):
-                return wanted.unit is None or held.unit == wanted.unit or wanted.unit in _COUNTED
+                if wanted.unit is None and not _same_counted(claim, wanted, line, held):
+                    continue
+                # "He pays 410 euros, I pay 390": what is left out is what was said of the number before.
+                spoken = {one.unit for one in quantities(line.text) if one.start < held.start}
+                return wanted.unit in {None, held.unit, *_COUNTED, *(spoken if held.unit is None else ())}
         for start, end in days_of(line.text, line.at):
             if wanted.unit in {None, "year"} and wanted.values & _calendar(start, end):
                 return True
     return False
 
 
+def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> bool:
+    """Whether a number counts the same thing in a claim as in a line.
+
+    Where it has a unit in the line, the word behind it in the claim stands there too; where both count something square
+    or new or other, so do the words behind that.
+    """
+    mine = _BEHIND.match(normal_form("NFC", claim)[wanted.start + len(wanted.text) :])
+    if mine is None or mine[1].casefold() in EVIDENCE:
+        return True
+    if held.unit not in {None, *_COUNTED}:
+        return mine[1].casefold() in line.text.casefold()
+    theirs = _BEHIND.match(normal_form("NFC", line.text)[held.start + len(held.text) :])
+    if theirs is None or theirs[1].casefold() != mine[1].casefold() or not (theirs[2] and mine[2]):
+        return True
+    one, other = mine[2].casefold(), theirs[2].casefold()
+    return one in EVIDENCE or other in EVIDENCE or one[:3] == other[:3]
+
+
+_BEHIND = re.compile(r"\s*([^\W\d_]{3,})(?:\s+([^\W\d_]{3,}))?")
 _COUNTED: Final = frozenset({"second", "minute", "hour", "day", "night", "week", "month", "year"})
 """Units that a number may leave out where it is said ("I'm 34"): of money and measures none is supplied."""
 
@@ -428,9 +436,13 @@ def _day_stands(days: Days, lines: Sequence[Line]) -> bool:
     return any(days[0] <= start and end <= days[1] for line in lines for start, end in days_of(line.text, line.at))
 
 
+_ON_DAYS = re.compile(r"(?i)\b(\w+tag|mittwoch|sonnabend)s\b")
+"""German says "dienstags" for what happens on Tuesdays."""
+
+
 def _calendar_stands(word: str, lines: Sequence[Line]) -> bool:
     """Whether a line names that month or weekday, or speaks of a day in it."""
-    if any(word in calendar_words(line.text) for line in lines):
+    if any(word in calendar_words(_ON_DAYS.sub(r"\1", line.text)) for line in lines):
         return True
     days = [days for line in lines for days in days_of(line.text, line.at)]
     return any(word in calendar_names(start) for start, end in days if (end - start).days <= 31)
@@ -445,6 +457,8 @@ def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
     for detail in details(claim.core):
         if detail.kind not in _HARD or detail.text.casefold() in _ROLES:
             continue
+        if claim.language == "german" and detail.kind == "name" and _noun(detail.text, claim.core, window):
+            continue
         if detail.sure or not _begins(detail.text, claim.core) or not _word_of(detail.text, window):
             yield detail
     first = _CAPITAL.match(claim.core.lstrip("\"'“„«([ "))
@@ -453,11 +467,34 @@ def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
         yield Detail(kind="name", text=first[0])
     if claim.value:
         for match in _CAPITAL.finditer(claim.core):
+            if claim.language == "german" and _noun(match[0], claim.core, window):
+                continue
             if not _word_of(match[0], window):
                 yield Detail(kind="name", text=match[0])
+        dated = [span for _, _, span in named_days(claim.core, window[0].at)] if window else []
         for match in _JOINED.finditer(claim.core):
+            if any(start <= match.start() < end for start, end in dated):
+                continue
             if not all(_word_of(piece, window) for piece in re.split(r"[\W_]+", match[0])):
                 yield Detail(kind="code", text=match[0])
+
+
+_GERMAN_ARTICLE = re.compile(
+    r"(?i)\b(?:der|die|das|den|dem|des|ein(?:e[nmrs]?)?|kein(?:e[nmrs]?)?|(?:mein|dein|sein|ihr|unser)(?:e[nmrs]?)?|im|am|vom|zum|zur|beim|ins"
+    r"|jede[nmrs]?|alle[nr]?|viele[nr]?|\d+)\s+(?:\w+e[nmrs]?\s+)?\Z"
+)
+COMPOUND: Final = 4
+"""Letters that two German compounds share at their beginning where they are of one word."""
+
+
+def _noun(word: str, text: str, window: Sequence[Line]) -> bool:
+    """Whether a German capital is a noun's: behind an article, or in a compound with a word that the lines have."""
+    place = text.find(word)
+    if place > 0 and _GERMAN_ARTICLE.search(text[:place]) is not None:
+        return True
+    start = word[:COMPOUND].casefold()
+    held = (one for line in window for one in re.findall(r"[^\W\d_]{5,}", line.text.casefold()))
+    return len(word) > COMPOUND + 2 and any(one.startswith(start) for one in held)
 
 
 def _functional(word: str) -> bool:
@@ -504,42 +541,101 @@ def _name_stands(detail: Detail, lines: Sequence[Line], window: Sequence[Line]) 
 
 def _about_stands(about: str, window: Sequence[Line]) -> bool:
     terms = content_terms(about)
-    if not terms or any(line.speaker and about.casefold() in line.speaker.casefold() for line in window):
+    if (
+        not terms
+        or any(_literally(about, line.text) for line in window)
+        or any(line.speaker and about.casefold() in line.speaker.casefold() for line in window)
+    ):
         return True
     held = frozenset(term for line in window for term in content_terms(line.text))
     return bool(terms & held)
 
 
-def _other_subject(claim: Claim, lines: Sequence[Line]) -> bool:
-    """Whether something that is told of the user is said of somebody of theirs in the only clause that says it."""
-    if claim.about or (not claim.value and not re.match(r"(?i)\W*(?:the )?user\b", claim.core)):
-        return False
-    value = claim.core if claim.value else re.sub(r"(?i)\A\W*(?:the )?user\b(?:'s|’s)?", "", claim.core)
-    if _KIN.search(claim.whole) or not _terms(value, claim.language):
-        return False
-    said = [found for line in lines for found in _persons_of(line) if _overlap(value, found[0], claim.language) >= SAID]
-    return bool(said) and all(person and person not in claim.whole.casefold() for _, person in said)
+def _other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
+    """Whether what is told of one is said of another in the only clauses that say it.
 
-
-def _persons_of(line: Line) -> Iterator[tuple[str, str]]:
-    """Each clause of a line with the person other than the speaker of whom it is, in a word; "" for the speaker's own.
-
-    A clause that begins with a pronoun of the third person goes on about the person before it.
+    Of the user, where each such clause is of somebody or something else that the claim does not name; of another, where
+    each is the speaker's own or of a third.
     """
-    before = ""
-    for _, clause in _clauses([line]):
-        kin = _KIN.search(clause)
-        person = kin["kin"].casefold() if kin is not None else before if _THIRD.match(clause) else ""
-        before = person or before
-        yield clause, person
+    if not claim.about and not claim.value and not _of_the_user(claim.core, window):
+        return False
+    value = claim.core if claim.value else _ROLE.sub("", claim.core)
+    if not _terms(value, claim.language):
+        return False
+    names = own_names_in(line.text for line in window if line.own)
+    known = names_in(line.text for line in window)
+    told = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
+    nearest = max((_overlap(value, one.text, claim.language) for one in told), default=0.0)
+    said = [
+        one
+        for one in told
+        if (nearest >= NEAR and _overlap(value, one.text, claim.language) >= nearest)
+        or (one.first and _TAKEN_UP.search(one.text) and _begun(claim.frame, one.text))
+    ]
+    if not said:
+        return False
+    if claim.about:
+        about = frozenset(claim.about.casefold().split()) - names
+        return bool(about) and all(_not_of(about, one) for one in said)
+    whole = claim.whole.casefold()
+    spoken = " ".join(line.text for line in lines)
+    return all(
+        one.who
+        and not one.first
+        and not _named_in(one.who, whole, claim)
+        and not (one.thing and (not claim.value or _begun(claim.frame, spoken)))
+        for one in said
+    )
 
 
-_THIRD = re.compile(
-    r"(?i)\W*(?:he|she|they|his|her|their|er|sie|sein|ihr|il|elle|ils|elles|son|sa|él|ella|su|lui|lei|ele|ela)\b"
+NEAR: Final = 0.5
+"""The share of a claim's words that the clause which says it has at least."""
+_TAKEN_UP = re.compile(
+    r"(?i)\b(?:it|them|him|her|that|this|those|ihn|ihm|sie|es|das|dem|davon|lo|la|los|las|eso|le|les|ça|cela|en|y|ne|ci|het|dat|hem)\b"
 )
+"""A pronoun by which a clause takes up what the one before spoke of."""
+_ROLE = re.compile(
+    r"(?i)\A\W*(?:(?:the user|der (?:nutzer|benutzer)|die (?:nutzerin|benutzerin)|l['’]utilisat(?:eur|rice)|el usuario"
+    r"|la usuaria|l['’]utente|o usuário|a usuária|de gebruiker|användaren|brukeren|пользователь(?:ница)?)\b|"
+    r"用户|用戶|ユーザーは?|사용자[는가]?)"
+)
+"""What a model calls the user, in the language of the entry."""
 
 
-def _turned(claim: Claim, lines: Sequence[Line]) -> bool:
+def _of_the_user(core: str, window: Sequence[Line]) -> bool:
+    """Whether a sentence is of the user: by that word, or by the name that they gave."""
+    if _ROLE.match(core) is not None:
+        return re.match(r"['’]s\b", core[_ROLE.match(core).end() :]) is None  # type: ignore[union-attr]
+    first = core.split()[:1]
+    names = own_names_in(line.text for line in window if line.own)
+    return bool(first) and first[0].casefold().strip(".,") in names
+
+
+def _not_of(about: frozenset[str], one: Told) -> bool:
+    held = one.text.casefold()
+    if any(word in held for word in about):
+        return False
+    return (bool(one.who) and not one.who & about) or (one.first and not one.who)
+
+
+def _named_in(who: frozenset[str], whole: str, claim: Claim) -> bool:
+    """Whether a claim names a subject: by its word, by the beginning that two forms share, or by the same concept."""
+    words = [word for word in re.findall(r"\w+", whole) if len(word) > 2]
+    for subject in who:
+        if any(word == subject or (len(subject) > 4 and word[:5] == subject[:5]) for word in words):
+            return True
+        if claim.frame and compare(canonical("user", subject), canonical("user", claim.frame)).same == "same":
+            return True
+    return False
+
+
+def _begun(frame: str, clause: str) -> bool:
+    """Whether a clause has a word of the claim's attribute, in any form of it: "allergic" of an allergy."""
+    held = [word[:5] for word in re.findall(r"\w{4,}", clause.casefold())]
+    return any(word[:5] in held for word in re.findall(r"\w{4,}", frame.casefold()))
+
+
+def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool:
     """Whether the claim says yes of what its lines only deny, or no of what none denies."""
     within = " ".join(line.text for line in lines)
     names = frozenset(
@@ -548,8 +644,12 @@ def _turned(claim: Claim, lines: Sequence[Line]) -> bool:
     wanted = _terms(claim.core, claim.language)
     if claim.language != "german":  # where every noun looks like a name
         wanted = wanted - names or wanted
-    near = [(clause, wanted & _terms(clause, claim.language)) for _, clause in _clauses(lines)]
+    near = [(clause, wanted & _terms(clause, claim.language)) for clause in _clauses_of(claim, lines, window)]
     near = [(clause, shared) for clause, shared in near if shared]
+    if not near:  # where its lines share names alone with it, these are what is denied or not
+        wanted |= _terms(claim.core, claim.language)
+        near = [(clause, wanted & _terms(clause, claim.language)) for clause in _clauses_of(claim, lines, window)]
+        near = [(clause, shared) for clause, shared in near if shared]
     if negates(claim.whole, within):
         own = {word.casefold() for word in _AGAINST.findall(claim.whole)}
         told = [clause for clause, _ in near] or [line.text for line in lines]
@@ -558,25 +658,58 @@ def _turned(claim: Claim, lines: Sequence[Line]) -> bool:
         )
     if _AGAINST.search(claim.whole) is not None:
         return False
-    affirmed = {term for clause, shared in near if not negates(clause, within) for term in shared}
+    over = _ENDED.search(claim.whole) is not None
+    affirmed = {term for clause, shared in near if not _no(clause, within, over=over) for term in shared}
     denied = {
         term
         for clause, shared in near
-        if negates(clause, within) and clause.rstrip()[-1:] not in "?？"
+        if _no(clause, within, over=over) and clause.rstrip()[-1:] not in "?？"
         for term in shared
     } - affirmed
     return len(denied) * 3 >= max(1, len(wanted)) and bool(denied)
 
 
+_ENDED = re.compile(
+    r"(?i)\b(?:quit|stopped|gave up|given up|used to|until|former\w*|past|aufgehört|früher\w*|ehemals|arrêté"
+    r"|autrefois|ancien\w*"
+    r"|dej[éó]|antes|smesso|prima|gestopt|vroeger|slutat"
+    r"|бросил[аи]?)\b"
+)
+"""Words that something is over: as a present thing it is told of nobody."""
+
+
+def _no(clause: str, within: str, *, over: bool) -> bool:
+    """Whether a clause denies, or says that something is over where the claim (`over`) does not."""
+    return negates(clause, within) or (not over and _ENDED.search(clause) is not None)
+
+
+def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> list[str]:
+    """The clauses of lines that can say a claim: where it is of the user, those of their lines that are of them."""
+    names = own_names_in(line.text for line in window if line.own)
+    known = names_in(line.text for line in window)
+    every = [
+        one if line.own else Told(one.text)
+        for line in lines
+        for one in told_of(line.text, claim.language, names, known)
+    ]
+    own = [one for one in every if not one.who or _named_in(one.who, claim.whole.casefold(), claim)]
+    return [one.text for one in (own if own and not claim.about else every)]
+
+
 def _clauses(lines: Sequence[Line]) -> list[tuple[Line, str]]:
     return [
-        (line, clause) for line in lines for clause in _CLAUSE.split(line.text[:20_000]) if clause and clause.strip()
+        (line, clause) for line in lines for clause in CLAUSE.split(line.text[:20_000]) if clause and clause.strip()
     ]
 
 
 def _overlap(text: str, clause: str, language: str) -> float:
     wanted = _terms(text, language)
-    return len(wanted & _terms(clause, language)) / len(wanted) if wanted else float(_literally(text, clause))
+    if not wanted:
+        return float(_literally(text, clause))
+    held = _terms(clause, language)
+    numbers = {value for one in quantities(clause) for value in one.values}
+    spoken = {one.text.casefold() for one in quantities(text) if one.values & numbers}
+    return sum(term in held or term in spoken for term in wanted) / len(wanted)
 
 
 def _translated(claim: Claim, lines: Sequence[Line]) -> bool:

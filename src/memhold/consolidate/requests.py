@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from memhold.consolidate.snapshot import FRONT, is_kept, waiting_raw
 from memhold.journal.windows import When, open_calls, skipped, units
@@ -97,5 +98,10 @@ def reason_of(memory: Memory) -> str | None:
     if not isinstance(held, dict) or not held.get("reason"):
         return None
     tried = [one for one in held.get("attempts") or () if isinstance(one, dict)]
-    last = f": {tried[-1].get('model')} {tried[-1].get('reason')}" if tried else ""
-    return f"{held['reason']}{last}"
+    return f"{held['reason']}: {_told(tried[-1])}" if tried else str(held["reason"])
+
+
+def _told(attempt: Mapping[str, Any]) -> str:
+    """An attempt in words: which model, what went wrong, and the provider's first words, masked."""
+    said = f" (it said: {attempt['said']})" if attempt.get("said") else ""
+    return f"{attempt.get('model')}: {attempt.get('reason')}{said}"

@@ -50,7 +50,8 @@ class Context:
     `system` (None in the OpenAI shape). `used` is what everything returned costs in tokens, never over
     `budget - reserve`, counted by `tokenizer`: `estimate`, or the vocabulary of the model's family. `strategy` is the
     one that was followed. `dropped` lists what was left out, `degraded` the slots that could not be asked, `repairs`
-    what had to be changed for the provider. `shown` are the ids of the memories and messages that stand in fences, in
+    what had to be changed for the provider. `damaged` are ids of rows that are damaged on the disk and were left out
+    (`degraded` says so). `shown` are the ids of the memories and messages that stand in fences, in
     their order.
     """
 
@@ -65,6 +66,7 @@ class Context:
     shown: tuple[str, ...] = ()
     dropped: tuple[LeftOut, ...] = ()
     degraded: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
 
     def openai(self) -> list[dict[str, Any]]:

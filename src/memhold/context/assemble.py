@@ -17,7 +17,7 @@ from memhold.messages.window import Body, Repair, Window, entry, is_system
 
 __all__ = ["HEAD", "TAIL", "Assembled", "answered", "fixed_cost", "sent"]
 
-HEAD: tuple[SlotName, ...] = ("corrections", "profile", "summaries")
+HEAD: tuple[SlotName, ...] = ("corrections", "instructions", "profile", "summaries")
 """What stands behind the instructions, where it changes seldom: the prefix that a provider's prompt cache keeps."""
 TAIL: tuple[SlotName, ...] = ("memories", "messages")
 """What stands before the newest user's message, since it follows from it."""
@@ -126,6 +126,7 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         shown=tuple(shown),
         dropped=tuple(dropped),
         degraded=gathered.degraded,
+        damaged=gathered.damaged,
         repairs=tuple(dict.fromkeys(f"{one.action}: {one.reason}" for one in made.repairs)),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from memhold.context.allocate import Item, Slot, allocate, fill, spread, stepped
 from memhold.context.answer import Context
@@ -23,8 +24,8 @@ FLOOR = 160
 FENCE_TOKENS = 60
 """What a fence costs beside its lines: a tag, a notice, headings."""
 ROUNDS = 60
-PROFILE_MOST = 3
-"""One of so many parts of the room goes to the profile before any other slot of memory has a share, if it needs it."""
+MOST_OF: Mapping[SlotName, int] = MappingProxyType({"instructions": 8, "profile": 3})
+"""One of so many parts of the room goes to such a slot before any other slot of memory has a share, if it needs it."""
 TOP_UPS, SLACK = 6, 0.03
 """How often what a measured context leaves free is given to what was said earlier, and the share that may stay free."""
 
@@ -59,7 +60,7 @@ def built(gathered: Inputs, request: Request, *, secret: bytes) -> tuple[Context
     for name, items in ranked.items():
         want = sum(item.cost for item in items) + (FENCE_TOKENS if items else 0)
         # What is known of the user comes before what was said earlier, but never takes the most of the room.
-        least = min(want, (request.available - fixed) // PROFILE_MOST) if name == "profile" else 0
+        least = min(want, (request.available - fixed) // MOST_OF[name]) if name in MOST_OF else 0
         slots.append(Slot(name=name, want=want, share=plan.strategy.shares.get(name, 0.0), minimum=least))
     grants = dict(allocate(slots, request.available - fixed))
     freed, steady = _steadied(grants, ranked, plan)
@@ -199,7 +200,7 @@ def _barest(plan: Plan) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Lin
 
 def _give_up(kept: dict[SlotName, list[Line]], over: int) -> None:
     """Drop the last-ranked lines, of the least valuable slot first, until they are worth what is too much."""
-    order: tuple[SlotName, ...] = ("memories", "summaries", "profile")
+    order: tuple[SlotName, ...] = ("memories", "summaries", "profile", "instructions")
     for name in order:
         while kept.get(name) and over > 0:
             over -= kept[name].pop().cost

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 
-from memhold.context.rollups import told
+from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import Crossing, check_strategy
 from memhold.facts.outdated import rested
 from memhold.journal.windows import When, kept_from, skipped
@@ -23,6 +23,7 @@ __all__ = [
     "corrections",
     "current",
     "history",
+    "instructions",
     "profile",
     "read_window",
     "summaries",
@@ -75,6 +76,7 @@ class WindowRead:
     older: int = 0
     costs: tuple[int, ...] = ()
     ahead: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
@@ -97,7 +99,11 @@ def read_window(tx: ReadTx, session: str, plan: WindowPlan) -> WindowRead:
     if older and not tx.messages(session, after=held.window_start, until=found[0].seq - 1, limit=1):
         older = 0  # they were all forgotten
     return WindowRead(
-        messages=tuple(found), older=older, costs=tuple(costs), ahead=_ahead(held, found, sum(costs), plan)
+        messages=tuple(found),
+        older=older,
+        costs=tuple(costs),
+        ahead=_ahead(held, found, sum(costs), plan),
+        damaged=tuple(tx.damaged),
     )
 
 
@@ -134,6 +140,12 @@ def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
     ids = dict.fromkeys(memory.superseded_by for memory in wrong if memory.superseded_by)
     right = [m for m in tx.find_memories([*ids]) if m.state == "active" and m.origin == "user"]
     return sorted(right, key=lambda memory: -memory.number)[:MAX_CORRECTIONS]
+
+
+def instructions(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
+    """The user's standing instructions, newest first: as many as so many tokens could show."""
+    limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // LINE))
+    return tx.newest_memories("instruction", tier="long", agent=agent, limit=limit)
 
 
 def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
@@ -184,7 +196,7 @@ def history(confirmed: Sequence[Memory]) -> list[Memory]:
     """
     own = [memory for memory in confirmed if memory.kind == "summary"]
     rollups = [memory for memory in confirmed if memory.kind == "rollup"]
-    return [*own, *told(rollups, own, most=MAX_TOLD)]
+    return [*own, *chosen_rollups(rollups, own, most=MAX_TOLD)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +205,7 @@ class Seen:
 
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
-    counts messages that were not even looked at, at most.
+    counts messages that were not even looked at, at most. `damaged` are ids of what was left out as damaged.
     """
 
     items: tuple[Memory | Message, ...] = ()
@@ -201,6 +213,7 @@ class Seen:
     at: datetime | None = None
     degraded: tuple[str, ...] = ()
     unread: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:

@@ -20,6 +20,8 @@ __all__ = ["RESERVED", "Inputs", "Plan", "Request", "planned"]
 
 RESERVED = 8
 """One of so many parts of the budget is kept back where the caller names no reserve."""
+JUST_SAID = 2
+"""Messages at the end of the window that every strategy keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ class Inputs:
     given: Sequence[Body] = ()
     window: WindowRead = field(default_factory=WindowRead)
     corrections: Sequence[Memory] = ()
+    instructions: Sequence[Memory] = ()
     profile: Sequence[Memory] = ()
     summaries: Sequence[Memory] = ()
     memories: Sequence[Memory] = ()
@@ -67,6 +70,7 @@ class Inputs:
     asked: Asked = field(default_factory=Asked)
     unread: int = 0
     degraded: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +127,7 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     shown: set[str] = set()
     for name, memories in (
         ("corrections", gathered.corrections),
+        ("instructions", _unsaid(gathered.instructions, gathered.window.messages)),
         ("profile", gathered.profile),
         ("summaries", gathered.summaries),
         ("memories", gathered.memories),
@@ -146,6 +151,12 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         lost=lost,
         bare=every - sum(cost(piece.body) for piece in pieces),
     )
+
+
+def _unsaid(instructions: Sequence[Memory], window: Sequence[Message]) -> list[Memory]:
+    """Those that were not just said: the end of the window always stands there."""
+    just = {message.id for message in window[-JUST_SAID:]}
+    return [one for one in instructions if just.isdisjoint(one.sources)]
 
 
 def _window_share(strategy: Strategy, request: Request) -> int:

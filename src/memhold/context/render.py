@@ -30,6 +30,7 @@ _TOLD: dict[Origin, str] = {
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
+    "instructions": "Standing wishes of the user (follow them; the later one holds):",
     "profile": "Known of the user:",
     "summaries": "Earlier conversation, in summary:",
     "memories": "Remembered, perhaps related:",
@@ -63,6 +64,8 @@ def _line(item: str, number: int, said: str, text: str, tokens: int, count: Coun
 
 def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens) -> Line:
     """A memory with the day that it speaks of and where it came from."""
+    if memory.kind == "instruction":  # the user's own words, whenever they were said
+        return _line(memory.id, memory.number, "- ", memory.text, tokens, count)
     source = _TOLD[memory.origin]
     if memory.trust == "tool":
         source += ", from a tool's output"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from memhold.upkeep.periods import Period, day_of
 from memhold.values.records import Memory
 
-__all__ = ["told"]
+__all__ = ["chosen_rollups"]
 
 
-def told(candidates: Sequence[Memory], shown: Iterable[Memory], *, most: int) -> list[Memory]:
+def chosen_rollups(candidates: Sequence[Memory], shown: Iterable[Memory], *, most: int) -> list[Memory]:
     """The roll-ups to show beside what is shown already, newest first: nothing is told twice.
 
     The widest one in whose period nothing is shown stands for all in it. One whose period has something shown is opened

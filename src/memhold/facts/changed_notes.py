@@ -25,7 +25,7 @@ KIND = "note"
 
 
 _BRINGING_BACK = frozenset({"undo", "forget", "hide", "settle", "restore"})
-"""Verbs of changes that may make a memory active again. A memory's text never changes: what else changed it does not matter."""
+"""Verbs of changes that may make a memory active again. Its text never changes, and nothing else of it matters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ def list_suspicions(tx: ReadTx, *, settled: bool = False) -> tuple[OpenSuspicion
 
 
 def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
-    """Whether there is still something to settle: keys apart and both said, a statement kept apart, two notes that stand."""
+    """Whether something is to settle: keys apart and both said, a statement kept apart, two notes that stand."""
     if one.kind == "contradiction":
         if pair[0].kind == "note":
             return all(memory.state == "active" for memory in pair)

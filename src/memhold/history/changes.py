@@ -18,7 +18,8 @@ def changes(tx: ReadTx, *, after: int, limit: int) -> Changes:
     read = page[:limit]
     everything = tx.scope.agent is None
     shown = read if everything else [mine for one in read if (mine := _seen(tx, one)) is not None]
-    return Changes(items=tuple(shown), cursor=read[-1].seq if read else after, more=len(page) > limit)
+    cursor = read[-1].seq if read else after
+    return Changes(items=tuple(shown), cursor=cursor, more=len(page) > limit, damaged=tuple(tx.damaged))
 
 
 def _seen(tx: ReadTx, change: Change) -> Change | None:

@@ -15,9 +15,10 @@ from memhold.index.pending_vectors import DUE_COMPACTION, DUE_INDEX, complete
 from memhold.index.postings_check import verify
 from memhold.journal.archive import uncovered
 from memhold.messages.fences import said
-from memhold.ports.postings import RECORD_BYTES, Block, CorruptIndex, Entry, Place, encode, read_record
+from memhold.ports.postings import RECORD_BYTES, Block, Entry, Place, encode, read_record
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.text.analysis import Terms, analyse
+from memhold.values.errors import CorruptIndex
 from memhold.values.records import Memory, Message
 
 __all__ = ["documents", "due_of_state", "index_drift", "rebuild_due", "rebuild_words"]
@@ -81,6 +82,7 @@ def index_drift(tx: ReadTx) -> list[str]:
             continue
         wanted = _entry(item, hidden=hidden, terms=analyse(said(item)), sessions=sessions, agents=agents)
         stale += not _agrees(found, wanted, message=isinstance(item, Message))
+    living.update(tx.damaged.values())
     ghosts = sum(number not in living for block in sound for number in _occupied(block))
     if missing and not damaged:
         damaged.append(f"{missing} messages or memories are not in it")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -17,7 +17,7 @@ from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.upkeep.periods import DUE_ROLLUP
 from memhold.values.answers import Erasure, Receipt
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
-from memhold.values.records import KINDS, LINEAGE, Author, Change, Effect, Kind, Memory, Message, Scope, micros
+from memhold.values.records import KINDS, LINEAGE, Author, Change, Effect, Kind, Memory, Message, micros
 
 __all__ = ["Going", "Sources", "Target", "forget", "forget_once", "plan", "report"]
 
@@ -62,6 +62,7 @@ class Going:
 
     `quoting` are messages that stay and quote what goes: a hard forget erases those stretches.
     `revived` are memories that were merged into what goes and stay themselves: they stand for themselves again.
+    `damaged` are ids of rows that can no longer be read, with their numbers: they go by their ids.
     """
 
     messages: tuple[Message, ...]
@@ -70,6 +71,17 @@ class Going:
     sessions: tuple[str, ...]
     quoting: tuple[Message, ...] = ()
     revived: tuple[Memory, ...] = ()
+    damaged: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def message_ids(self) -> tuple[str, ...]:
+        """The ids of the messages that go, readable or not."""
+        return (*(m.id for m in self.messages), *(item for item in self.damaged if not item.startswith("mem_")))
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]:
+        """The ids of the memories that go, readable or not."""
+        return (*(m.id for m in self.memories), *(item for item in self.damaged if item.startswith("mem_")))
 
 
 class _Rows:
@@ -116,6 +128,7 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     """
     rows = _Rows(tx, hard=hard)
     messages, memories = _targets(tx, rows, target, agent)
+    damaged = _damaged(tx, target, agent)
     # What a memory took in says what it says: it goes with it, also where messages are kept.
     taken = list(memories.values())
     while taken := [one for one in rows.merged_into(taken) if one.id not in memories]:
@@ -128,7 +141,7 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
             said, derived = rows.find(list(named))
             _add(messages, said)
             _add(memories, derived)
-    frontier = [*messages, *memories]
+    frontier = [*messages, *memories, *damaged]
     while frontier:
         found = [memory for memory in rows.derived(frontier) if memory.id not in memories]
         _add(memories, found)
@@ -142,9 +155,22 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
         memories=tuple(memories.values()),
         due_again=tuple(sorted(due_again)),
         sessions=_emptied(tx, target),
-        quoting=tuple(m for m in tx.quoting([*messages, *memories, UNKNOWN]) if m.id not in messages) if hard else (),
+        quoting=tuple(m for m in tx.quoting([*messages, *memories, *damaged, UNKNOWN]) if m.id not in messages)
+        if hard
+        else (),
         revived=tuple(one for one in rows.merged_into(memories.values()) if one.id not in memories),
+        damaged=damaged,
     )
+
+
+def _damaged(tx: ReadTx, target: Target, agent: str | None) -> Mapping[str, int]:
+    """What the target takes of the rows that can no longer be read: of those only id and number are known."""
+    met = {item: number for item, number in tx.damaged.items() if not item.startswith("chg_")}
+    if target.id is not None:
+        return {item: number for item, number in met.items() if item == target.id}
+    unfiltered = target.kinds is None and target.before is None and target.after is None
+    whole = unfiltered and not (target.topics or target.entities) and agent is None
+    return met if whole else {}
 
 
 def _named(memories: Iterable[Memory], asked: set[str]) -> dict[str, None]:
@@ -160,7 +186,7 @@ def _targets(
     tx: ReadTx, rows: _Rows, target: Target, agent: str | None
 ) -> tuple[dict[str, Message], dict[str, Memory]]:
     if target.id is not None:
-        return _one(tx.scope, rows, target.id)
+        return _one(tx, rows, target.id)
     messages: dict[str, Message] = {}
     if target.kinds is None and not target.topics and not target.entities:
         names = [target.session] if target.session is not None else [session.name for session in tx.sessions()]
@@ -177,12 +203,12 @@ def _targets(
     return messages, memories
 
 
-def _one(scope: Scope, rows: _Rows, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
+def _one(tx: ReadTx, rows: _Rows, item: str) -> tuple[dict[str, Message], dict[str, Memory]]:
     if checked_id(item).startswith(("chg_", "ses_")):
         raise WrongKind(f"{item!r:.80} names neither a message nor a memory; forget takes msg_… and mem_…", id=item)
     messages, memories = rows.find([item])
     known: list[Message | Memory] = [*messages, *memories]
-    if not any(sees(scope, found) for found in known):
+    if item not in tx.damaged and not any(sees(tx.scope, found) for found in known):
         raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
     return {found.id: found for found in messages}, {found.id: found for found in memories}
 
@@ -221,7 +247,7 @@ def forget(
 ) -> Erasure:
     """Forget in one transaction: rows, revisions, index entries; tombstones and one change without content stay."""
     going = plan(tx, target, sources=sources, hard=hard, agent=agent)
-    gone = [*(m.id for m in going.messages), *(m.id for m in going.memories)]
+    gone = [*going.message_ids, *going.memory_ids]
     change = Change(
         id=ids.new("chg"),
         seq=0,
@@ -232,6 +258,7 @@ def forget(
         sources=tuple(gone),
     )
     numbers = [m.number for m in going.messages] + [m.number for m in going.memories]
+    numbers += [number for number in going.damaged.values() if number >= 0]
     if hard:
         _erase(tx, going, change.id, numbers, sources=sources, secret=secret)
         if target.everything and agent is None:
@@ -279,12 +306,16 @@ def _erase(
     tx: WriteTx, going: Going, change_id: str, numbers: Sequence[int], *, sources: Sources, secret: bytes
 ) -> None:
     keep = sources == "keep"
-    digests = {m.id: memory_digest(secret, m) for m in going.memories if m.kind in {"fact", "note"}} if keep else {}
+    digests = (
+        {m.id: memory_digest(secret, m) for m in going.memories if m.kind in {"fact", "note", "instruction"}}
+        if keep
+        else {}
+    )
     tx.unindex(numbers)
-    gone = [*(m.id for m in going.messages), *(m.id for m in going.memories)]
-    tx.erase_memories([m.id for m in going.memories], change_id, digests=digests)
+    gone = [*going.message_ids, *going.memory_ids]
+    tx.erase_memories(going.memory_ids, change_id, digests=digests)
     tx.drop_sources(gone)
-    tx.erase_messages([m.id for m in going.messages], change_id)
+    tx.erase_messages(going.message_ids, change_id)
     for message in going.quoting:
         tx.rewrite_message(erased(message, set(gone), secret=secret))
     for memory in going.memories:
@@ -326,8 +357,7 @@ def stand_again(tx: WriteTx, ids: Sequence[str]) -> tuple[Effect, ...]:
 
 def report(going: Going, *, hard: bool, change_id: str | None = None) -> Erasure:
     """What went, or would go where there is no change."""
-    memories = tuple(memory.id for memory in going.memories)
-    messages = tuple(message.id for message in going.messages)
+    memories, messages = going.memory_ids, going.message_ids
     return Erasure(
         messages=messages if hard else (),
         memories=memories if hard else (),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memhold.journal.visibility import checked_id, seen
 from memhold.ports.transaction import ReadTx
-from memhold.values.errors import NotFound, WrongKind
+from memhold.values.errors import NotFound, StoreCorrupt, WrongKind
 from memhold.values.records import Change, Effect, Memory, Message
 
 __all__ = ["get", "history", "lineage"]
@@ -17,6 +17,7 @@ def get(tx: ReadTx, item: str) -> Message | Memory:
 
     Raises:
         NotFound: there is none in this scope, or it was forgotten.
+        StoreCorrupt: it is there, and damaged on the disk.
         WrongKind: the id is of another kind.
     """
     if checked_id(item).startswith(("chg_", "ses_")):
@@ -24,6 +25,10 @@ def get(tx: ReadTx, item: str) -> Message | Memory:
     found: list[Message] | list[Memory] = (
         seen(tx, tx.find_messages([item])) if item.startswith("msg_") else seen(tx, tx.find_memories([item]))
     )
+    if item in tx.damaged:
+        raise StoreCorrupt(
+            f"{item} is damaged on the disk; run 'memhold doctor', then restore a backup of before, or forget it"
+        )
     if not found:
         raise NotFound(f"nothing with the id {item!r:.80} in this scope", id=item)
     return found[0]
@@ -63,10 +68,10 @@ def history(tx: ReadTx, item: str) -> tuple[Change, ...]:
     else:
         changes = [change for memory_id in lineage(tx, held) for change in tx.changes(memory_id=memory_id)]
     unique = {change.id: change for change in changes}
-    return tuple(_told(tx, change) for change in sorted(unique.values(), key=lambda change: change.seq))
+    return tuple(_with_content(tx, change) for change in sorted(unique.values(), key=lambda change: change.seq))
 
 
-def _told(tx: ReadTx, change: Change) -> Change:
+def _with_content(tx: ReadTx, change: Change) -> Change:
     """The change with the content that its effects name, where it was not forgotten."""
     effects = []
     for effect in change.effects:

@@ -60,7 +60,7 @@ def import_memory(tx: WriteTx, revisions: Sequence[Memory], *, key: str, secret:
     """
     digest = keyed_digest(secret, "idempotency key", VERB, key)
     current = revisions[-1]
-    if tx.replay(VERB, digest) is not None or tx.known([current.id]) or _spoken_for(tx, current, secret):
+    if tx.replay(VERB, digest) is not None or tx.known([current.id]) or _decided_here(tx, current, secret):
         return False
     number = tx.take_numbers(1)
     # An export of a part may name sources that it did not carry.
@@ -101,7 +101,7 @@ def _keep(tx: WriteTx, digest: bytes, receipt: Receipt) -> None:
     tx.remember_key(VERB, digest, Replay(fingerprint=digest, receipt=receipt, expires_at=None))
 
 
-def _spoken_for(tx: ReadTx, memory: Memory, secret: bytes) -> bool:
+def _decided_here(tx: ReadTx, memory: Memory, secret: bytes) -> bool:
     """Whether the scope has its own say on what a fact or note of the export says, or must not learn it again."""
     if memory.kind not in {"fact", "note"}:
         return False

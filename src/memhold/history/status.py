@@ -9,12 +9,19 @@ from memhold.consolidate.snapshot import is_kept
 from memhold.facts.suspicions import list_suspicions
 from memhold.ports.stores import StoreFacts
 from memhold.ports.transaction import Listing, ReadTx
-from memhold.values.answers import Status
+from memhold.values.answers import ModelHealth, Status
 
-__all__ = ["status"]
+__all__ = ["status", "windows"]
 
 
-def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, str] | None = None) -> Status:
+def windows(tx: ReadTx) -> int:
+    """How many windows of the scope wait for a model: those that are due, and those that none could read yet."""
+    held = tx.list_memories(Listing(kinds=("raw",), limit=2**62))
+    due = sum(item.kind == "consolidate" and (item.due_at <= tx.now or item.attempts > 0) for item in tx.due())
+    return due + sum(not is_kept(memory) for memory in held)
+
+
+def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, ModelHealth] | None = None) -> Status:
     """Counts of the scope's messages and memories, its due work, and the last error of that work."""
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
@@ -52,5 +59,6 @@ def status(tx: ReadTx, facts: StoreFacts, *, models: Mapping[str, str] | None = 
         set_aside=sum(is_kept(memory) for memory in held),
         parked=sum(item.due_at > tx.now and (item.attempts > 0 or item.kind == "redo") for item in due),
         models=dict(models or {}),
+        windows=windows(tx),
         open_suspicions=len(list_suspicions(tx)),
     )

@@ -51,12 +51,12 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Recei
     if _emptied(tx, change):
         raise Forgotten(f"all that {change_id} hid was forgotten since; tell it anew", id=change_id)
     blocking = _blocking(tx, change, undoer.secret)
-    if any(_told(tx, one) for one in blocking) and not cascade:
+    if any(_made_by_somebody(tx, one) for one in blocking) and not cascade:
         later = ", ".join(blocking[:5])
         message = f"later changes stand on {change_id}: {later}; undo them first, or pass cascade=True"
         raise UndoConflict(message, blocking=blocking)
     undone = _undo_tree(tx, change, undoer)
-    made = tuple(one for one in reversed(undone) if _told(tx, _undone_by(tx, one)))
+    made = tuple(one for one in reversed(undone) if _made_by_somebody(tx, _undone_by(tx, one)))
     return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
 
 
@@ -65,7 +65,7 @@ def _undone_by(tx: ReadTx, undo_id: str) -> str:
     return "" if made is None or made.undoes is None else made.undoes
 
 
-def _told(tx: ReadTx, change_id: str) -> bool:
+def _made_by_somebody(tx: ReadTx, change_id: str) -> bool:
     """Whether somebody made a change; what only time and evidence did to a row goes with what is undone below it."""
     change = tx.find_change(change_id)
     return change is None or change.verb not in {"evidence", "expire"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from memhold.index.marks import asks, said_by
+from memhold.index.marks import asks, said_by, tells_of_change
 from memhold.index.pending_vectors import due_compaction, due_index
 from memhold.messages.fences import said
 from memhold.ports.postings import DocumentKind, DocumentRecord, DocumentRole, Entry
@@ -24,6 +24,7 @@ KIND_OF: Mapping[HitKind, DocumentKind] = MappingProxyType(
         "summary": DocumentKind.SUMMARY,
         "raw": DocumentKind.RAW,
         "rollup": DocumentKind.ROLLUP,
+        "instruction": DocumentKind.INSTRUCTION,
     }
 )
 ROLE_OF: Mapping[str, DocumentRole] = MappingProxyType(
@@ -49,8 +50,9 @@ def message_entry(message: Message, terms: Terms, *, session: int, agent: int) -
         event_time=micros(message.event_time),
         agent=agent,
     )
-    # Who said it, and whether it asks, are terms of their own kind, beside the words of the text.
-    marks = {**said_by(message.body.get("name")), **asks(said(message))}
+    # Who said it, whether it asks or tells of a change are terms of their own kind, beside the words of the text.
+    text = said(message)
+    marks = {**said_by(message.body.get("name")), **asks(text), **tells_of_change(message.role, text)}
     return Entry(number=message.number, record=record, terms={**terms.counts, **marks} if marks else terms.counts)
 
 

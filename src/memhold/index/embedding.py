@@ -95,10 +95,10 @@ class Embedding:
         Raises:
             ModelError: the call failed, and no text is the reason; nothing of the batch was embedded.
         """
-        from memhold.index.isolate_failures import embed_apart
+        from memhold.index.isolate_failures import embed_isolating_failures
 
         centre, model = await self._middle(), await self._opened()
-        apart = await embed_apart(model, texts)
+        apart = await embed_isolating_failures(model, texts)
         if apart.poisoned and not apart.indices:
             # Nothing went through: is it the texts or the model? This raises where it is the model.
             await model.embed(BACKGROUND[:1], purpose="document")

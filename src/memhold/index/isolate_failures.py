@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Apart", "bisect", "embed_apart"]
+__all__ = ["Embedded", "bisect", "embed_isolating_failures"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apart:
+class Embedded:
     """What could be embedded: row i of `vectors` is text `indices[i]`. `poisoned` says why the others could not be."""
 
     indices: tuple[int, ...]
@@ -30,9 +30,9 @@ def _may_be_a_text(error: ModelError) -> bool:
     return error.cls in {"poison", "shorten", "next"} or error.code == "bad_vectors"
 
 
-async def embed_apart(
+async def embed_isolating_failures(
     model: EmbeddingModel, texts: Sequence[str], *, purpose: Literal["document", "query"] = "document"
-) -> Apart:
+) -> Embedded:
     """Embed every text that can be, by halving a batch that the model refuses until the bad texts stand alone.
 
     Raises:
@@ -67,7 +67,7 @@ async def embed_apart(
     indices = tuple(index for one in good for index in one)
     dimension = model.dimension or 0
     vectors = np.concatenate([found[one.start] for one in good]) if good else np.zeros((0, dimension), dtype=np.float32)
-    return Apart(indices=indices, vectors=vectors, poisoned={index: reasons[index] for index in bad})
+    return Embedded(indices=indices, vectors=vectors, poisoned={index: reasons[index] for index in bad})
 
 
 def bisect(count: int, *, most: int | None = None) -> Generator[range, bool, tuple[list[range], list[int]]]:

@@ -1,12 +1,13 @@
-"""Terms of the words index that mark a message: who said it, and whether it asks."""
+"""Terms of the words index that mark a message: who said it, whether it asks, whether it tells of a change."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from memhold.text.analysis import analyse
+from memhold.text.change import brief_change, changes, word_count
 
-__all__ = ["ASKING", "NAMED", "SPEAKER", "_QUESTION_MARKS", "asks", "said_by"]
+__all__ = ["ASKING", "CHANGED", "NAMED", "SHORT", "SPEAKER", "_QUESTION_MARKS", "asks", "said_by", "tells_of_change"]
 
 SPEAKER = "\x02by:"
 """Prefix of the term that says who said a message; no text has it, since terms hold no control characters."""
@@ -18,6 +19,13 @@ NAMED = "\x02named"
 ASKING = "\x02asks"
 """The term of a message with a question mark; it stands there twice where the message ends with it."""
 
+
+CHANGED = "\x02changed"
+"""The term of a message of the user's with a word of change; it stands there twice where the message is short and says
+so in a short sentence."""
+
+SHORT = 60
+"""Words up to which a message is short: it tells of one or two things."""
 
 _QUESTION_MARKS = frozenset("?\uff1f\u061f\u2047\u2048\u203d\ufe56")
 
@@ -47,3 +55,10 @@ def asks(text: str) -> Mapping[str, int]:
         rest = rest[: max(rest.rfind("["), 0)].rstrip()
     last = next((char for char in reversed(rest) if char.isalnum() or char in _QUESTION_MARKS), "")
     return {ASKING: 2 if last in _QUESTION_MARKS else 1}
+
+
+def tells_of_change(role: str, text: str) -> Mapping[str, int]:
+    """The term that says that the user tells of a change, for the words index; nobody else's word changes anything."""
+    if role != "user" or not changes(text):
+        return {}
+    return {CHANGED: 2 if word_count(text) <= SHORT and brief_change(text) else 1}

@@ -122,14 +122,14 @@ def _said(tx: ReadTx, item: Message | Memory | None) -> str:
     if isinstance(item, Message):
         return unquoted(item) if item.embed else ""
     if item is None or item.kind != "raw":
-        return "" if item is None else _stated(item)
+        return "" if item is None else _as_sentence(item)
     messages = tx.find_messages(item.sources)
     if all(message.embed for message in messages):
         return item.text
     return "\n".join(unquoted(message) for message in messages if message.embed)
 
 
-def _stated(memory: Memory) -> str:
+def _as_sentence(memory: Memory) -> str:
     """A memory as somebody would say it: "my home town is Porto" is nearer to a question than "home town: Porto"."""
     if memory.kind != "fact" or not memory.attribute:
         return memory.text

@@ -17,7 +17,7 @@ from memhold.ports.postings import (
     RECORD_BYTES,
     REMOVED,
     Block,
-    CorruptIndex,
+    corrupt_index,
 )
 
 if TYPE_CHECKING:
@@ -337,7 +337,7 @@ class DecodedIndex:
         row, frequency, limits = self._read(at, block)
         wrong = np.flatnonzero((row >= limits) | (frequency == 0))
         if len(wrong):
-            raise CorruptIndex(int(self._firsts[block[wrong[0]]]), "an entry points outside its block")
+            raise corrupt_index(int(self._firsts[block[wrong[0]]]), "an entry points outside its block")
         return row, frequency
 
 
@@ -353,10 +353,12 @@ def decode(blocks: Iterable[Block]) -> DecodedIndex:
 
     rows = list(blocks)
     for block in rows:
+        if block.damaged:
+            raise corrupt_index(block.first, "it does not agree with its digests")
         if not block.records or len(block.records) % RECORD_BYTES:
-            raise CorruptIndex(block.first, f"{len(block.records)} bytes of records")
+            raise corrupt_index(block.first, f"{len(block.records)} bytes of records")
         if len(block.entries) % ENTRY_BYTES:
-            raise CorruptIndex(block.first, f"{len(block.entries)} bytes of entries")
+            raise corrupt_index(block.first, f"{len(block.entries)} bytes of entries")
     columns: Columns = np.frombuffer(b"".join([block.records for block in rows]), dtype=_record_type())
     entries: Keys = np.frombuffer(b"".join([block.entries for block in rows]), dtype="<u8")
     counts = np.array([block.documents for block in rows], dtype=np.int64)
@@ -374,7 +376,7 @@ def _check(columns: Columns, firsts: Integers, counts: Integers, sizes: Integers
 
     def fail(bad: NDArray[np.bool_], reason: str) -> None:
         if bool(bad.any()):
-            raise CorruptIndex(int(firsts[int(bad.argmax())]), reason)
+            raise corrupt_index(int(firsts[int(bad.argmax())]), reason)
 
     fail(firsts < 0, "a negative document number")
     fail(

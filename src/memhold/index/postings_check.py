@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 from memhold.index.postings_arrays import decode
-from memhold.ports.postings import Block, CorruptIndex, read_record, removed_record
+from memhold.ports.postings import Block, corrupt_index, read_record, removed_record
 
 __all__ = ["verify"]
 
@@ -25,8 +25,8 @@ def verify(block: Block) -> None:
         number = block.first + offset
         record = read_record(block, number)
         if record.removed and record != removed_record(record.kind):
-            raise CorruptIndex(block.first, f"removed document {number} still has content")
+            raise corrupt_index(block.first, f"removed document {number} still has content")
         if zlib.crc32(values[places == offset].tobytes()) != int(index.columns["checksum"][offset]):
-            raise CorruptIndex(block.first, f"the entries of document {number} do not match their checksum")
+            raise corrupt_index(block.first, f"the entries of document {number} do not match their checksum")
     if bool((places >= block.documents).any()) or bool((values & np.uint64(255) == 0).any()):
-        raise CorruptIndex(block.first, "an entry points outside its block")
+        raise corrupt_index(block.first, "an entry points outside its block")

@@ -16,6 +16,7 @@ from memhold.messages.shown import resolved
 from memhold.ports.stores import Ids, Redactor
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms, analyse
+from memhold.text.instructions import instructions
 from memhold.values.answers import Receipt, Visibility
 from memhold.values.records import Author, Change, Message, Quote, Session, Span
 
@@ -27,11 +28,15 @@ _NOT_SEEN = Visibility(meaning=False, consolidated=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Drafts after redaction, analysed: everything about an add that needs no transaction."""
+    """Drafts after redaction, analysed: everything about an add that needs no transaction.
+
+    `instructions` are the clauses of each draft that say how its user wants to be answered.
+    """
 
     drafts: tuple[Draft, ...]
     terms: tuple[Terms, ...]
     quotes: tuple[tuple[Quote, ...], ...]
+    instructions: tuple[tuple[str, ...], ...] = ()
     redacted: int = 0
 
 
@@ -42,8 +47,14 @@ def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes
         cleaned = [redacted_draft(draft, redactor, place=f"message {index}") for index, draft in enumerate(drafts)]
         drafts, redacted = [draft for draft, _ in cleaned], sum(count for _, count in cleaned)
     quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
-    terms = tuple(analyse(without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
-    return Prepared(drafts=tuple(drafts), terms=terms, quotes=quotes, redacted=redacted)
+    own = [without(draft.text, found) for draft, found in zip(drafts, quotes, strict=True)]
+    terms = tuple(map(analyse, own))
+    told = tuple(_told(draft.role, text) for draft, text in zip(drafts, own, strict=True))
+    return Prepared(drafts=tuple(drafts), terms=terms, quotes=quotes, instructions=told, redacted=redacted)
+
+
+def _told(role: str, text: str) -> tuple[str, ...]:
+    return tuple(span.of(text) for span in instructions(text)) if role == "user" else ()
 
 
 def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:

@@ -55,6 +55,10 @@ _RULES: Final[tuple[tuple[str, str, tuple[str, ...], int, bool], ...]] = (
 # What the library does not know (yet): the prefix that the issuer documents, and a length.
 _OWN: Final[tuple[tuple[str, str, str], ...]] = (
     ("Anthropic API Key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,200}"),
+    ("OpenAI API Key", "sk-", r"\bsk-(?:proj-|svcacct-|admin-)[A-Za-z0-9_-]{20,200}"),
+    ("OpenRouter API Key", "sk-or-", r"sk-or-(?:v\d-)?[A-Za-z0-9_-]{20,200}"),
+    ("DeepSeek API Key", "sk-", r"\bsk-(?=[a-z0-9]*\d)[a-z0-9]{32,64}\b"),
+    ("Groq API Key", "gsk_", r"\bgsk_[A-Za-z0-9]{20,100}\b"),
     ("GitHub Token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,255}"),
     ("Google API Key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
     ("Hugging Face Token", "hf_", r"\bhf_[A-Za-z0-9]{30,40}\b"),
@@ -177,7 +181,7 @@ class SecretRedactor:
             return [Span(0, len(text), "Secret Keyword")]
         if len(text) < 6 or (len(text) > _LONG and _BLOB.fullmatch(text)):
             return []
-        return _apart(self._every(text))
+        return _without_overlaps(self._every(text))
 
     def _every(self, text: str) -> Iterator[Span]:
         for rule in self._rules:
@@ -301,7 +305,7 @@ def _looks_secret(value: str) -> bool:
     return letters and (any(c.isdigit() for c in value) or any(c in "!@#$%^&*+~" for c in value))
 
 
-def _apart(spans: Iterable[Span]) -> list[Span]:
+def _without_overlaps(spans: Iterable[Span]) -> list[Span]:
     """Spans in order; of two that overlap one that holds both, named after the one that begins first."""
     found: list[Span] = []
     for span in sorted(spans, key=lambda one: (one.start, -one.end)):

@@ -14,7 +14,7 @@ from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.errors import IdempotencyConflict, InvalidInput
 
-__all__ = ["KEPT_FOR", "MAX_KEY", "Idempotency", "keyed_digest", "stated"]
+__all__ = ["KEPT_FOR", "MAX_KEY", "Idempotency", "idempotent", "keyed_digest"]
 
 KEPT_FOR = timedelta(days=30)
 MAX_KEY = 512
@@ -108,15 +108,15 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else repr(value)
 
 
-def stated(
+def idempotent(
     run: Callable[[WriteTx], Receipt], once: Idempotency | None, *, meaning: bool
 ) -> Callable[[WriteTx], Receipt]:
     """The same work, done once; without an embedding its receipt says that meaning will not find what it wrote."""
 
-    def told(tx: WriteTx) -> Receipt:
+    def work(tx: WriteTx) -> Receipt:
         receipt = run(tx)
         if meaning or receipt.visibility.meaning is False:
             return receipt
         return replace(receipt, visibility=replace(receipt.visibility, meaning=False))
 
-    return told if once is None else lambda tx: once.once(tx, lambda: told(tx))
+    return work if once is None else lambda tx: once.once(tx, lambda: work(tx))

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeVar
 
 from memhold.ports.transaction import ReadTx, Tombstone
 from memhold.ports.vector_blocks import GenerationState
+from memhold.values.answers import ModelHealth
 from memhold.values.records import Scope
 
 __all__ = [
@@ -87,15 +88,17 @@ class Restoration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """Whether the store takes writes now, and what it stands on: `due` pieces of work, links of models by their state.
+    """Whether the store takes writes now, and what it stands on: `due` pieces of work, models and how they fare.
 
-    `error` is the class of what a write failed with. Models are told of and decide nothing: a save needs none.
+    `waiting` counts the pieces of work that wait for a model, now or later: windows, and what stands for several of one
+    scope. `error` is the class of what a write failed with. Models are told of and decide nothing: a save needs none.
     """
 
     writes: bool
     error: str | None = None
     due: int = 0
-    models: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, ModelHealth] = field(default_factory=dict)
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

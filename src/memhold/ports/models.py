@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVar
 
 from memhold.values.errors import Attempt, ChainFailed, FailureClass
@@ -21,6 +21,8 @@ __all__ = [
     "ChatRequest",
     "ChatTurn",
     "EmbeddingModel",
+    "LinkBook",
+    "LinkNote",
     "ModelChain",
     "Rejected",
     "Tally",
@@ -165,10 +167,7 @@ class TaskFailed:
 
     def error(self, chain: str) -> ChainFailed:
         """The same as an error."""
-        calls = "; ".join(
-            f"{one.model} {one.cls}{f' {one.status}' if one.status else ''}{f', {one.reason}' if one.reason else ''}"
-            for one in self.attempts
-        )
+        calls = "; ".join(_told(one) for one in self.attempts)
         return ChainFailed(
             f"{chain}: no model of the chain answered ({calls or 'none could be asked in time'});"
             " run 'memhold models test'",
@@ -180,6 +179,12 @@ class TaskFailed:
             reason="no model of the chain answered",
             rule="chain",
         )
+
+
+def _told(one: Attempt) -> str:
+    status = f", HTTP {one.status}" if one.status else ""
+    said = f", it said: {one.said}" if one.said else ""
+    return f"{one.model}: {one.reason or one.cls}{status}{said}"
 
 
 class ModelChain(Protocol):
@@ -256,6 +261,49 @@ class Tally:
     def seconds_a_call(self) -> float:
         """Mean latency; 0 without calls."""
         return self.milliseconds / 1000 / self.calls if self.calls else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkNote:
+    """What calls have shown of one model at one server. Shapes and times, no content.
+
+    `failing_since` is the first of the failures in a row that stand (None: its last call was answered), `reason` what
+    went wrong in our words, `said` the provider's first words, masked. `form` is the form in which it takes a question
+    for arguments, where that was found out. `unloads` counts calls that found the model unloaded.
+    """
+
+    model: str
+    url: str = ""
+    seen_at: datetime
+    form: str | None = None
+    failing_since: datetime | None = None
+    cls: FailureClass | None = None
+    status: int | None = None
+    code: str | None = None
+    reason: str = ""
+    said: str = ""
+    unloads: int = 0
+
+    def after(self, earlier: LinkNote) -> LinkNote:
+        """Both as one: the later call decides, the longer trouble and a known form stay, unloads add up."""
+        late, old = (self, earlier) if self.seen_at >= earlier.seen_at else (earlier, self)
+        since = late.failing_since
+        if since is not None and self.seen_at >= earlier.seen_at and old.failing_since is not None:
+            since = min(since, old.failing_since)
+        form = self.form or earlier.form
+        return replace(late, form=form, failing_since=since, unloads=self.unloads + earlier.unloads)
+
+
+class LinkBook(Protocol):
+    """Where it is kept how links fare, over processes and scopes."""
+
+    async def put(self, notes: Sequence[LinkNote]) -> None:
+        """Lay each note over what is kept of its model and URL (`LinkNote.after`); all or none."""
+        ...
+
+    async def read(self) -> list[LinkNote]:
+        """What is kept, by model and URL."""
+        ...
 
 
 class UsageBook(Protocol):

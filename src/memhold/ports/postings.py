@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+from memhold.values.errors import CorruptIndex
+
 __all__ = [
     "ACTIVE",
     "BLOCK_DOCUMENTS",
@@ -39,13 +41,13 @@ __all__ = [
     "RECORD_BYTES",
     "REMOVED",
     "Block",
-    "CorruptIndex",
     "DocumentKind",
     "DocumentRecord",
     "DocumentRole",
     "Entry",
     "Place",
     "append",
+    "corrupt_index",
     "encode",
     "place",
     "read_record",
@@ -70,21 +72,10 @@ _MAX_FREQUENCY = 255
 _KEY_BYTES = 6
 
 
-class CorruptIndex(ValueError):
-    """A block of the words index does not have the shape that its writer gave it; `reindex` builds it anew.
-
-    Attributes:
-        first: the document number that the block begins with.
-        reason: what does not fit.
-    """
-
-    def __init__(self, first: int, reason: str) -> None:
-        super().__init__(first, reason)
-        self.first = first
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"words index, block of document {self.first}: {self.reason}; run `memhold reindex`"
+def corrupt_index(first: int, reason: str) -> CorruptIndex:
+    """The error for a block of the words index that does not have the shape that its writer gave it."""
+    message = f"words index, block of document {first}: {reason}; run 'memhold reindex'"
+    return CorruptIndex(message, first=first, reason=reason)
 
 
 class DocumentKind(IntEnum):
@@ -96,6 +87,7 @@ class DocumentKind(IntEnum):
     SUMMARY = 4
     RAW = 5
     ROLLUP = 6
+    INSTRUCTION = 7
 
 
 class DocumentRole(IntEnum):
@@ -147,11 +139,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One row of the index: the number of its first document and the two blobs."""
+    """One row of the index: the number of its first document and the two blobs.
+
+    `damaged` says that it does not agree with the digests that its store keeps: nothing is read from it.
+    """
 
     first: int
     records: bytes = b""
     entries: bytes = b""
+    damaged: bool = False
 
     @property
     def documents(self) -> int:
@@ -204,7 +200,7 @@ def place(tail: tuple[int, int, int] | None, number: int) -> Place:
         return Place(number=number, first=number, opens=True)
     first, record_bytes, entry_bytes = tail
     if record_bytes <= 0 or record_bytes % RECORD_BYTES:
-        raise CorruptIndex(first, f"{record_bytes} bytes of records are not a multiple of {RECORD_BYTES}")
+        raise corrupt_index(first, f"{record_bytes} bytes of records are not a multiple of {RECORD_BYTES}")
     documents = record_bytes // RECORD_BYTES
     following = first + documents
     if number < following:
@@ -276,7 +272,7 @@ def read_record(block: Block, number: int) -> DocumentRecord:
     """
     event_time, session, seq, length, agent, _, _, kind, role, flags, layout, reserved = _unpack(block, number)
     if layout != LAYOUT_VERSION or reserved:
-        raise CorruptIndex(block.first, f"document {number} has layout {layout}, not {LAYOUT_VERSION}")
+        raise corrupt_index(block.first, f"document {number} has layout {layout}, not {LAYOUT_VERSION}")
     try:
         return DocumentRecord(
             kind=DocumentKind(kind),
@@ -290,7 +286,7 @@ def read_record(block: Block, number: int) -> DocumentRecord:
             removed=bool(flags & REMOVED),
         )
     except ValueError as error:
-        raise CorruptIndex(block.first, f"document {number}: {error}") from error
+        raise corrupt_index(block.first, f"document {number}: {error}") from error
 
 
 def set_active(block: Block, number: int, *, active: bool) -> Block:
@@ -313,7 +309,7 @@ def remove(block: Block, number: int) -> Block:
     """
     offset = _offset(block, number)
     if len(block.entries) % ENTRY_BYTES:
-        raise CorruptIndex(block.first, f"{len(block.entries)} bytes of entries")
+        raise corrupt_index(block.first, f"{len(block.entries)} bytes of entries")
     values = struct.unpack(f"<{len(block.entries) // ENTRY_BYTES}Q", block.entries)
     kept = [value for value in values if value >> 8 & 255 != offset]
     kind = read_record(block, number).kind
@@ -355,7 +351,7 @@ def _unpack(block: Block, number: int) -> tuple[Any, ...]:
 
 def _offset(block: Block, number: int) -> int:
     if len(block.records) % RECORD_BYTES:
-        raise CorruptIndex(block.first, f"{len(block.records)} bytes of records")
+        raise corrupt_index(block.first, f"{len(block.records)} bytes of records")
     offset = number - block.first
     if not 0 <= offset < block.documents:
         raise IndexError(f"document {number} is not in the block of {block.first} ({block.documents} documents)")

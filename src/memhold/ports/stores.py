@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from memhold.values.records import Scope
 
 if TYPE_CHECKING:
-    from memhold.ports.models import UsageBook
+    from memhold.ports.models import LinkBook, UsageBook
     from memhold.ports.transaction import ReadTx, WriteTx
     from memhold.ports.vector_blocks import Generation
     from memhold.values.access_tokens import StoredToken
@@ -153,8 +153,8 @@ class Upkeep(Protocol):
         """Make due now what failed and was put off, or (`failed=False`) all that waits; what is leased stays."""
         ...
 
-    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
-        """How many items are due now, leased or not."""
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None, later: bool = False) -> int:
+        """How many items are due now, leased or not; with `later` also those whose time is still to come."""
         ...
 
     async def scopes(self) -> list[Scope]:
@@ -220,6 +220,11 @@ class Store(Protocol):
     @property
     def usage(self) -> UsageBook:
         """What models were used for, over all scopes."""
+        ...
+
+    @property
+    def links(self) -> LinkBook:
+        """How the links of model chains fare, over all scopes."""
         ...
 
     @property

@@ -68,6 +68,14 @@ class ReadTx(FactReads, VectorReads, Protocol):
         """
         ...
 
+    @property
+    def damaged(self) -> Mapping[str, int]:
+        """What this transaction came upon and left out, since the row does not agree with its digest: numbers by id.
+
+        The number is -1 where it cannot be told, and for a change. An id of it can be forgotten like any other.
+        """
+        ...
+
     def session(self, name: str) -> Session | None:
         """The session of that name; "" is the unnamed one."""
         ...

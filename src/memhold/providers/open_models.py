@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Final
 
-from memhold.ports.models import EmbeddingModel, Usage, UsageBook
+from memhold.ports.models import ChatRequest, EmbeddingModel, LinkBook, LinkNote, Usage, UsageBook
 from memhold.ports.stores import Clock
 from memhold.providers.catalog import Catalog
 from memhold.providers.chain import Chain
@@ -15,6 +15,7 @@ from memhold.providers.chat import KeySource
 from memhold.providers.embedders import embedding_model
 from memhold.providers.embedding.remote import Purpose
 from memhold.providers.ledger import Ledger
+from memhold.providers.link_health import Links
 from memhold.providers.pool import ChainSettings, ChatPool
 from memhold.providers.wrappers import HostGates
 from memhold.values.errors import Attempt, StoreError
@@ -44,6 +45,8 @@ class Models:
         unload_retry_count: int = 3,
         unload_retry_delay_ms: int = 500,
         own: dict[str, Callable[..., Any]] | None = None,
+        links: LinkBook | None = None,
+        known: Sequence[LinkNote] = (),
     ) -> None:
         self.catalog = catalog
         self._book = book
@@ -52,6 +55,8 @@ class Models:
         self._unload = {"unload_retry_count": unload_retry_count, "unload_retry_delay_ms": unload_retry_delay_ms}
         self._gates = HostGates()
         self._ledger = Ledger(catalog.models, clock=clock, changed=self._soon)
+        self._link_book = links
+        self.links = Links(catalog.models, clock=clock, changed=self._soon, known=known)
         self.pool = ChatPool(
             catalog,
             keys=keys,
@@ -59,8 +64,9 @@ class Models:
             dice=dice,
             settings=settings,
             gates=self._gates,
-            observe=self._ledger.observe,
+            observe=self._observe,
             own=own,
+            links=self.links,
         )
         self._embeddings: dict[str, EmbeddingModel] = {}
         self._writing: asyncio.Task[None] | None = None
@@ -89,12 +95,17 @@ class Models:
         return self._embeddings[entry.name]
 
     async def write_usage(self) -> None:
-        """Write what was used since the last time; what cannot be written stays for the next."""
-        taken = self._ledger.take()
+        """Write what was used and seen since the last time; what cannot be written stays for the next."""
+        taken, seen = self._ledger.take(), self.links.take()
         try:
             await self._book.add(taken)
         except StoreError:
             self._ledger.put_back(taken)
+        try:
+            if self._link_book is not None:
+                await self._link_book.put(seen)
+        except StoreError:
+            self.links.put_back(seen)
 
     async def close(self) -> None:
         """Write what was used and let go of every connection. Idempotent."""
@@ -112,13 +123,18 @@ class Models:
 
     def _embedded(self, purpose: Purpose, attempt: Attempt, usage: Usage) -> None:
         self._ledger.note(_PURPOSES[purpose], attempt, usage)
+        self.links.note(attempt)
+
+    def _observe(self, request: ChatRequest, attempt: Attempt, usage: Usage) -> None:
+        self._ledger.observe(request, attempt, usage)
+        self.links.note(attempt)
 
     def _soon(self) -> None:
         if self._writing is None or self._writing.done():
             self._writing = asyncio.get_running_loop().create_task(self._later())
 
     async def _later(self) -> None:
-        while self._ledger.pending:
+        while self._ledger.pending or self.links.pending:
             self._waits = True
             await self._clock.sleep(_WRITE_SECONDS)
             self._waits = False

@@ -14,7 +14,9 @@ from memhold.providers.breaker import Breaker, BreakerState, Rest
 from memhold.providers.catalog import Catalog
 from memhold.providers.chain import Chain, Link, Observe
 from memhold.providers.chat import KeySource, chat_model
+from memhold.providers.chat.forms import Forms
 from memhold.providers.entry import Entry
+from memhold.providers.link_health import Links
 from memhold.providers.wrappers import Backoff, HostGates, Limited, Timed
 
 __all__ = ["ChainSettings", "ChatPool"]
@@ -46,6 +48,7 @@ class ChatPool:
         gates: HostGates | None = None,
         observe: Observe | None = None,
         own: Mapping[str, Callable[[Entry], ChatModel]] | None = None,
+        links: Links | None = None,
     ) -> None:
         self._catalog = catalog
         self._keys = keys
@@ -54,6 +57,7 @@ class ChatPool:
         self._settings = settings or ChainSettings()
         self.gates = gates or HostGates()
         self._observe = observe
+        self._links = links
         self._own = dict(own or {})
         self._bare: dict[str, ChatModel] = {}
         self._dressed: dict[str, Breaker] = {}
@@ -67,13 +71,20 @@ class ChatPool:
         if name not in self._dressed:
             entry = self._catalog.models[name]
             make = self._own.get(entry.protocol)
-            bare = make(entry) if make is not None else chat_model(entry, keys=self._keys, clock=self._clock)
+            bare = make(entry) if make is not None else self._made(entry)
             self._bare[name] = bare
             timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
             limited = Limited(timed, gate=self.gates.of(entry))
             key = partial(self._keys, entry.api_key_env) if entry.api_key_env else None
             self._dressed[name] = Breaker(limited, clock=self._clock, rest=self._settings.rest, key=key)
         return self._dressed[name]
+
+    def _made(self, entry: Entry) -> ChatModel:
+        """The bare model, asked in the form that was found out, which it goes on to find out."""
+        forms = None
+        if self._links is not None:
+            forms = Forms(entry, known=self._links.form(entry), learned=partial(self._links.learned, entry.name))
+        return chat_model(entry, keys=self._keys, clock=self._clock, forms=forms)
 
     def chain(self, start: str) -> Chain:
         """The chain of that name (`consolidation`), or the one that begins with that model.

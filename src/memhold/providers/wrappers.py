@@ -124,7 +124,8 @@ class Limited:
 class Backoff:
     """How often one model is asked and how long it is waited for: 1, 2, 4 … seconds, up to half as much again.
 
-    A provider's Retry-After is the least; longer than `patience`, it is not waited for.
+    A provider's Retry-After is the least; longer than `patience`, it is not waited for. A server that unloaded
+    the model is asked `unloads` more times, `unload_pause` seconds apart, on any link: the load is on its way.
     """
 
     attempts: int = 3
@@ -132,6 +133,8 @@ class Backoff:
     factor: float = 2.0
     jitter: float = 0.5
     patience: float = 30.0
+    unloads: int = 3
+    unload_pause: float = 0.5
 
     def seconds(self, number: int, asked: float | None, dice: Random) -> float:
         """How long to wait after attempt `number` (from 1) before the next."""
@@ -147,6 +150,7 @@ def attempt_of(error: ModelError, *, number: int, seconds: float) -> Attempt:
         status=error.status,
         code=error.code,
         reason=error.reason,
+        said=error.said,
         seconds=seconds,
         number=number,
         refused=error.refused,
@@ -240,15 +244,21 @@ class Retrying:
             return False
         if error.cls == "resample":
             return self._alone
+        if error.rule == "unload":
+            return self._backoff.unloads > 0
         return error.cls == "retry" and (self._alone or not error.slow)
 
     def _wait(self, state: RetryCallState) -> float:
         asked = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(asked, ModelError) and asked.rule == "unload":
+            return self._backoff.unload_pause
         delay = asked.retry_after if isinstance(asked, ModelError) else None
         return self._backoff.seconds(state.attempt_number, delay, self._dice)
 
     def _stop(self, state: RetryCallState) -> bool:
         failed = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(failed, ModelError) and failed.rule == "unload":
+            return state.attempt_number > self._backoff.unloads
         once_more = isinstance(failed, ModelError) and failed.cls == "resample"
         most = min(self._backoff.attempts, 2) if once_more else self._backoff.attempts
         asked = failed.retry_after if isinstance(failed, ModelError) else None

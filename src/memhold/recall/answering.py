@@ -15,7 +15,7 @@ from memhold.recall.fusion import WEIGHTS, Signal
 from memhold.recall.hits import Candidate, as_hit, with_neighbours
 from memhold.recall.pages import Place, best_left, unshown
 from memhold.recall.signals import Question
-from memhold.values.answers import Query, Reason, Recall
+from memhold.values.answers import DAMAGED, Query, Reason, Recall
 from memhold.values.records import Memory, Message
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def answered(
         hits=tuple(hits),
         total=ranking.total,
         next_offset=following if more else None,
-        degraded=gaps.degraded,
+        degraded=(*gaps.degraded, *((DAMAGED,) if tx.damaged else ())),
+        damaged=tuple(tx.damaged),
         not_configured=gaps.off,
         lag={"meaning": gaps.lag} if gaps.lag else {},
         confidence=ranking.confidence,

@@ -46,8 +46,8 @@ def allowed_rows(tx: ReadTx, index: DecodedIndex, query: Query, held: Mapping[in
         assert until is not None  # noqa: S101 - `held` is only made for a time
         allowed &= np.where(messages, columns["event_time"] <= micros(until), known)
     if query.kinds is None:
-        # What a roll-up tells its parts tell better: it is there where it is asked for.
-        allowed &= columns["kind"] != KIND_OF["rollup"]
+        # What a roll-up tells its parts tell better, and an instruction its message: they are there where asked for.
+        allowed &= (columns["kind"] != KIND_OF["rollup"]) & (columns["kind"] != KIND_OF["instruction"])
     else:
         allowed &= np.isin(columns["kind"], [KIND_OF[kind] for kind in query.kinds])
     if query.roles is not None:

@@ -31,6 +31,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "key": 0.5,
         "time": 0.6,
         "role": 0.4,
+        "change": 0.25,
         "reply": 0.25,
         "recency": 0.3,
     }
@@ -41,7 +42,8 @@ and the second stood beside; the others while looking at all of them (docs/recal
 words: the question's words in the message, its window and its session. meaning: nearness of its vector. surroundings:
 the same of its window. speaker: said by somebody whom the question names. key: a fact whose subject and attribute the
 question names. time: said in a time that the question names. reply: said in answer to a question, and no question
-itself, where speakers have names. recency: said lately, where the question goes on with a conversation.
+itself, where speakers have names. change: the user tells in short of a change. recency: said lately, where the
+question goes on with a conversation.
 """
 SIGNALS = tuple(WEIGHTS)
 

@@ -11,7 +11,7 @@ from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.vector_cache import VectorCache
 from memhold.ports.transaction import ReadTx
-from memhold.ports.vector_blocks import CorruptVectors, Generation
+from memhold.ports.vector_blocks import CorruptVectors, Generation, unseen
 from memhold.recall.answering import Gaps
 
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ def nearness(
     current = next((one for one in generations if one.state == "current"), None)
     building = next((one.fingerprint for one in generations if one.state == "building"), None)
     if meaning.failed is not None:
-        return None, Gaps(degraded=("meaning",), why=meaning.failed)
+        return None, Gaps(degraded=("meaning",), why=meaning.failed, lag=_without(tx, index, current))
     if current is not None and current.fingerprint != meaning.fingerprint:
-        return None, Gaps(degraded=("meaning",), why="another embedding", building=building)
+        ours = next((one for one in generations if one.fingerprint == meaning.fingerprint), None)
+        lag = _without(tx, index, ours)
+        return None, Gaps(degraded=("meaning",), why="another embedding", building=building, lag=lag)
     if current is None:
         lag = int(index.active.sum())
         return None, Gaps(lag=lag, degraded=_behind(tx, index, index.active))
@@ -89,6 +91,17 @@ def _cosines(
     if found is not None:
         return found
     return vectors.vectors(tx, current).cosines(query, index.numbers, also=also)
+
+
+def _without(tx: ReadTx, index: DecodedIndex, generation: Generation | None) -> int:
+    """How many active documents a generation has not looked at; all of them where there is none."""
+    import numpy as np
+
+    if generation is None:
+        return int(index.active.sum())
+    count = tx.document_count()
+    left = unseen(tx.vector_marks(generation.number), count, count)
+    return int((index.active & np.isin(index.numbers, left)).sum()) if left else 0
 
 
 def _behind(tx: ReadTx, index: DecodedIndex, missing: Mask) -> tuple[str, ...]:

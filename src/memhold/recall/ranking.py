@@ -14,7 +14,8 @@ from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import confidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
-from memhold.recall.signals import Question
+from memhold.recall.newer import lift_newer
+from memhold.recall.signals import MEANS_IT, Question
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,17 +52,22 @@ def ordered(
     found: Mask,
     past: Mapping[int, Outdated],
     most: int | None,
+    *,
+    now: bool = True,
 ) -> Ranking:
     """The order of what was found and may be shown.
 
     `allowed` is what the filters let through, `found` what the signals found, `past` ranks behind what replaced it,
-    `most` is how far the order must reach (None: to its end).
+    `most` is how far the order must reach (None: to its end). `now` says that it is asked what holds now: then the
+    newer stands above the older.
     """
     index, cosines = view.index, view.cosines
     hit = found & allowed
     score = fused.score.copy()
     # By all that was found, whatever the filters: they change no score.
     _demote(index, score, found & index.living, past)
+    if now:
+        lift_newer(view.question, index, score, found & index.living, lambda row: _about(view, row))
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, most)
     best = [int(row) for row in order[:5]]
@@ -109,6 +115,14 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
         kept = passing(mask)
         near += [row for row in some[kept[some]].tolist() if int(ranking.repeats.group[row]) not in shown]
     return replace(ranking, near=np.array(near[: max(0, limit - len(ranking.order))], dtype=np.int64))
+
+
+def _about(view: View, row: int) -> bool:
+    """Whether a row itself has a word of the question that says something, or a vector that is near."""
+    import numpy as np
+
+    near = view.cosines is not None and bool(view.cosines[1][row]) and bool(view.cosines[0][row] >= MEANS_IT)
+    return near or bool(view.scores.said(row, np.zeros(len(view.question.words), dtype=np.bool_)))
 
 
 def _short(view: View, score: Floats, hit: Mask) -> float:

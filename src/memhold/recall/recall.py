@@ -21,6 +21,7 @@ from memhold.recall.filters import allowed_rows, held_then, passing_rows
 from memhold.recall.fusion import SIGNALS, Signal, fuse
 from memhold.recall.hits import MAX_NEIGHBOURS
 from memhold.recall.meaning import Meaning, nearness
+from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.ranking import View, newest_first, ordered, with_nearest
 from memhold.recall.signals import (
@@ -226,6 +227,7 @@ def _view(
         *near,
         *given,
         role_signal(question, index),
+        change_signal(question, index),
         reply_signal(index),
         recency_signal(question, index, micros(place.now)),
     ]
@@ -247,7 +249,7 @@ def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping
     found = view.fused.found if query.signals is None else view.fused.found | (view.fused.score > 0)
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
     most = None if query.cursor is not None else query.offset + query.limit
-    ranking = ordered(view, view.fused, allowed, found, past, most)
+    ranking = ordered(view, view.fused, allowed, found, past, most, now=held is None and not query.states)
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking
     return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))

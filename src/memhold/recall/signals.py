@@ -44,6 +44,7 @@ __all__ = [
     "role_signal",
     "speaker_signal",
     "time_signal",
+    "two_people",
     "understood",
     "words_signal",
 ]
@@ -163,7 +164,7 @@ def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
     """
     import numpy as np
 
-    if _two_people(index):
+    if two_people(index):
         return None
     kind, role = index.columns["kind"], index.columns["role"]
     if question.person.second:
@@ -173,7 +174,7 @@ def role_signal(question: Question, index: DecodedIndex) -> Signal | None:
     return Signal(name="role", score=score.astype(np.float32), found=_nothing(index))
 
 
-def _two_people(index: DecodedIndex) -> bool:
+def two_people(index: DecodedIndex) -> bool:
     """Whether those who are stored as the assistant have names: then two people talk."""
     import numpy as np
 
@@ -196,7 +197,7 @@ def reply_signal(index: DecodedIndex) -> Signal | None:
     """
     import numpy as np
 
-    if not _two_people(index):
+    if not two_people(index):
         return None
 
     score: Floats | None = index.memo.get("reply")

@@ -34,7 +34,7 @@ from memhold.server.guard_rules import (
 from memhold.server.request_cost import MOST_VALUES, Cost, JsonValues, metered
 from memhold.server.resource import Resource
 from memhold.values.errors import MemholdError, RateLimited, ScopeDenied, ServerUnreachable, Unauthenticated
-from memhold.values.principal import PRINCIPAL, STANDS, Principal
+from memhold.values.principal import NEIGHBOUR, PRINCIPAL, STANDS, Principal
 
 __all__ = ["OPEN_PATHS", "REQUEST_ID", "Authenticate", "Guard", "GuardRules"]
 
@@ -195,12 +195,13 @@ class Guard:
     async def _admit(self, scope: MutableMapping[str, Any]) -> Problem | None:
         """Find the principal and put it into the ASGI scope, unless the path is open."""
         # What a client wrote never gets here under our key, whatever stands in front of us put into the scope.
-        for name in (PRINCIPAL, STANDS):
+        for name in (PRINCIPAL, STANDS, NEIGHBOUR):
             scope.pop(name, None)
         path = scope["path"]
+        scope[NEIGHBOUR] = self._is_neighbour(scope)
         if path in OPEN_PATHS or (self._rules.resource is not None and Resource.is_metadata(path)):
             return None
-        if path == _METRICS and self._is_neighbour(scope):
+        if path == _METRICS and scope[NEIGHBOUR]:
             return None
         principal = await self._asking(scope)
         self._within_budget(principal.token or "local")

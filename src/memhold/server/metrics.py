@@ -12,6 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from memhold._version import __version__
 from memhold.ports.maintenance import Readiness
+from memhold.values.answers import ModelHealth
 
 __all__ = ["CONTENT_TYPE", "Metrics"]
 
@@ -47,7 +48,20 @@ class Metrics:
         self._due = Gauge("memhold_work_due", "Pieces of work that are due.", registry=self.registry)
         self._writes = Gauge("memhold_store_takes_writes", "1 where the store takes writes.", registry=self.registry)
         self._models = Gauge(
-            "memhold_model_answers", "1 where a link of the chain answers, 0 where it rests.", ("model",),
+            "memhold_model_answers", "1 where a model answered last, or was not asked yet; 0 where it does not work.",
+            ("model", "url", "key_variable", "reason"), registry=self.registry,
+        )  # fmt: skip
+        self._since = Gauge(
+            "memhold_model_failing_since_timestamp_seconds", "When its failures in a row began; 0: none stands.",
+            ("model",), registry=self.registry,
+        )  # fmt: skip
+        self._counted: dict[str, int] = {}
+        self._unloads = Counter(
+            "memhold_model_unloads", "Calls that found their model unloaded, over all processes.", ("model",),
+            registry=self.registry,
+        )  # fmt: skip
+        self._waiting = Gauge(
+            "memhold_work_waiting_for_models", "Pieces of work that wait for a model, now or later.",
             registry=self.registry,
         )  # fmt: skip
         longest = Gauge(
@@ -74,10 +88,15 @@ class Metrics:
         self._streams.set(streams)
         self._due.set(readiness.due)
         self._writes.set(1 if readiness.writes else 0)
-        self._told(readiness.models)
+        self._waiting.set(readiness.waiting)
+        self._set_models(readiness.models)
         return generate_latest(self.registry)
 
-    def _told(self, models: Mapping[str, str]) -> None:
-        self._models.clear()
-        for name, state in models.items():
-            self._models.labels(name).set(1 if state == "closed" else 0)
+    def _set_models(self, models: Mapping[str, ModelHealth]) -> None:
+        for gauge in (self._models, self._since):
+            gauge.clear()
+        for name, one in models.items():
+            self._models.labels(name, one.url or "", one.key_variable or "", one.reason).set(one.answers is not False)
+            self._since.labels(name).set(0 if one.since is None else one.since.timestamp())
+            self._unloads.labels(name).inc(max(0, one.unloads - self._counted.get(name, 0)))
+            self._counted[name] = max(one.unloads, self._counted.get(name, 0))

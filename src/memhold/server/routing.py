@@ -13,7 +13,7 @@ from memhold.faces.rest.changes import Streams
 from memhold.ports.maintenance import Readiness
 from memhold.server.metrics import CONTENT_TYPE, Metrics
 from memhold.values.jsonable import to_jsonable
-from memhold.values.principal import PRINCIPAL
+from memhold.values.principal import NEIGHBOUR, PRINCIPAL
 from memhold.verbs.store_protocols import AsyncAdmin
 
 __all__ = ["Observed", "PathRouter"]
@@ -76,9 +76,17 @@ class PathRouter:
             return self._found[1]
 
     async def _readyz(self, scope: MutableMapping[str, Any], send: Send) -> None:
-        """Anybody may ask: whether the store takes writes, and how many models answer, without their names."""
+        """Anybody may ask: whether the store takes writes, and how many models work.
+
+        Which do not, where they are and what to do is told on this machine only.
+        """
         found = await self._readiness()
-        models = {"answer": sum(state == "closed" for state in found.models.values()), "of": len(found.models)}
+        down = [one for one in found.models.values() if one.answers is False]
+        models: dict[str, Any] = {"answer": len(found.models) - len(down), "of": len(found.models)}
+        if down:
+            models["waiting"] = found.waiting
+        if down and scope.get(NEIGHBOUR):
+            models["failing"] = [{"model": one.model, "told": one.told} for one in down]
         stopping = self._streams.ended
         good = found.writes and not stopping
         said = {"status": "ready" if good else "not ready", "error": found.error, "models": models}
@@ -111,7 +119,7 @@ class Observed:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        told = _Told(send)
+        told = _Answered(send)
         ended = asyncio.Event()
         begun = monotonic()
         self._running.add(ended)
@@ -146,7 +154,7 @@ class Observed:
                 task.cancel()
 
 
-class _Told:
+class _Answered:
     """What an answer said of itself on its way out."""
 
     def __init__(self, send: Send) -> None:

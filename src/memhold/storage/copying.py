@@ -20,6 +20,7 @@ from memhold.values.errors import Conflict, StoreError
 __all__ = [
     "BATCH_ROWS",
     "GENERATION",
+    "LINK",
     "PARENTS",
     "USAGE",
     "VOLATILE",
@@ -47,6 +48,8 @@ USAGE = (
     *("nanousd", "unpriced", "f_retry", "f_resample", "f_next", "f_park", "f_shorten", "f_poison", "f_auth"),
 )
 """The columns of `Globals.usage`."""
+LINK = ("model", "url", "form", "seen_at", "failing_since", "cls", "status", "code", "reason", "said", "unloads")
+"""The columns of `Globals.links`."""
 NOT_MOVED = {"token", "near_scope", "near_vector"}
 """Who may ask a server is not copied as rows: a second run would let in again who was revoked at the target since. Nor
 is what a store of one kind makes by itself from the rest."""
@@ -66,7 +69,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Globals:
-    """What belongs to no scope: whose store it is, its clock, its lease tokens, generations of vectors, usage."""
+    """What belongs to no scope: whose store it is, its clock, lease tokens, generations of vectors, usage, links."""
 
     id: str
     secret: bytes
@@ -75,6 +78,7 @@ class Globals:
     lease: int
     generations: tuple[Row, ...]
     usage: tuple[Row, ...]
+    links: tuple[Row, ...]
 
 
 class Scoped(Protocol):

@@ -6,12 +6,13 @@ import asyncio
 import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from memhold.values.errors import ForkedProcess, StoreClosed
 
 __all__ = ["Opened"]
 
+_SHOWN = 5
 log = logging.getLogger("memhold.storage")
 
 
@@ -22,6 +23,7 @@ class Opened(ABC):
         self._pid = os.getpid()
         self._closed = False
         self._wakes: list[Callable[[], None]] = []
+        self._damaged: set[str] = set()
 
     def on_due(self, wake: Callable[[], None]) -> None:
         self._wakes.append(wake)
@@ -32,6 +34,14 @@ class Opened(ABC):
                 wake()
             except Exception:
                 log.warning("a wake for due work failed", exc_info=True)
+
+    def _tell_damaged(self, ids: Collection[str]) -> None:
+        """Log once of each row that a read left out as damaged: not every answer has a place to say so."""
+        new = sorted(set(ids) - self._damaged)
+        if new:
+            self._damaged.update(new)
+            shown = ", ".join(one.encode("ascii", "backslashreplace").decode() for one in new[:_SHOWN])
+            log.warning("%d rows are damaged and left out (%s); run 'memhold doctor'", len(new), shown)
 
     def _guard(self) -> None:
         if self._closed:

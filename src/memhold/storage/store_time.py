@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-__all__ = ["STEADY", "StoreTime", "store_time"]
+from memhold.values.records import from_micros
+
+__all__ = ["STEADY", "StoreTime", "kept_time", "store_time"]
 
 STEADY = timedelta(days=1)
 """How far back a clock may step while dates go on from the last row's: no event is told further ahead than that."""
@@ -35,3 +38,11 @@ def store_time(clock: datetime, last: datetime) -> StoreTime:
     """
     behind = timedelta() < last - clock <= STEADY
     return StoreTime(dated=last if behind else clock, clock=clock)
+
+
+def kept_time(value: Any) -> datetime:
+    """The date of the newest row as a store keeps it; 1970 where that can no longer be read: dates follow the clock."""
+    try:
+        return from_micros(int(value))
+    except (TypeError, ValueError, OverflowError):
+        return from_micros(0)

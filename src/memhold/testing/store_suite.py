@@ -29,6 +29,7 @@ from memhold.ports.stores import Store
 from memhold.testing.clock import FakeClock
 from memhold.testing.ids import SeededIds
 from memhold.testing.store_suite_content import ContentCases
+from memhold.testing.store_suite_damage import DamageCases
 from memhold.testing.store_suite_erasure import ErasureCases
 from memhold.testing.store_suite_facts import FactCases
 from memhold.testing.store_suite_isolation import IsolationCases
@@ -47,6 +48,7 @@ __all__ = ["OpenStore", "StoreSuite"]
 
 class StoreSuite(
     ContentCases,
+    DamageCases,
     ErasureCases,
     FactCases,
     IsolationCases,

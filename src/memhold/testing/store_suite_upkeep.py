@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from memhold.ports.models import Tally
+from memhold.ports.models import LinkNote, Tally
 from memhold.ports.stores import Clock, Ids, Lease, Store
 from memhold.ports.transaction import Replay, WriteTx
 from memhold.testing.clock import FakeClock
@@ -400,6 +400,31 @@ class UpkeepCases:
         assert await store.upkeep.renew(lease, 30)
         clock.set(later(130))
         assert len(await _claim(store, "w2")) == 1
+
+    async def test_how_a_link_fares_is_what_its_last_call_showed(self, store: Store) -> None:
+        first = LinkNote(
+            model="m", url="u", seen_at=later(1), failing_since=later(1), cls="auth", reason="no", unloads=2
+        )
+        again = replace(first, seen_at=later(5), failing_since=later(5), status=401, said="bad key", unloads=1)
+        other = LinkNote(model="m", url="elsewhere", seen_at=later(2), form="schema")
+        await store.links.put([first, other])
+        await store.links.put([again])
+        lasting = replace(again, failing_since=later(1), unloads=3)
+        assert await store.links.read() == [other, lasting], "since the first of the failures in a row"
+        late = replace(first, seen_at=later(0), failing_since=None, cls=None, reason="", form="text", unloads=0)
+        await store.links.put([late])
+        assert await store.links.read() == [other, replace(lasting, form="text")], "an older call decides nothing"
+        await store.links.put([LinkNote(model="m", url="u", seen_at=later(9))])
+        assert await store.links.read() == [
+            other,
+            LinkNote(model="m", url="u", seen_at=later(9), form="text", unloads=3),
+        ]
+
+    async def test_what_is_due_later_is_counted_where_it_is_asked_for(self, store: Store) -> None:
+        await _put(store, ALICE, "now", 0)
+        await _put(store, ALICE, "later", 10)
+        kinds = [due.kind for due in await store.read(ALICE, lambda tx: tx.due())]
+        assert (await store.upkeep.pending(kinds), await store.upkeep.pending(kinds, later=True)) == (1, 2)
 
     async def test_usage_adds_up_by_day_model_and_purpose(self, store: Store) -> None:
         first = Tally(day=date(2026, 1, 1), model="m", purpose="p", calls=2, answered=1, failures={"retry": 1})

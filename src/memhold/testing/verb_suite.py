@@ -22,6 +22,7 @@ from memhold.testing.clock import FakeClock
 from memhold.testing.verb_suite_base import Harness, Verbs
 from memhold.testing.verb_suite_forgetting import ForgettingCases
 from memhold.testing.verb_suite_input import InputCases
+from memhold.testing.verb_suite_instructions import InstructionCases
 from memhold.testing.verb_suite_isolation import IsolationCases
 from memhold.testing.verb_suite_once import OnceCases
 from memhold.testing.verb_suite_paging import PagingCases
@@ -38,6 +39,7 @@ __all__ = ["Harness", "OpenHarness", "VerbSuite"]
 class VerbSuite(
     ForgettingCases,
     InputCases,
+    InstructionCases,
     IsolationCases,
     OnceCases,
     PagingCases,

@@ -24,7 +24,16 @@ from memhold.text.normal_form import normal_form
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["ANALYSIS_VERSION", "QueryWord", "Terms", "analyse", "analyse_query", "language_of", "spoken", "unspaced"]
+__all__ = [
+    "ANALYSIS_VERSION",
+    "QueryWord",
+    "Terms",
+    "analyse",
+    "analyse_query",
+    "language_of",
+    "language_votes",
+    "unspaced",
+]
 
 ANALYSIS_VERSION = 1
 """Grows whenever the same text gives other terms; an index of another version must be built again."""
@@ -203,12 +212,12 @@ def language_of(text: str) -> str:
     return _language(_tokens(text)) or "english"
 
 
-def spoken(text: str) -> dict[str, int]:
+def language_votes(text: str) -> dict[str, int]:
     """How much the function words of a text speak for each language; `UNIT` is a word that only one of them has."""
-    return _spoken(_tokens(text))
+    return _language_votes(_tokens(text))
 
 
-def _spoken(tokens: Iterable[str]) -> dict[str, int]:
+def _language_votes(tokens: Iterable[str]) -> dict[str, int]:
     return _scores(_KNOWN[token][1] for token in tokens)
 
 
@@ -221,7 +230,7 @@ def _scores(found: Iterable[_Weights]) -> dict[str, int]:
 
 
 def _language(tokens: Iterable[str]) -> str | None:
-    return _likeliest(_spoken(tokens))
+    return _likeliest(_language_votes(tokens))
 
 
 def _likeliest(scores: Mapping[str, int]) -> str | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from memhold.text.analysis import analyse, spoken
+from memhold.text.analysis import analyse, language_votes
 from memhold.text.function_words import EVIDENCE
 from memhold.text.normal_form import normal_form
 
@@ -212,7 +212,7 @@ def _names(text: str) -> Iterator[Detail]:
     nouns = capitalises_nouns(text)
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match[0])
-        if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _apart(word):
+        if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _may_be_name(word):
             first = _begins(text, match.start())
             if not first or _named(text, match, word, nouns=nouns):
                 yield Detail(kind="name", text=word, sure=not first)
@@ -220,7 +220,7 @@ def _names(text: str) -> Iterator[Detail]:
 
 def capitalises_nouns(text: str) -> bool:
     """Whether a text is in a language that writes every noun with a capital, and does so: German, as it is written."""
-    scores = {language: score for language, score in spoken(text).items() if language not in _LIKE_GERMAN}
+    scores = {language: score for language, score in language_votes(text).items() if language not in _LIKE_GERMAN}
     german = scores.pop("german", 0)
     words = [match for match in _WORD.finditer(text) if not _begins(text, match.start())]
     capitals = sum(match[0][:1].isupper() for match in words)
@@ -240,7 +240,7 @@ _TITLED = re.compile(r"(?<!\w)(?:Dr|Prof|Mr|Mrs|Ms|St|Sr|Sra|Mme|Hr|Fr|Ing)\.\Z"
 """A title before a name: its full stop ends no sentence."""
 
 
-def _apart(word: str) -> bool:
+def _may_be_name(word: str) -> bool:
     """Whether a word can be a name at all."""
     lower = word.casefold().split("'")[0].split("’")[0]
     return lower not in EVIDENCE and lower not in _NO_NAMES

@@ -16,6 +16,8 @@ from memhold.text.analysis import language_of
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import quantities
 
+# ruff: noqa: RUF001 - numbers and signs of every script
+
 __all__ = ["Figure", "figures"]
 
 
@@ -57,7 +59,8 @@ _WORDS: Final = tuple(
     (re.compile(name.replace("-", r"[a-zа-яё]{1,3}"), re.IGNORECASE), value) for name, value in _ORDINALS.items()
 )
 _CLOCK: Final = re.compile(
-    r"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])(?::(?P<minute>[0-5]\d)|\s?h\s?(?P<minute2>[0-5]\d)|\s?[시時点點]\s?(?:(?P<minute3>[0-5]?\d)\s?[분分])?"
+    r"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])(?::(?P<minute>[0-5]\d)|\s?h\s?(?P<minute2>[0-5]\d)"
+    r"|\s?[시時点點]\s?(?:(?P<minute3>[0-5]?\d)\s?[분分])?"
     r"(?P<halved>\s?반|半)?|(?=\s?[ap]\.?m\b))(?:\s?(?P<half>[ap])\.?m\b\.?)?",
     re.IGNORECASE,
 )
@@ -71,7 +74,8 @@ _PARTS: Final = {
     "demi": 30, "demie": 30, "media": 30, "mezza": 30, "meia": 30, "quart": 15, "cuarto": 15,
 }  # fmt: skip
 _IDENTIFIER: Final = re.compile(
-    r"(?<![\w.])(?:[A-Za-z\u00c0-\u024f\u0400-\u052f][\w.\-]*\d[\w.\-]*|\d[0-9a-z]*[a-f][0-9a-f]*\d\w*|\d+(?:\.\d+){2,}[\w.\-]*)"
+    r"(?<![\w.])(?:[A-Za-z\u00c0-\u024f\u0400-\u052f][\w.\-]*\d[\w.\-]*|\d[0-9a-z]*[a-f][0-9a-f]*\d\w*"
+    r"|\d+(?:\.\d+){2,}[\w.\-]*)"
 )
 """Versions, hashes and names with digits: they are details to the letter, and hold no figure."""
 _MONTH: Final = re.compile(

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from memhold.text.analysis import spoken
+from memhold.text.analysis import language_votes
 from memhold.text.function_words import UNIT
 
 __all__ = ["negates"]
@@ -93,4 +93,4 @@ def _denies(word: str, text: str, within: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _scores(text: str) -> Mapping[str, int]:
-    return spoken(text)
+    return language_votes(text)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
+from memhold.text.quantities import quantities
 from memhold.text.times import calendar_names, times
 
 __all__ = ["Days", "days_of", "named_days", "spans_of"]
@@ -50,7 +51,21 @@ _MOST = 20_000
 
 def named_days(text: str, said: datetime) -> list[tuple[Days, str, tuple[int, int]]]:
     """The days that a text names so that they can be compared: each with its words and their place."""
-    return [((one.start, one.end), one.text, one.span) for one in times(text[:_MOST], said)]
+    found = [((one.start, one.end), one.text, one.span) for one in times(text[:_MOST], said)]
+    return found + [one for one in _dotted(text[:_MOST]) if not any(one[2][0] < end for _, _, (_, end) in found)]
+
+
+_DOTTED = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?((?:19|20)\d\d)(?![\d.]*\d)")
+"""A day in figures with points between them: the day stands first wherever it is written so."""
+
+
+def _dotted(text: str) -> Iterator[tuple[Days, str, tuple[int, int]]]:
+    for match in _DOTTED.finditer(text):
+        try:
+            start = datetime(int(match[3]), int(match[2]), int(match[1]), tzinfo=UTC)
+        except ValueError:
+            continue
+        yield (start, start + timedelta(days=1)), match[0], match.span()
 
 
 @lru_cache(maxsize=4096)
@@ -95,7 +110,7 @@ def _ahead(text: str, today: datetime) -> Iterator[Days]:
             yield today.replace(year=today.year + 1, month=1, day=1), today.replace(year=today.year + 2, month=1, day=1)
     for match in _IN.finditer(text):
         count = match["count"] or match["count2"]
-        number = int(count) if count.isdecimal() else _SMALL.get(count)
+        number = int(count) if count.isdecimal() else _SMALL.get(count) or _spelled(count)
         unit = match["unit"] or match["unit2"]
         length = next((days for names, days in _LENGTHS if any(unit.startswith(name) for name in names.split())), None)
         if number is not None and length is not None:
@@ -104,9 +119,21 @@ def _ahead(text: str, today: datetime) -> Iterator[Days]:
             yield middle - slack, middle + slack + timedelta(days=1)
 
 
+_COMING = re.compile(
+    r"next|week|prochain|n[äa]chst|kommend|que viene|pr[óo]xim|prossim|volgende|nästa|следующ|다음|来週|下周|下週"
+)
+"""That a weekday is not the first to come, but may be the one after it."""
+
+
+def _spelled(word: str) -> int | None:
+    """The number that a word says, where it says a whole one."""
+    found = [value for one in quantities(word) if one.text == word for value in one.values if value == int(value)]
+    return int(found[0]) if len(found) == 1 else None
+
+
 def _weekdays(text: str, today: datetime) -> Iterator[Days]:
-    """The days of the two weeks around whose weekday is named: a weekday may be the last or the next one."""
-    for offset in range(-7, 8):
+    """The days around whose weekday is named: the last or the next one, and where "next" is said the one after it."""
+    for offset in range(-7, 14 if _COMING.search(text) else 8):
         day = today + timedelta(days=offset)
         if any(re.search(rf"(?<!\w){re.escape(name)}", text) for name in calendar_names(day) & _weekday_names()):
             yield day, day + timedelta(days=1)

@@ -12,9 +12,11 @@ from typing import Any
 from memhold.transfer.chatgpt import read_chatgpt
 from memhold.transfer.chats import read_anthropic_json, read_openai_jsonl
 from memhold.transfer.claude_code import read_claude_code
+from memhold.transfer.codex import read_codex
 from memhold.transfer.datasets import read_locomo, read_realmem
 from memhold.transfer.export import FORMAT, read_own
 from memhold.transfer.items import BATCH_MESSAGES, Batch, Item, Restored, batched
+from memhold.transfer.opencode import read_opencode
 from memhold.transfer.source import MAX_PIECE, Piece, Source
 from memhold.values.errors import InvalidSetting, UnreadableImport
 
@@ -28,6 +30,8 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "anthropic-json": read_anthropic_json,
         "chatgpt": read_chatgpt,
         "claude-code": read_claude_code,
+        "codex": read_codex,
+        "opencode": read_opencode,
         "locomo": read_locomo,
         "realmem": read_realmem,
         "memhold": read_own,
@@ -82,12 +86,16 @@ def _by_lines(source: Source) -> str | None:
     records = [record for _, record in islice(source.records(), _PROBED_LINES)]
     if records and records[0].get("type") == "header" and records[0].get("format") == FORMAT:
         return "memhold"
+    if records and records[0].get("type") == "session_meta" and isinstance(records[0].get("payload"), dict):
+        return "codex"
     for record in records:
         if _TRANSCRIPT_KEYS & record.keys():
             return "claude-code"
         if "role" in record:
             return "openai-jsonl"
         if isinstance(record.get("messages"), list):
+            if _is_opencode(record.get("info")):
+                return "opencode"
             return "anthropic-json" if len(records) == 1 and not source.skipped else "openai-jsonl"
     return None
 
@@ -106,7 +114,13 @@ def _by_document(source: Source, opening: str) -> str | None:
 
 
 def _of_member(piece: Piece) -> str | None:
+    if piece.key == "info" and _is_opencode(piece.value):
+        return "opencode"
     return _SIGNS.get(piece.key or "") if piece.value is None else None
+
+
+def _is_opencode(info: Any) -> bool:
+    return isinstance(info, dict) and str(info.get("id")).startswith("ses_")
 
 
 def _of_element(value: Any) -> str | None:

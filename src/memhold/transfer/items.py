@@ -96,7 +96,14 @@ def make_item(
 
     Its key is made of the format, the conversation, its id there and its content; not of its time, so that naming
     another zone does not make it another message.
+
+    Calls of Memhold's own tools and their results are left out, but for its own export, and count as ignored.
     """
+    kept = message if own else source.own_calls.left_out(message)
+    if kept is None:
+        source.ignored += 1
+        return None
+    message = kept
     try:
         (draft,) = parse_messages((message,), now=source.now, limits=source.limits)
     except InvalidInput as error:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memhold.messages.limits import Limits
+from memhold.messages.own_calls import OwnCalls
 from memhold.values.errors import UnreadableImport
 
 __all__ = ["MAX_PIECE", "OnError", "Piece", "Problem", "Source"]
@@ -71,6 +72,7 @@ class Source:
     skipped: int = 0
     ignored: int = 0
     problems: list[Problem] = field(default_factory=list)
+    own_calls: OwnCalls = field(default_factory=OwnCalls)
 
     @property
     def size(self) -> int:

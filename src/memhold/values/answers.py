@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -11,6 +11,7 @@ from memhold.values.records import Change, HitKind, Memory, Message, State, Susp
 from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
+    "DAMAGED",
     "Changes",
     "Compacted",
     "Consolidated",
@@ -18,6 +19,7 @@ __all__ = [
     "Erasure",
     "Hit",
     "Merging",
+    "ModelHealth",
     "OpenSuspicion",
     "Outcome",
     "Page",
@@ -30,6 +32,7 @@ __all__ = [
     "Retained",
     "Status",
     "Visibility",
+    "missing_told",
 ]
 
 
@@ -52,7 +55,8 @@ class Receipt:
     """What a write returns once it is durable.
 
     `replayed` says that the same idempotency key had been seen and nothing was written now; `forgotten` that what the
-    first call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage.
+    first call wrote was forgotten since. `redacted` counts the secrets that were replaced before storage. `notice` is a
+    sentence for whoever runs this: what was written is safe, and waits for a model that does not work.
     """
 
     ids: tuple[str, ...]
@@ -61,6 +65,7 @@ class Receipt:
     forgotten: bool = False
     visibility: Visibility = field(default_factory=Visibility)
     redacted: int = 0
+    notice: str | None = None
 
     def __repr__(self) -> str:
         states = [name for name in ("replayed", "forgotten") if getattr(self, name)]
@@ -160,6 +165,10 @@ class Hit:
         return f"<Hit {self.kind}{state} {self.score:.3f} {opening(self.text)} {self.id}>"
 
 
+DAMAGED = "damaged"
+"""What an answer says to be degraded by, where rows that it came upon do not agree with their digests."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """The answer to a recall.
@@ -167,7 +176,8 @@ class Recall:
     `total` counts everything that matched. `cursor` is for the next page (None after the last): with it, what is found
     all along is shown exactly once, whatever is written, hidden or forgotten in between. `next_offset` is where the
     next page begins by count.
-    `degraded` names the signals that are configured and could not be asked, `not_configured` those that are off; `lag`
+    `degraded` names the signals that are configured and could not be asked (and "damaged", where rows on the disk are:
+    `damaged` are their ids, left out of the answer), `not_configured` the signals that are off; `lag`
     counts what a signal has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
     1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
     `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
@@ -178,6 +188,7 @@ class Recall:
     total: int
     next_offset: int | None = None
     degraded: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
     not_configured: tuple[str, ...] = ()
     lag: Mapping[str, int] = field(default_factory=dict)
     confidence: float | None = None
@@ -194,12 +205,25 @@ class Recall:
         return f"<Recall {'; '.join(parts)}>"
 
 
+def missing_told(degraded: Sequence[str], damaged: Sequence[str]) -> list[str]:
+    """What could not be asked and what was left out as damaged, as lines for a person."""
+    asked = [f"{name} could not be asked; there may be more" for name in degraded if name != DAMAGED]
+    if damaged:
+        rows = one_of(len(damaged), "damaged row")
+        asked.append(f"{rows} left out ({ids_shown(tuple(damaged))}); run 'memhold doctor'")
+    return asked
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page of a listing, oldest first; pass `cursor` back for the next one (None after the last)."""
+    """One page of a listing, oldest first; pass `cursor` back for the next one (None after the last).
+
+    `damaged` are ids of rows that stand between these and are damaged on the disk: they are left out.
+    """
 
     items: tuple[Memory, ...]
     cursor: str | None
+    damaged: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         more = "" if self.cursor is None else "; more behind the cursor"
@@ -211,11 +235,13 @@ class Changes:
     """A stretch of the audit trail, oldest first, effects without content.
 
     `cursor` is the `seq` up to which it was read: pass it as `after` for what comes next; with `more` there is some.
+    `damaged` are ids of changes between these that are damaged on the disk: they are left out.
     """
 
     items: tuple[Change, ...]
     cursor: int
     more: bool = False
+    damaged: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Changes {one_of(len(self.items), 'change')}; cursor {self.cursor}{'; more' if self.more else ''}>"
@@ -295,8 +321,8 @@ class Consolidated:
 
 
 Outcome = Literal[
-    "copies", "group", "pair", "superseded", "linked", "doubted", "rolled_up", "kept_apart", "waiting", "too_long", "failed",
-    "stale",
+    "copies", "group", "pair", "superseded", "linked", "doubted", "rolled_up", "kept_apart", "waiting", "too_long",
+    "failed", "stale",
 ]  # fmt: skip
 """What became of some memories: the first four were merged (or superseded), the others stay as they were.
 
@@ -380,13 +406,45 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelHealth:
+    """How a configured model fares, as far as calls of any process have shown.
+
+    `answers` is false where its last call failed or its key is not set, None where nobody asked it yet. `since` is when
+    the failures in a row began, `reason` what is wrong, `said` the provider's first words with everything masked that
+    is not of errors, `advice` what to do. `unloads` counts the calls that found the model unloaded, since ever; `form`
+    is how it is asked for arguments, where that was found out (`tool`, `schema`, `object`, `text`).
+    """
+
+    model: str
+    answers: bool | None = None
+    url: str | None = None
+    key_variable: str | None = None
+    since: datetime | None = None
+    reason: str = ""
+    said: str = ""
+    advice: str = ""
+    unloads: int = 0
+    form: str | None = None
+
+    @property
+    def told(self) -> str:
+        """The same in one sentence, for people; empty where nothing is wrong."""
+        if self.answers is not False:
+            return ""
+        at = f" at {self.url}" if self.url and self.url not in f"{self.model} {self.reason}" else ""
+        since = f" since {self.since:%Y-%m-%d %H:%M} UTC" if self.since is not None else ""
+        said = f" (it said: {self.said})" if self.said else ""
+        return f"the model {self.model}{at} does not answer{since}: {self.reason}{said}; {self.advice}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What a scope holds and what is still to be done for it; counts by kind, tier and state.
 
     `due` is work that could be done now, `waiting` work for later: expiries to come, retries, housekeeping. `pending`
     counts messages that no consolidation took in yet, `raw` memories that wait for a model, `set_aside` those of them
     that are not tried again by themselves, `parked` due work that waits for its next try or a model. `models` says of
-    each link of the consolidation chain whether it answers: "closed" is well, "open" rests, "half-open" is probed.
+    each model that is configured how it fares; `windows` counts the windows of messages that wait for one.
     `open_suspicions` counts what a person should settle: contradictions, and keys that may be one concept. `redacted`
     counts the
     secrets that were replaced in this scope since this process opened the store.
@@ -408,6 +466,7 @@ class Status:
     pending: int = 0
     set_aside: int = 0
     parked: int = 0
-    models: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, ModelHealth] = field(default_factory=dict)
+    windows: int = 0
     open_suspicions: int = 0
     redacted: int = 0

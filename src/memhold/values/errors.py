@@ -24,6 +24,7 @@
     │   ├── StoreFull                    no room on the disk
     │   ├── StoreReadOnly                the file or its folder cannot be written
     │   ├── StoreCorrupt                 the file is damaged; `doctor`, then `restore`
+    │   │   └── CorruptIndex             the words index is damaged; `reindex`; `first`, `reason`
     │   ├── NotAStore                    the path is not a Memhold file
     │   ├── NewerStore                   written by a newer Memhold; `found`, `supported`
     │   └── ReadTimeout                  a read took longer than `read_timeout`
@@ -58,6 +59,7 @@ __all__ = [
     "BackupDamaged",
     "ChainFailed",
     "Conflict",
+    "CorruptIndex",
     "FailureClass",
     "Forgotten",
     "ForkedProcess",
@@ -237,6 +239,16 @@ class StoreCorrupt(StoreError):
     """The file is damaged: run `memhold doctor`, then `memhold restore`."""
 
 
+class CorruptIndex(StoreCorrupt):
+    """A block of the words index is damaged: `memhold reindex` builds it anew from the texts.
+
+    `first` is the document number that the block begins with, `reason` what does not fit.
+    """
+
+    first: int
+    reason: str
+
+
 class NotAStore(StoreError):
     """The path is not a Memhold file; it was left untouched."""
 
@@ -260,13 +272,17 @@ FailureClass = Literal["retry", "resample", "next", "park", "shorten", "poison",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One call to one model, plain data: what is kept of a failure. `cls` is None when the model answered."""
+    """One call to one model, plain data: what is kept of a failure. `cls` is None when the model answered.
+
+    `reason` is in our words; `said` are the provider's first words, with everything masked that is not of errors.
+    """
 
     model: str
     cls: FailureClass | None
     status: int | None = None
     code: str | None = None
     reason: str = ""
+    said: str = ""
     seconds: float = 0.0
     number: int = 1
     refused: bool = False
@@ -274,11 +290,12 @@ class Attempt:
 
 
 class ModelError(MemholdError):
-    """A call to a model failed. It tells the shape of the failure and never the provider's or the user's words.
+    """A call to a model failed. It tells the shape of the failure and never a word of the user's.
 
     `cls` says what to do, `retry_after` how many seconds the provider asked for, `rule` which line of the classifier's
     table decided, `slow` whether the model took too long, `refused` whether it would not speak about this content,
-    and `cause` the type of the exception underneath. `attempts` are the calls that were made on the same model.
+    and `cause` the type of the exception underneath. `reason` is in our words; `said` are the provider's first ones,
+    with everything masked that is not of errors. `attempts` are the calls that were made on the same model.
     """
 
     model: str
@@ -288,6 +305,7 @@ class ModelError(MemholdError):
     retry_after: float | None = None
     rule: str = ""
     reason: str = ""
+    said: str = ""
     slow: bool = False
     refused: bool = False
     cause: str | None = None

@@ -13,10 +13,13 @@ from typing import Any
 from memhold.values.access_tokens import RIGHTS, Right
 from memhold.values.records import Scope
 
-__all__ = ["PRINCIPAL", "RIGHTS", "STANDS", "Principal", "Right", "principal_of", "still_stands"]
+__all__ = ["NEIGHBOUR", "PRINCIPAL", "RIGHTS", "STANDS", "Principal", "Right", "principal_of", "still_stands"]
 
 PRINCIPAL = "memhold.principal"
 """The key of the ASGI scope under which the guard leaves the principal."""
+
+NEIGHBOUR = "memhold.neighbour"
+"""The key under which the guard leaves whether the request came from this machine, and through no proxy."""
 
 STANDS = "memhold.stands"
 """The key under which the guard leaves a question: whether the principal's token counts now."""

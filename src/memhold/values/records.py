@@ -49,8 +49,8 @@ __all__ = [
     "micros",
 ]
 
-Kind = Literal["fact", "note", "summary", "raw", "rollup"]
-HitKind = Literal["message", "fact", "note", "summary", "raw", "rollup"]
+Kind = Literal["fact", "note", "summary", "raw", "rollup", "instruction"]
+HitKind = Literal["message", "fact", "note", "summary", "raw", "rollup", "instruction"]
 Tier = Literal["mid", "long"]
 State = Literal["active", "superseded", "retracted", "merged", "expired", "forgotten"]
 Importance = Literal["low", "mid", "high"]
@@ -63,7 +63,7 @@ LINEAGE = "merged"
 """The key of a merged memory's metadata under which stands what it was made of."""
 TOGETHER = "together"
 """The key of a memory's metadata under which stand the ids of those that are told together with it."""
-KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup")
+KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup", "instruction")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
 TIERS: tuple[Tier, ...] = ("mid", "long")
 AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})

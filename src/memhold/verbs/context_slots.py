@@ -19,7 +19,7 @@ from memhold.messages.window import entries_of
 from memhold.ports.transaction import ReadTx
 from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.token_estimate import Counted
-from memhold.values.answers import Query
+from memhold.values.answers import DAMAGED, Query
 from memhold.values.errors import InvalidInput
 from memhold.values.records import HitKind, Memory, Message, Shape
 from memhold.verbs.transactions import Transactions
@@ -52,7 +52,7 @@ class ContextSlots:
         name, count = (request.tokenizer, request.count) if found is None else found
         return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 
-    async def gathered(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
+    async def inputs(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
         """Everything that a context is built from, of one moment; what failed or was late is named."""
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
         new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")
@@ -82,6 +82,7 @@ class ContextSlots:
                 {
                     "window": window,
                     "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
+                    "instructions": self._slot(lambda tx: gather.instructions(tx, agent, tokens=request.available)),
                     "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
                     "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
                     "memories": _of(ranked, Memory),
@@ -96,11 +97,16 @@ class ContextSlots:
         signals = ranked.result().degraded if {"memories", "messages"} & found.keys() else ()
         current, unsure = await self._confirmed(found)
 
-        missing = tuple(dict.fromkeys([*degraded, *unsure, *signals]))
-        return _inputs(given, read, found, current, missing, _said(question))
+        damaged = dict.fromkeys(one for slot in (read, *found.values()) for one in slot.damaged)
+        missing = tuple(dict.fromkeys([*degraded, *unsure, *signals, *([DAMAGED] if damaged else ())]))
+        return replace(_inputs(given, read, found, current, missing, _said(question)), damaged=tuple(damaged))
 
     async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:
-        return await self._tx.read(lambda tx: gather.Seen(rev=tx.index_rev(), at=tx.now, items=tuple(work(tx))))
+        def seen(tx: ReadTx) -> gather.Seen:
+            items = tuple(work(tx))
+            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, damaged=tuple(tx.damaged))
+
+        return await self._tx.read(seen)
 
     async def _ranked(self, question: Awaitable[tuple[str, Meaning]], most: int) -> gather.Seen:
         """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
@@ -118,7 +124,8 @@ class ContextSlots:
             found, missing = related(tx, queries, caches, meaning, lambda: monotonic() < until)
             unread = max(0, said_in(tx, caches) - most) if len(found[1]) == most else 0
             items = tuple(chain(*found))
-            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, degraded=missing, unread=unread)
+            seen = gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, degraded=missing, unread=unread)
+            return replace(seen, damaged=tuple(tx.damaged))
 
         return await self._tx.look(work)
 
@@ -182,6 +189,7 @@ def _inputs(
         given=given,
         window=window,
         corrections=held("corrections"),
+        instructions=held("instructions"),
         profile=held("profile"),
         summaries=gather.history(held("summaries")),
         memories=held("memories"),

@@ -42,10 +42,14 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What an export wrote: the files, and how many values of each type are in them."""
+    """What an export wrote: the files, and how many values of each type are in them.
+
+    `damaged` are ids of rows that are damaged on the disk: they are in no file.
+    """
 
     files: tuple[str, ...]
     counts: Mapping[str, int]
+    damaged: tuple[str, ...] = ()
 
 
 class _Arrivals:
@@ -158,7 +162,7 @@ def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
             memories=(tx.revisions(memory.id) for memory in _noting(_memories(tx, scope), seen, attrgetter("id"))),
             changes=changes,
         )
-    return Exported(files=(str(target),), counts=counts)
+    return Exported(files=(str(target),), counts=counts, damaged=tuple(tx.damaged))
 
 
 def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
@@ -174,7 +178,8 @@ def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
     for name, text in pages.items():
         with replacing(target / name) as out:
             out.write(text.encode("utf-8", "replace"))
-    return Exported(files=tuple(str(target / name) for name in pages), counts={"memory": len(held)})
+    files = tuple(str(target / name) for name in pages)
+    return Exported(files=files, counts={"memory": len(held)}, damaged=tuple(tx.damaged))
 
 
 _JOBS = {"jsonl": _write_jsonl, "markdown": _write_markdown}

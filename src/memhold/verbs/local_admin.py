@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
 from memhold.facts.suspicions import list_suspicions
 from memhold.history.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
+from memhold.history.status import windows
 from memhold.index.pending_vectors import begin, due_index, targets
 from memhold.index.vector_cache import mend_vectors
 from memhold.messages.fences import said
@@ -18,7 +19,7 @@ from memhold.ports.stores import Priority
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.vector_blocks import Generation, unseen
 from memhold.text.analysis import Terms, analyse
-from memhold.values.answers import OpenSuspicion
+from memhold.values.answers import ModelHealth, OpenSuspicion
 from memhold.values.errors import InvalidInput, MemholdError
 from memhold.values.names import checked_name
 from memhold.values.records import Scope
@@ -67,15 +68,17 @@ class LocalAdmin:
         if any(finding.check in {"integrity", "open"} for finding in found):
             return tuple(found)
         scopes = await self._runtime.store.upkeep.scopes()
+        waiting = 0
         for done, scope in enumerate(scopes, start=1):
+            waiting += await maintenance.survey(scope, windows)
             found += await maintenance.survey(scope, _look)
             if progress is not None:
                 progress(done, len(scopes))
-        return tuple(found)
+        return (*found, *(_ailing(one, waiting) for one in (await self._models()).values() if one.answers is False))
 
     async def ready(self) -> Readiness:
         self._runtime.guard()
-        store, models = self._runtime.store, self._runtime.health()
+        store, models = self._runtime.store, await self._models()
 
         def probe(tx: WriteTx) -> None:
             tx.put_due(_PROBE, _PROBE, tx.now)
@@ -85,9 +88,17 @@ class LocalAdmin:
             async with asyncio.timeout(_PROBE_SECONDS):
                 await store.write(Scope(), probe)
                 due = await store.upkeep.pending(self._runtime.worker.kinds)
+                waiting = await store.upkeep.pending(_FOR_MODELS, later=True)
         except (MemholdError, TimeoutError) as error:
             return Readiness(writes=False, error=type(error).__name__, models=models)
-        return Readiness(writes=True, due=due, models=models)
+        return Readiness(writes=True, due=due, models=models, waiting=waiting)
+
+    async def _models(self) -> Mapping[str, ModelHealth]:
+        try:
+            async with asyncio.timeout(_PROBE_SECONDS):
+                return await self._runtime.health()
+        except (MemholdError, TimeoutError):
+            return {}
 
     async def reindex(self, *, namespace: str | None = None, progress: Progress | None = None) -> Rebuilt:
         self._runtime.guard()
@@ -171,6 +182,13 @@ def _look(tx: ReadTx) -> list[Finding]:
     return [*found, *(_suspected(found, where) for found in list_suspicions(tx))]
 
 
+def _ailing(model: ModelHealth, waiting: int) -> Finding:
+    """A model that does not work: what is wrong with it, and how many windows of the store wait for one."""
+    what = model.told.removesuffix(f"; {model.advice}")
+    waits = f"windows that wait for a model, whole and searchable: {waiting}"
+    return Finding(check="models", severity="note", what=f"{what}; {waits}", advice=model.advice)
+
+
 def _suspected(found: OpenSuspicion, where: str) -> Finding:
     """What a person should settle, by ids: the report of a whole store shows nobody's content."""
     one = found.suspicion
@@ -185,5 +203,6 @@ def _suspected(found: OpenSuspicion, where: str) -> Finding:
 
 
 _PROBE = "ready"
+_FOR_MODELS = ("consolidate", "redo")
 _PROBE_SECONDS = 5.0
 _FAILING = 3

@@ -18,6 +18,7 @@ from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
 from memhold.context.answer import Context
 from memhold.context.build import built
 from memhold.facts.evidence import asked_for
+from memhold.facts.instructions import keep_instructions
 from memhold.facts.matching import warm
 from memhold.facts.remember import MemoryInput, Writer, correct, labels, pin, remember, remembered
 from memhold.facts.suspicions import list_suspicions, settle_suspicion
@@ -25,7 +26,7 @@ from memhold.facts.tell import tell_fact
 from memhold.history.changes import changes
 from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
 from memhold.history.history import get, history
-from memhold.history.status import status
+from memhold.history.status import status, windows
 from memhold.history.undo import Undoer, undo
 from memhold.journal.append import append, ensure_session, prepare
 from memhold.journal.archive import close_window
@@ -113,12 +114,19 @@ class LocalScope:
             prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
         once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
+        told, writer = any(prepared.instructions), self._writer()
+
         def work(tx: WriteTx) -> Receipt:
-            return append(
+            receipt = append(
                 tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
             )
+            if not told:
+                return receipt
+            said = {id_: clauses for id_, clauses in zip(receipt.ids, prepared.instructions, strict=True) if clauses}
+            change = keep_instructions(tx, said, writer=writer)
+            return receipt if change is None else replace(receipt, change_ids=(*receipt.change_ids, change))
 
-        return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=False))
+        return counted(runtime, self._scope, await self._tx.write_once(once, work, memories=told))
 
     async def remember(
         self,
@@ -157,10 +165,10 @@ class LocalScope:
         writer = self._writer()
         told, redacted = cleaned(self._runtime, told)
         if told.attribute is None:
-            return await self._told(lambda tx: remember(tx, told, writer=writer), once, redacted)
+            return await self._remembered(lambda tx: remember(tx, told, writer=writer), once, redacted)
         life = timedelta(days=self._runtime.settings.mid_tier_days)
         await self._warm(told.subject, told.attribute)
-        return await self._told(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
+        return await self._remembered(lambda tx: tell_fact(tx, told, writer=writer, life=life), once, redacted)
 
     async def correct(
         self, memory_id: str, value: str, *, rev: int | None = None, idempotency_key: str | None = None
@@ -168,17 +176,17 @@ class LocalScope:
         once = self._tx.once("correct", idempotency_key, [memory_id, value, rev])
         writer = self._writer()
         said, redacted = await cleaned_value(self._runtime, self._scope, memory_id, value)
-        return await self._told(lambda tx: correct(tx, memory_id, said, rev=rev, writer=writer), once, redacted)
+        return await self._remembered(lambda tx: correct(tx, memory_id, said, rev=rev, writer=writer), once, redacted)
 
     async def pin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         writer = self._writer()
         once = self._tx.once("pin", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, writer=writer), once)
+        return await self._remembered(lambda tx: pin(tx, memory_id, pinned=True, rev=rev, writer=writer), once)
 
     async def unpin(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
         writer = self._writer()
         once = self._tx.once("unpin", idempotency_key, [memory_id, rev])
-        return await self._told(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, writer=writer), once)
+        return await self._remembered(lambda tx: pin(tx, memory_id, pinned=False, rev=rev, writer=writer), once)
 
     async def forget(
         self,
@@ -327,12 +335,12 @@ class LocalScope:
         self._runtime.guard()
         slots = ContextSlots(self._tx)
         request = await slots.counted(request, settings.context_model if model is None else model)
-        gathered = await slots.gathered(given, request, query)
-        name, last = self._scope.session or "", gathered.window.ahead
+        inputs = await slots.inputs(given, request, query)
+        name, last = self._scope.session or "", inputs.window.ahead
         if last:
             self._runtime.after_answer.soon(self._scope, lambda tx: ask_ahead(tx, name, last))
         secret = self._runtime.store.facts.secret
-        context, fences = await asyncio.to_thread(built, gathered, request, secret=secret)
+        context, fences = await asyncio.to_thread(built, inputs, request, secret=secret)
         if fences:
             self._runtime.after_answer.soon(self._scope, lambda tx: keep_shown(tx, fences))
         return context
@@ -350,10 +358,10 @@ class LocalScope:
         cursor: str | None = None,
     ) -> Page:
         listing = _listing(kinds, states, self._scope.agent, session, limit, cursor)
-        found = await self._tx.read(lambda tx: tx.list_memories(listing))
+        found, damaged = await self._tx.read(lambda tx: (tx.list_memories(listing), tuple(tx.damaged)))
         more = len(found) > limit
         page = tuple(found[:limit])
-        return Page(items=page, cursor=f"n{page[-1].number}" if more else None)
+        return Page(items=page, cursor=f"n{page[-1].number}" if more else None, damaged=damaged)
 
     async def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
         if not 1 <= limit <= MAX_MESSAGES:
@@ -431,7 +439,7 @@ class LocalScope:
 
     async def status(self) -> Status:
         facts = self._runtime.store.facts
-        models = self._runtime.health()
+        models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
         return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
 
@@ -454,7 +462,20 @@ class LocalScope:
                 tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
             )
 
-        return await self._tx.write_once(once, work)
+        receipt = await self._tx.write_once(once, work)
+        return await self._noticed(receipt)
+
+    async def _noticed(self, receipt: Receipt) -> Receipt:
+        """The receipt, with what to know where no model that consolidates works: the window waits for it."""
+        found = await self._runtime.health() if self._runtime.links else {}
+        down = [found[name] for name in self._runtime.links if name in found and found[name].answers is False]
+        if not down or len(down) < len(self._runtime.links):
+            return receipt
+        count = await self._tx.read(windows)
+        if not count:
+            return receipt
+        waits = "1 window waits, whole and searchable" if count == 1 else f"{count} windows wait, whole and searchable"
+        return replace(receipt, notice=f"{waits}: {'; '.join(one.told for one in down)}")
 
     async def consolidate(self) -> Consolidated:
         runtime, when, name = self._runtime, self._runtime.settings.when, self._scope.session
@@ -572,10 +593,10 @@ class LocalScope:
             session=self._scope.session,
         )
 
-    async def _told(
+    async def _remembered(
         self, tell: Callable[[WriteTx], Receipt], once: Idempotency | None, redacted: int = 0
     ) -> Remembered:
-        work = self._tx.stated(lambda tx: noted(tell(tx), redacted), once)
+        work = self._tx.idempotent(lambda tx: noted(tell(tx), redacted), once)
         done = await self._tx.write(lambda tx: remembered(tx, work(tx)))
         counted(self._runtime, self._scope, done.receipt)
         return done

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memhold.ports.transaction import WriteTx
     from memhold.recall.recall import Caches
     from memhold.upkeep.worker import Worker
-    from memhold.values.answers import Residue
+    from memhold.values.answers import ModelHealth, Residue
     from memhold.values.records import Scope
     from memhold.verbs.after_answer import AfterAnswer
 
@@ -66,7 +66,10 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
-    health: Callable[[], Mapping[str, str]] = dict
+    health: Callable[[], Awaitable[Mapping[str, ModelHealth]]]
+    """How the models that are configured fare, by name."""
+    links: tuple[str, ...] = ()
+    """The models that consolidate, in the order in which they are asked; empty where they are objects of the caller."""
     mirror: Callable[[Scope], Awaitable[None]] | None = None
     close_models: Callable[[], Awaitable[None]] | None = None
     embedding: Embedding | None = None

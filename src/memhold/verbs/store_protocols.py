@@ -119,6 +119,7 @@ class AsyncAdmin(Protocol):
         Raises:
             InvalidInput: there is something at the target, or the store is in memory.
             BackupDamaged: what was read back is not what was written; nothing is left at the target.
+            StoreCorrupt: the store itself is damaged (pages, or rows that do not agree with their digests).
             StoreFull, StoreReadOnly: the target cannot be written; nothing is left there.
         """
         ...

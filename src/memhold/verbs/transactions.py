@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from memhold.facts.expiry import expire_overdue, is_overdue
 from memhold.index.questions import TooSlow
-from memhold.ports.idempotency import Idempotency, stated
+from memhold.ports.idempotency import Idempotency, idempotent
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.recall.recall import Meaning
 from memhold.values.answers import Receipt
@@ -59,11 +59,11 @@ class Transactions:
         self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
     ) -> Receipt:
         """Write, or give the receipt of the first time where the idempotency key was seen."""
-        return await self.write(self.stated(run, once), memories=memories)
+        return await self.write(self.idempotent(run, once), memories=memories)
 
-    def stated(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
+    def idempotent(self, run: Callable[[WriteTx], Receipt], once: Idempotency | None) -> Callable[[WriteTx], Receipt]:
         """A unit of work whose receipt says how far the write can be seen, and that a key makes one write of many."""
-        return stated(run, once, meaning=self.runtime.embedding is not None)
+        return idempotent(run, once, meaning=self.runtime.embedding is not None)
 
     def once(self, verb: str, key: str | None, supplied: Any) -> Idempotency | None:
         """What makes a call of that verb one write, however often it is sent; None where no key was given.

@@ -15,6 +15,7 @@ from memhold.ports.stores import Clock, Ids, Redactor, Store
 from memhold.verbs.after_answer import AfterAnswer
 from memhold.verbs.runtime import Runtime, RuntimeSettings
 from memhold.wiring.compaction import Upkeepers, caches_once
+from memhold.wiring.health import Healths, look_at_local_servers, warn_of_models
 from memhold.wiring.models import (
     HeldModels,
     catalog,
@@ -28,7 +29,6 @@ from memhold.wiring.models import (
     models_view,
     settings_catalog,
     tokenizer,
-    warn_of_missing_keys,
 )
 from memhold.wiring.settings import Settings, load_settings
 from memhold.wiring.stores import data_files, examine_file, no_files, open_kept, open_store, restore, sqlite_path
@@ -85,11 +85,20 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
             check_embedding(table, settings.embedding)
     opened = await open_kept(location, settings, clock, ids)
     store = opened.store
-    held = HeldModels(store, settings, clock, table)
+    known = () if table is None else await store.links.read()
+    held = HeldModels(store, settings, clock, table, known)
     parts = chain_parts(model, held, settings, clock)
     judges = chain_parts(judge, held, settings, clock, "adjudication")
-    warn_of_missing_keys(parts, "consolidation")
-    warn_of_missing_keys(judges, "adjudication")
+    judging = judge_parts(merging, held, settings, clock)
+    entries = [entry for chain in (parts, judges, judging) if chain is not None for entry in chain.entries.values()]
+    if embeds and table is not None:
+        entries.append(check_embedding(table, settings.embedding))
+    health = Healths(store, entries, held)
+    if entries:
+        await look_at_local_servers(entries, held)
+        found = await health()
+        for purpose, chain in (("consolidation", parts), ("adjudication", judges), ("compaction", judging)):
+            warn_of_models(chain, purpose, found)
     return assemble(
         store,
         clock=clock,
@@ -99,7 +108,8 @@ async def build(location: str, given: Mapping[str, Any]) -> Runtime:
         maintenance=opened.maintenance,
         parts=parts,
         judges=judges,
-        judge=judge_parts(merging, held, settings, clock),
+        judge=judging,
+        health=health,
         model=own,
         held=held,
         redactor=redactor,
@@ -147,6 +157,7 @@ def assemble(
     maintenance: Maintenance | None = None,
     held: HeldModels | None = None,
     redactor: Redactor | None = None,
+    health: Healths | None = None,
 ) -> Runtime:
     """The parts of an open Memhold around a store, on the running loop; its worker runs where the settings say so."""
     ids, settings = ids or TimeOrderedIds(), settings or Settings()
@@ -171,7 +182,8 @@ def assemble(
         after_answer=AfterAnswer(store, ids=ids, life=timedelta(days=settings.mid_tier_days)),
         limits=Limits(message_bytes=settings.max_message_bytes, batch_messages=settings.max_batch_messages),
         residue=residue or no_files,
-        health=dict if parts is None else parts.health,
+        health=health or Healths(store, (), None),
+        links=() if parts is None else tuple(parts.entries),
         mirror=mirror,
         close_models=_closing(embedding, held),
         maintenance=maintenance,

@@ -21,14 +21,13 @@ __all__ = ["ChainParts", "chain_of", "chain_of_objects"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainParts:
-    """A chain and what belongs to it: which links are rules, how its links fare, and how to let go of it."""
+    """A chain and what belongs to it: which links are rules, the entries of its links, and how to let go of it."""
 
     chain: ModelChain
     rules: frozenset[str] = frozenset()
     second: ModelChain | None = None
     """What follows its first model, where another model does: a second opinion."""
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    health: Callable[[], Mapping[str, str]] = dict
     fresh: Callable[[], None] | None = None
     spent: Callable[[UsageBook], Awaitable[None]] | None = None
     """Writes what its calls took since the last time; figures that cannot be written stay for the next time."""
@@ -46,10 +45,6 @@ def chain_of(name: str, models: Models) -> ChainParts:
         for link in links:
             models.pool.model(link).close()
 
-    def health() -> Mapping[str, str]:
-        states = models.pool.states()
-        return {link: states[link].state if link in states else "closed" for link in links}
-
     async def spent(_: UsageBook) -> None:
         await models.write_usage()
 
@@ -59,7 +54,6 @@ def chain_of(name: str, models: Models) -> ChainParts:
         second=models.chain(others[0]) if others else None,
         rules=frozenset(entry.name for entry in links.values() if entry.protocol == "rules"),
         entries=links,
-        health=health,
         fresh=fresh,
         spent=spent,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from functools import partial
 from pathlib import Path
@@ -17,18 +16,16 @@ from memhold.wiring.settings import FILE_NAME, Settings, load_settings
 from memhold.wiring.system import SystemClock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import date
 
-    from memhold.ports.models import EmbeddingModel, Tally
+    from memhold.ports.models import EmbeddingModel, LinkNote, Tally
     from memhold.providers.catalog import Catalog
     from memhold.providers.entry import Entry
     from memhold.providers.open_models import Models
     from memhold.providers.pool import ChainSettings
     from memhold.providers.view import ModelsView
     from memhold.wiring.chains import ChainParts
-
-log = logging.getLogger("memhold.models")
 
 __all__ = [
     "HeldModels",
@@ -43,7 +40,6 @@ __all__ = [
     "models_view",
     "settings_catalog",
     "tokenizer",
-    "warn_of_missing_keys",
 ]
 
 
@@ -72,23 +68,16 @@ def judge_parts(model: object, held: HeldModels, settings: Settings, clock: Cloc
     return chain_of(settings.compaction, held.models)
 
 
-def warn_of_missing_keys(parts: ChainParts | None, purpose: str) -> None:
-    """Say at once, in the log, which links of a chain cannot be asked because their key's variable is not set."""
-    missing = [one for one in (parts.entries.values() if parts else ()) if _keyless(one)]
-    for entry in missing:
-        rest = "until it is set, windows wait" if len(missing) == len(parts.entries) else "this link is passed over"  # type: ignore[union-attr]
-        log.warning("%s: %s needs a key and %s is not set; %s", purpose, entry.name, entry.api_key_env, rest)
-
-
-def _keyless(entry: Entry) -> bool:
-    return bool(entry.api_key_env) and not os.environ.get(entry.api_key_env or "", "").strip()
-
-
 def _patience(settings: Settings) -> ChainSettings:
     from memhold.providers.pool import ChainSettings
     from memhold.providers.wrappers import Backoff
 
-    backoff = Backoff(attempts=settings.model_attempts, first=settings.model_backoff_seconds)
+    backoff = Backoff(
+        attempts=settings.model_attempts,
+        first=settings.model_backoff_seconds,
+        unloads=settings.unload_retry_count,
+        unload_pause=settings.unload_retry_delay_ms / 1000,
+    )
     return ChainSettings(backoff=backoff, deadline=settings.chain_seconds)
 
 
@@ -102,18 +91,28 @@ def tokenizer(model: str) -> tuple[str, Callable[[str], int]] | None:
 class HeldModels:
     """The models of one store, made when the first of them is needed: one catalog, one set of gates, one ledger."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock, table: Catalog | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        table: Catalog | None = None,
+        known: Sequence[LinkNote] = (),
+    ) -> None:
         self._store = store
         self._settings = settings
         self._clock = clock
         self._table = table
+        self._known = known
         self._models: Models | None = None
 
     @property
     def models(self) -> Models:
         """What calls models for the store."""
         if self._models is None:
-            self._models = models_of(self._store, self._settings, clock=self._clock, models=self._table)
+            self._models = models_of(
+                self._store, self._settings, clock=self._clock, models=self._table, known=self._known
+            )
         return self._models
 
     async def close(self) -> None:
@@ -205,7 +204,14 @@ def catalog(models: str = "") -> Catalog:
     return load_catalog(user=user, environment=os.environ)
 
 
-def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog | None = None) -> Models:
+def models_of(
+    store: Store,
+    settings: Settings,
+    *,
+    clock: Clock,
+    models: Catalog | None = None,
+    known: Sequence[LinkNote] = (),
+) -> Models:
     """What calls models for an open store, by its settings; every call is in the store's usage. Its owner closes it."""
     from memhold.consolidate.rules import RulesModel
     from memhold.providers.open_models import Models
@@ -213,6 +219,8 @@ def models_of(store: Store, settings: Settings, *, clock: Clock, models: Catalog
     return Models(
         models or settings_catalog(settings),
         book=store.usage,
+        links=store.links,
+        known=known,
         keys=os.environ.get,
         clock=clock,
         dice=Random(),

@@ -71,7 +71,7 @@ class Settings:
         model_attempts: calls to the first model of a chain while its trouble may pass; each further link gets one.
         model_backoff_seconds: wait after the first of them, doubled each time, and up to half as much again.
         chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
-        unload_retry_count: how often an embedding request is sent again whose model was unloaded; 0 for never.
+        unload_retry_count: how often a request is sent again whose model a local server unloaded; 0 for never.
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
         consolidation: the model that consolidates: `openai:MODEL`, `anthropic:MODEL`, `ollama:MODEL`, `lmstudio:MODEL`,

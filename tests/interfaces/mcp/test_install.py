@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 
 from memhold.errors import InvalidInput
 from memhold.faces.mcp.install import CLIENTS, Place, install, snippet
+from memhold.faces.mcp.tools import TOOLS
+from memhold.faces.mcp.trial import try_start
 from tests.interfaces.conftest import process
 
 COMMAND = ["/opt/memhold", "mcp", "--db", "/home/a b/memory.db", "--user", 'Zoë "Z" O\\Neil']
@@ -124,7 +127,12 @@ def test_everything_else_in_a_toml_file_stays(before: str, tmp_path: Path) -> No
         assert path.read_text() == before
         return
     after, wanted = tomllib.loads(path.read_text()), tomllib.loads(before)
-    wanted.setdefault("mcp_servers", {})["memhold"] = {"command": COMMAND[0], "args": COMMAND[1:]}
+    wanted.setdefault("mcp_servers", {})["memhold"] = {
+        "command": COMMAND[0],
+        "args": COMMAND[1:],
+        "required": True,
+        "startup_timeout_sec": 20,
+    }
     assert after == wanted
     assert all(line in path.read_text() for line in before.splitlines() if "#" in line)
 
@@ -195,13 +203,79 @@ def test_the_command_prints_and_writes(tmp_path: Path) -> None:
     assert not (tmp_path / ".cursor").exists()
     written = process("mcp", "install", "cursor", *options, "--json", env=home, cwd=tmp_path)
     told = json.loads(written.stdout)
-    assert told == {"path": str(tmp_path / ".cursor" / "mcp.json"), "changed": True, "backup": None}
+    assert 0 < told.pop("seconds") < CLIENTS["cursor"].waits
+    assert told == {
+        "path": str(tmp_path / ".cursor" / "mcp.json"),
+        "changed": True,
+        "backup": None,
+        "tools": list(TOOLS),
+        "status": "0 messages in 0 sessions; no memories.",
+    }
     assert json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["memhold"] == entry
     again = process("mcp", "install", "cursor", *options, env=home, cwd=tmp_path)
     assert "has it already" in again.stdout
-    assert not (tmp_path / "memory.db").exists()
     (tmp_path / ".cursor" / "mcp.json").write_text("{ nothing")
     refused = process("mcp", "install", "cursor", *options, env=home, cwd=tmp_path)
     assert refused.returncode == 2
     assert "left as it is" in refused.stderr
     assert process("mcp", "install", "nonesuch", env=home).returncode == 2
+
+
+def test_a_server_that_cannot_serve_is_not_written(tmp_path: Path) -> None:
+    """A client that is told `required` would not start any more."""
+    home = {"HOME": str(tmp_path), "CODEX_HOME": ""}
+    refused = process("mcp", "install", "codex", "--user", "a\u200bb", "--db", str(tmp_path / "m.db"), env=home)
+    assert refused.returncode != 0
+    assert "nothing was written" in refused.stderr
+    assert not (tmp_path / ".codex").exists()
+
+
+def test_a_store_that_cannot_be_opened_is_said(tmp_path: Path) -> None:
+    (tmp_path / "broken.db").write_text("this is no store, and it is longer than a header of one\n" * 10)
+    home = {"HOME": str(tmp_path), "CODEX_HOME": ""}
+    written = process("mcp", "install", "codex", "--db", str(tmp_path / "broken.db"), env=home)
+    assert written.returncode == 0, written.stderr
+    assert "it listed 10 tools" in written.stdout
+    assert "cannot be opened" in written.stdout
+
+
+def script(folder: Path, text: str) -> list[str]:
+    path = folder / "server.py"
+    path.write_text(text)
+    return [sys.executable, str(path)]
+
+
+def test_a_trial_gives_the_environment_that_the_client_passes_on(tmp_path: Path) -> None:
+    noting = "import json, os, pathlib; pathlib.Path('env.json').write_text(json.dumps(dict(os.environ)))"
+    where = Place(
+        system="linux", home=tmp_path, environment={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SECRET": "s"}
+    )
+    for client, passed in {"codex": False, "claude-desktop": False, "claude-code": True, "opencode": True}.items():
+        environment = CLIENTS[client].environment(where)
+        done = try_start(script(tmp_path, noting), environment=environment, folder=tmp_path, seconds=30)
+        assert done.problem == "it ended with exit code 0"
+        seen = json.loads((tmp_path / "env.json").read_text())
+        assert ("SECRET" in seen, seen["HOME"]) == (passed, str(tmp_path))
+
+
+WRONG = {
+    "import sys; sys.exit('no such store')": "it ended with exit code 1: no such store",
+    "import time; print('{}', flush=True); time.sleep(600)": "it listed no tools within 2 s",
+    'print(\'{"id": 2, "result": {"tools": 5}}\', flush=True); input()': "not as the protocol wants",
+    'print(\'{"id": 2, "error": {}}\', flush=True)': "it ended with exit code 0",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_trial_says_what_went_wrong_and_leaves_nothing_running(text: str, tmp_path: Path) -> None:
+    noting = f"import os, pathlib; pathlib.Path('pid').write_text(str(os.getpid()))\n{text}"
+    done = try_start(script(tmp_path, noting), environment=os.environ, folder=tmp_path, seconds=2)
+    assert done.problem is not None
+    assert WRONG[text] in done.problem
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_trial_of_what_is_not_there(tmp_path: Path) -> None:
+    done = try_start([str(tmp_path / "nothing")], environment={}, folder=tmp_path, seconds=2)
+    assert done.problem == f"{tmp_path / 'nothing'} cannot be started (No such file or directory)"

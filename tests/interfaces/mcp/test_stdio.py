@@ -179,42 +179,73 @@ def test_a_signal_ends_it_in_order(tmp_path: Path, number: int) -> None:
         assert [message.text for message in mem.scope().messages()] == ["kept"]
 
 
-def test_the_first_answer_takes_under_a_second_of_work(tmp_path: Path) -> None:
-    """CPU, since a busy machine says nothing about us; and where it is slow, less than a bare import of the SDK."""
+def test_the_list_of_tools_needs_little_of_the_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Codex leaves out a server that takes over a second to list its tools. What is loaded is judged, the time printed."""
+    env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
+    command = [sys.executable, "-X", "importtime", "-m", "memhold", "mcp", "--db", "memory.db"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=tmp_path
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(HANDSHAKE + INITIALIZED + request(2, "tools/list"))
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        assert len(json.loads(process.stdout.readline())["result"]["tools"]) == 10
+        process.kill()
+        loaded = {line.rpartition("|")[2].strip() for line in process.stderr.read().decode().splitlines()}
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    with capsys.disabled():
+        print(f"\ninitialize and tools/list: {spent:.2f} s of processor time, {len(loaded)} modules")
+    assert "memhold.faces.mcp.stdio" in loaded
+    heavy = {"mcp", "mcp_types", "pydantic", "anyio", "apsw", "numpy", "httpx2", "rich", "memhold.faces.python.open"}
+    assert loaded & heavy == set()
+    assert "memhold.faces.mcp.calls" not in loaded
 
-    def spent(command: list[str], *, given: bytes) -> float:
-        env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, cwd=tmp_path) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(given)
-            process.stdin.flush()
-            if given:
-                assert json.loads(process.stdout.readline())["id"] == 1
-                process.kill()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    spent([*SERVE, "--db", "memory.db"], given=HANDSHAKE)  # writes the byte code
-    bare = [sys.executable, "-c", "import click, mcp"]
-    rounds = [(spent([*SERVE, "--db", "memory.db"], given=HANDSHAKE), spent(bare, given=b"")) for _ in range(3)]
-    ours, theirs = min(one for one, _ in rounds), min(other for _, other in rounds)
-    assert ours < max(1.0, theirs), rounds
-
-
-def test_a_missing_extra_names_the_command_that_installs_it(tmp_path: Path) -> None:
+def test_what_is_printed_by_accident_goes_where_the_logs_go(tmp_path: Path) -> None:
     code = (
-        "import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = None\n"
-        "from memhold.cli.main import main; sys.exit(main(['mcp']))"
+        "import os, sys; from memhold.faces.mcp import stdio\n"
+        "listing = stdio.kept_listing\n"
+        "def noisy():\n"
+        "    print('printed', flush=True); os.write(1, b'written'); assert sys.stdin.read() == ''\n"
+        "    return listing()\n"
+        "taken = stdio._Wire\n"
+        "def wire():\n"
+        "    made = taken(); noisy(); return made\n"
+        "stdio._Wire = wire\n"
+        "from memhold.cli.main import main; sys.exit(main(['mcp', '--db', 'memory.db']))"
     )
     env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=30
+        [sys.executable, "-c", code],
+        input=HANDSHAKE,
+        capture_output=True,
+        env=env,
+        cwd=tmp_path,
+        timeout=60,
+        check=True,
     )
-    assert done.returncode == 1
-    assert "pip install 'memhold[server]'" in done.stderr
-    assert done.stdout == ""
+    (line,) = done.stdout.splitlines()
+    assert json.loads(line)["id"] == 1
+    assert {b"printed", b"written"} <= {*done.stderr.replace(b"written", b"written\n").split()}
+
+
+def test_it_needs_no_extra(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = sys.modules['anyio'] = None\n"
+        "from memhold.cli.main import main; sys.exit(main(['mcp', '--db', 'memory.db']))"
+    )
+    env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
+    asked = HANDSHAKE + INITIALIZED + request(2, "tools/call", name="add_message", arguments={"text": "kept"})
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=asked, capture_output=True, env=env, cwd=tmp_path, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert answers(done)[2]["result"]["isError"] is False
 
 
 def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) -> None:
@@ -228,26 +259,6 @@ def test_where_the_light_import_fails_the_whole_sdk_is_loaded(tmp_path: Path) ->
         [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=60
     )
     assert done.stdout.strip() == "Client", done.stderr
-
-
-def test_the_process_loads_no_client_and_no_web_framework(tmp_path: Path) -> None:
-    code = (
-        "import sys; from memhold.faces.mcp.light import load_sdk; load_sdk()\n"
-        "print(*[name for name in sys.argv[1:] if name in sys.modules])"
-    )
-    heavy = [
-        "httpx2",
-        "fastapi",
-        "mcp.client.session",
-        "mcp.server.mcpserver",
-        "apsw",
-        "numpy",
-        "memhold.faces.python.open",
-        "rich",
-    ]
-    env = {"PATH": os.environ["PATH"], **environment(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, env=env, check=True)
-    assert done.stdout.split() == []
 
 
 def test_the_parameters_of_these_tests_start_this_tree(tmp_path: Path) -> None:

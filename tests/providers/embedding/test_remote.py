@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memhold.errors import InvalidInput, ModelError
-from memhold.index.isolate_failures import embed_apart
+from memhold.index.isolate_failures import embed_isolating_failures
 from memhold.providers import body
 from memhold.providers.embedding.batching import Limits
 from memhold.providers.embedding.gate import PriorityGate
@@ -264,7 +264,7 @@ async def test_one_poisonous_text_in_a_hundred_is_set_apart(client, place):
     texts[place] = "BAD text"
     async with ChaosServer(character=Character(refuses=("BAD",))) as server:
         model = client(model="e", base_url=server.url, limits=Limits(max_texts=100))
-        apart = await embed_apart(model, texts)
+        apart = await embed_isolating_failures(model, texts)
         await model.close()
     assert list(apart.poisoned) == [place]
     assert apart.poisoned[place].cls == "poison"
@@ -282,14 +282,14 @@ async def test_a_text_whose_vector_is_missing_is_set_apart():
                 raise ModelError("a vector is missing", model="e", cls="resample", code="bad_vectors")
             return await HashEmbedding().embed(texts, purpose=purpose)
 
-    apart = await embed_apart(Holes(), ["a", "hole", "b"])
+    apart = await embed_isolating_failures(Holes(), ["a", "hole", "b"])
     assert (apart.indices, list(apart.poisoned)) == ((0, 2), [1])
 
 
 async def test_trouble_that_is_not_about_a_text_is_not_bisected(connect, server):
     server.always("html-502")
     with pytest.raises(ModelError):
-        await embed_apart(connect(), [f"t{n}" for n in range(100)])
+        await embed_isolating_failures(connect(), [f"t{n}" for n in range(100)])
     assert len(server.requests) <= 2
 
 
@@ -297,7 +297,7 @@ async def test_when_everything_is_refused_it_gives_up_early():
     async with ChaosServer(character=Character(refuses=("t",))) as server:
         model = openai(model="e", base_url=server.url, limits=Limits(max_texts=100))
         with pytest.raises(ModelError):
-            await embed_apart(model, [f"t{n}" for n in range(100)])
+            await embed_isolating_failures(model, [f"t{n}" for n in range(100)])
         await model.close()
         assert len(server.requests) < 80
 

@@ -91,7 +91,7 @@ class RollUps:
             if run.left or run.error is not None or scope.agent is not None:
                 at = self._clock.now() + timedelta(seconds=run.pause(self._random))
                 await self._store.write(scope, lambda tx: tx.put_due(*DUE_ROLLUP, at))
-        return run.told()
+        return run.report()
 
     async def plan(self, scope: Scope) -> Compacted:
         """What would be rolled up first, without asking a model or changing anything."""
@@ -101,7 +101,7 @@ class RollUps:
             run.note("rolled_up", wanted.parts, f"the {_named(wanted)} is over; the models would be asked")
         for wanted in looked.too_long:
             run.note("too_long", wanted.parts, f"the {_named(wanted)} is over what one call shows")
-        return replace(run.told(), dry_run=True)
+        return replace(run.report(), dry_run=True)
 
     async def sweep_all(self) -> None:
         """Make it due in every scope where something is wanted, or will be, and it is not; else nothing is written."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.context.answer import Context
 from memhold.recall.confidence import THRESHOLD
-from memhold.values.answers import Erasure, Hit, Recall, Receipt, Remembered, Status
+from memhold.values.answers import DAMAGED, Erasure, Hit, Recall, Receipt, Remembered, Status
 from memhold.values.jsonable import iso, to_jsonable
 from memhold.values.records import Change, Memory
 
 if TYPE_CHECKING:
     from memhold.verbs.scope import AsyncScope
 
-__all__ = ["Answer", "Recalled", "answer_of", "entry", "memory_entry", "told", "wire_text"]
+__all__ = ["Answer", "Recalled", "answer_of", "entry", "memory_entry", "rendered", "wire_text"]
 
 SHOWN_CHARS = 4_000
 """Longest text of one item in an answer, in characters; the rest is a resource away."""
@@ -51,7 +51,7 @@ class Answer:
     recalled: Recalled | None = None
 
 
-async def told(scope: AsyncScope, answer: Answer) -> str:
+async def rendered(scope: AsyncScope, answer: Answer) -> str:
     """The answer as one text, with what was recalled in a fence of the scope's store."""
     if answer.recalled is None:
         return wire_text(answer.said)
@@ -144,7 +144,8 @@ def _redacted(receipt: Receipt) -> str:
 
 
 def _receipt(verb: str, receipt: Receipt) -> str:
-    return _again(receipt) or f"{_SAID.get(verb) or _saved(receipt)}{_redacted(receipt)}"
+    notice = f" For whoever runs this: {receipt.notice}." if receipt.notice else ""
+    return (_again(receipt) or f"{_SAID.get(verb) or _saved(receipt)}{_redacted(receipt)}") + notice
 
 
 def _saved(receipt: Receipt) -> str:
@@ -186,7 +187,9 @@ def _erasure(done: Erasure) -> str:
 
 
 def _recall(found: Recall, *, asked: bool) -> Answer:
-    late = [f"Could not look by {' and '.join(found.degraded)}: there may be more than this."] if found.degraded else []
+    blind = [name for name in found.degraded if name != DAMAGED]
+    late = [f"Could not look by {' and '.join(blind)}: there may be more than this."] if blind else []
+    late += _damaged(found.damaged)
     if not found.hits:
         return Answer(said=" ".join(["Nothing matches." if asked else "There is nothing here yet.", *late]))
     doubted = found.confidence is not None and found.confidence < THRESHOLD
@@ -199,6 +202,10 @@ def _recall(found: Recall, *, asked: bool) -> Answer:
     return Answer(said="\n".join(notes), recalled=recalled)
 
 
+def _damaged(ids: Sequence[str]) -> list[str]:
+    return [f"Left out as damaged on the disk: {', '.join(ids)}. Ask for 'memhold doctor' to be run."] if ids else []
+
+
 def _about(hit: Hit) -> list[str]:
     about = [hit.kind, *([hit.role] if hit.role else []), _day(hit.event_time)]
     about += [] if hit.state == "active" else [hit.state]
@@ -209,7 +216,9 @@ def _about(hit: Hit) -> list[str]:
 
 
 def _context(found: Context) -> str:
-    late = [f"Could not be asked in time: {', '.join(found.degraded)}."] if found.degraded else []
+    blind = [name for name in found.degraded if name != DAMAGED]
+    late = [f"Could not be asked in time: {', '.join(blind)}."] if blind else []
+    late += _damaged(found.damaged)
     return "\n\n".join([*late, found.as_text() or "Nothing was said yet, and nothing is known."])
 
 
@@ -253,9 +262,10 @@ def _status(found: Status) -> str:
     if found.due:
         since = "" if found.oldest_due_at is None else f" since {iso(found.oldest_due_at)}"
         lines.append(f"Work that is due{since}: {', '.join(f'{n} {kind}' for kind, n in found.due.items())}.")
-    resting = [name for name, state in found.models.items() if state != "closed"]
-    if resting:
-        lines.append(f"Models that do not answer: {', '.join(resting)}. Saving and recalling go on without them.")
+    down = [one for one in found.models.values() if one.answers is False]
+    lines += [f"{one.told[:1].upper()}{one.told[1:]}." for one in down]
+    if down:
+        lines.append(f"Windows that wait for a model: {found.windows}. Saving and recalling go on without it.")
     if found.last_error:
         lines.append(f"Last error of that work: {found.last_error}.")
     if found.open_suspicions:

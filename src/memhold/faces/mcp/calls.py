@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from memhold.faces.mcp.answers import answer_of, told, wire_text
+from memhold.faces.mcp.answers import answer_of, rendered, wire_text
 from memhold.faces.mcp.tools import Caller, Refused, ToolSpec
 from memhold.values.errors import (
     Conflict,
@@ -40,7 +40,7 @@ async def run_tool(spec: ToolSpec, given: Mapping[str, Any], caller: Callable[[]
         _check_right(spec, who.principal)
         scope = who.scope(session)
         answer = await getattr(spec.reach(scope), spec.verb.name)(**arguments)
-        return await told(scope, answer_of(spec.verb.name, arguments, answer))
+        return await rendered(scope, answer_of(spec.verb.name, arguments, answer))
     except MemholdError as error:
         raise Refused(wire_text(_advice(error))) from error
 

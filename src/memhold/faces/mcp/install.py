@@ -53,13 +53,24 @@ def place_of() -> Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """One MCP client: its file, the keys that lead to its servers, and an entry in its words."""
+    """One MCP client: its file, the keys that lead to its servers, and an entry in its words.
+
+    Attributes:
+        passes: the variables of its environment that it gives to a server; None where it gives all.
+        waits: for how long it waits for a server to start, in seconds, by what the entry says or by itself.
+    """
 
     title: str
     path: Callable[[Place], Path]
     keys: tuple[str, ...]
     entry: Callable[[Sequence[str]], dict[str, Any]]
     toml: bool = False
+    passes: frozenset[str] | None = None
+    waits: float = 30.0
+
+    def environment(self, place: Place) -> dict[str, str]:
+        """What a server that this client starts finds in its environment."""
+        return {name: one for name, one in place.environment.items() if self.passes is None or name in self.passes}
 
 
 def _split(command: Sequence[str]) -> dict[str, Any]:
@@ -68,6 +79,19 @@ def _split(command: Sequence[str]) -> dict[str, Any]:
 
 def _typed(command: Sequence[str]) -> dict[str, Any]:
     return {"type": "stdio", **_split(command)}
+
+
+def _claude_code(command: Sequence[str]) -> dict[str, Any]:
+    # Otherwise the first request names the tools and no more, and the model must look for them before it remembers.
+    return {**_typed(command), "alwaysLoad": True}
+
+
+CODEX_WAITS = 20
+
+
+def _codex(command: Sequence[str]) -> dict[str, Any]:
+    # Without `required` a server that is late is left out of the session, and nobody is told.
+    return {**_split(command), "required": True, "startup_timeout_sec": CODEX_WAITS}
 
 
 def _opencode(command: Sequence[str]) -> dict[str, Any]:
@@ -81,6 +105,10 @@ def _opencode_path(place: Place) -> Path:
     return commented if commented.exists() else folder / "opencode.json"
 
 
+_SDK_PASSES = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"})
+"""What the protocol's TypeScript SDK passes on of its own accord."""
+_CODEX_PASSES = _SDK_PASSES | {"LANG", "LC_ALL", "TMPDIR", "TZ", "__CF_USER_TEXT_ENCODING"}
+
 CLIENTS: Mapping[str, Client] = {
     "claude-code": Client(
         title="Claude Code",
@@ -90,13 +118,14 @@ CLIENTS: Mapping[str, Client] = {
             else place.home / ".claude.json"
         ),
         keys=("mcpServers",),
-        entry=_typed,
+        entry=_claude_code,
     ),
     "claude-desktop": Client(
         title="Claude Desktop",
         path=lambda place: place.config() / "Claude" / "claude_desktop_config.json",
         keys=("mcpServers",),
         entry=_split,
+        passes=_SDK_PASSES,
     ),
     "cursor": Client(
         title="Cursor",
@@ -108,8 +137,10 @@ CLIENTS: Mapping[str, Client] = {
         title="Codex",
         path=lambda place: Path(place.environment.get("CODEX_HOME") or place.home / ".codex") / "config.toml",
         keys=("mcp_servers",),
-        entry=_split,
+        entry=_codex,
         toml=True,
+        passes=_CODEX_PASSES,
+        waits=CODEX_WAITS,
     ),
     "vscode": Client(
         title="VS Code",
@@ -242,7 +273,7 @@ def _toml_block(client: Client, entry: Mapping[str, Any]) -> str:
 
 
 def _toml_value(value: Any) -> str:
-    """Text and lists of text: a JSON string is a basic string of TOML, but for U+007F, which TOML wants escaped."""
+    """A text, number, truth value, or a list: as JSON writes them, but for U+007F, which TOML wants escaped."""
     if isinstance(value, list):
         return f"[{', '.join(_toml_value(item) for item in value)}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

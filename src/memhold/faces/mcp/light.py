@@ -1,7 +1,7 @@
 """Importing the MCP SDK without its client half, for a server that a person waits for.
 
-The package's own `__init__` modules load the client, an HTTP client, a web server and a framework that a server on
-standard input never calls: more than half of the time that importing takes. Here the two packages are put in place
+The package's own `__init__` modules load the client, an HTTP client and a framework that a server never calls: more
+than half of the time that importing takes. Here the two packages are put in place
 without running these, so that `mcp.server.lowlevel` and what it needs load and nothing else does.
 """
 
@@ -18,7 +18,7 @@ from types import ModuleType
 __all__ = ["load_sdk", "need_server"]
 
 _BARE = ("mcp", "mcp.server")
-_NEEDED = ("mcp.server.lowlevel.server", "mcp.server.stdio", "memhold.faces.mcp.stdio")
+_NEEDED = ("mcp.server.lowlevel.server", "memhold.faces.mcp.server")
 
 
 def need_server() -> None:
@@ -36,7 +36,7 @@ def need_server() -> None:
 
 
 def load_sdk() -> None:
-    """Import what a server on standard input needs. Where the light way fails, everything is imported instead.
+    """Import what a server needs. Where the light way fails, everything is imported instead.
 
     Only for a process that serves and does nothing else: names that `mcp` exports itself are not there afterwards.
 

@@ -62,15 +62,15 @@ async def read_resource(caller: Caller, uri: str) -> str:
         NotFound: there is no such resource, or no such item in the caller's scope.
         WrongKind: the id names neither a message nor a memory.
     """
-    from memhold.faces.mcp.answers import told
+    from memhold.faces.mcp.answers import rendered
 
     scope = caller.scope()
     if uri == PROFILE:
-        return await told(scope, await _profile(scope))
+        return await rendered(scope, await _profile(scope))
     if uri == HISTORY:
-        return await told(scope, await _history(scope))
+        return await rendered(scope, await _history(scope))
     if uri.startswith(_ITEMS):
-        return await told(scope, await _item(scope, uri.removeprefix(_ITEMS)))
+        return await rendered(scope, await _item(scope, uri.removeprefix(_ITEMS)))
     raise NotFound("there is no such resource", id=uri)
 
 

@@ -1,30 +1,32 @@
 """MCP on standard input and output: one connection, one principal, the store and its worker inside.
 
-The handshake is answered before the store is opened, so that a client never waits for the disk; opening goes on behind
-it, and the first request that needs the store waits for that. Where the store cannot be opened, each tool says why,
-and the next call tries again.
+A client that starts us waits for the handshake and the list of tools, some of them for a second and no longer. Both
+are answered before anything of the store is imported or opened; that goes on behind them, and the first request that
+needs the store waits for it. Where the store cannot be opened, each tool says why, and the next call tries again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import signal
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
-from mcp.server.stdio import stdio_server
-
-from memhold.faces.mcp.drain import Incoming, OpenRequests, Outgoing
-from memhold.faces.mcp.server import Context, Whose, build_server
-from memhold.faces.mcp.tools import Caller, Refused
+from memhold.faces.mcp.connection import Connection, is_request
+from memhold.faces.mcp.listing import kept_listing
+from memhold.faces.mcp.methods import INTERNAL_ERROR, Methods
 from memhold.values.errors import MemholdError
 
 if TYPE_CHECKING:
+    from memhold.faces.mcp.tools import Caller, ToolSpec
     from memhold.values.principal import Principal
     from memhold.verbs.store_protocols import AsyncStore
 
@@ -32,10 +34,16 @@ __all__ = ["serve_stdio"]
 
 logger = logging.getLogger(__name__)
 _STOPS = (signal.SIGTERM, signal.SIGINT)
+DRAIN_SECONDS = 20.0
+"""How long the end of the input is put off while requests are open: over every bound that a tool has."""
+OPEN_REQUESTS = 64
+"""How many requests may be open; the line behind them waits to be read."""
+LISTED_WITHIN = 0.5
+"""How long after the handshake the list of tools is waited for, in seconds, before opening the store begins anyway."""
 
 
 class _Opening:
-    """The store, opened once, behind the first answer."""
+    """The store, opened once, behind the first answers."""
 
     def __init__(self, location: str, settings: Mapping[str, Any]) -> None:
         self._location = location
@@ -46,7 +54,7 @@ class _Opening:
         """Open, unless that is done or under way; where it failed, try again."""
         if self._task is None or (self._task.done() and self._task.exception() is not None):
             self._task = asyncio.create_task(self._open())
-            self._task.add_done_callback(_said)
+            self._task.add_done_callback(_told)
         return self._task
 
     async def _open(self) -> AsyncStore:
@@ -60,6 +68,8 @@ class _Opening:
         try:
             return await asyncio.shield(self.begin())
         except (MemholdError, OSError) as error:
+            from memhold.faces.mcp.tools import Refused
+
             raise Refused(f"The memory at {self._location} cannot be opened: {error}. Tell the user.") from error
 
     async def close(self) -> None:
@@ -73,30 +83,106 @@ def _load() -> Any:
     return import_module("memhold.faces.python.open")
 
 
-def _said(task: asyncio.Task[AsyncStore]) -> None:
+def _told(task: asyncio.Task[AsyncStore]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.error("the store cannot be opened: %s", error)
+
+
+def _specs() -> Mapping[str, ToolSpec]:
+    from memhold.faces.mcp.tools import TOOLS
+
+    return TOOLS
+
+
+class _Wire:
+    """Standard input and output as lines of JSON, kept from everything else that this process reads and prints."""
+
+    def __init__(self) -> None:
+        self._in = _taken(0, os.open(os.devnull, os.O_RDONLY), "rb")
+        # A stray print goes where the logs go.
+        self._out = _taken(1, os.dup(2), "wb")
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="memhold-stdin")
+
+    async def line(self) -> bytes:
+        """The next line; empty at the end of the input."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading, self._in.readline)
+
+    def say(self, message: Mapping[str, Any]) -> None:
+        """Write one line. Where nobody reads any more, it is let fall: the end of the input comes next."""
+        with suppress(BrokenPipeError):
+            self._out.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+            self._out.flush()
+
+
+def _taken(number: int, instead: int, mode: Literal["rb", "wb"]) -> IO[bytes]:
+    """A standard stream under a number of its own; under its old number stands another one."""
+    mine = os.dup(number)
+    os.dup2(instead, number)
+    os.close(instead)
+    return os.fdopen(mine, mode)
+
+
+class _Serving:
+    """The requests of one connection: answered as they come, each by itself, until the input ends."""
+
+    def __init__(self, connection: Connection, wire: _Wire, opening: _Opening) -> None:
+        self._connection = connection
+        self._wire = wire
+        self._opening = opening
+        self._open: dict[str | int, asyncio.Task[None]] = {}
+        self._places = asyncio.Semaphore(OPEN_REQUESTS)
+
+    async def run(self) -> None:
+        """Answer until the input ends and what was asked before that is answered."""
+        while line := await self._wire.line():
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if is_request(message):
+                await self._places.acquire()
+                task = asyncio.create_task(self._answer(message))
+                self._open[message["id"]] = task
+                task.add_done_callback(partial(self._closed, message["id"]))
+            elif isinstance(message, dict) and message.get("method") == "notifications/cancelled":
+                self._cancel(message.get("params"))
+        if self._open:
+            await asyncio.wait([*self._open.values()], timeout=DRAIN_SECONDS)
+
+    async def _answer(self, message: Mapping[str, Any]) -> None:
+        try:
+            answer = await self._connection.answer(message)
+        except Exception as error:  # noqa: BLE001 - the edge: every request is answered
+            logger.error("%.80s failed (%s)", message["method"], type(error).__name__)  # noqa: TRY400 - it may tell content
+            failed = {"code": INTERNAL_ERROR, "message": "Internal server error"}
+            answer = {"jsonrpc": "2.0", "id": message["id"], "error": failed}
+        self._wire.say(answer)
+        # Behind the answer: what imports and opens would keep the list of tools waiting.
+        wait = LISTED_WITHIN if message["method"] in {"initialize", "server/discover", "ping"} else 0.01
+        asyncio.get_running_loop().call_later(wait, self._opening.begin)
+
+    def _closed(self, number: str | int, done: asyncio.Task[None]) -> None:
+        self._places.release()
+        if self._open.get(number) is done:
+            del self._open[number]
+
+    def _cancel(self, params: object) -> None:
+        """Nobody waits for the answer any more; a write that has begun may still be done."""
+        number = params.get("requestId") if isinstance(params, dict) else None
+        if isinstance(number, str | int) and (task := self._open.get(number)) is not None:
+            task.cancel()
 
 
 async def serve_stdio(location: str, principal: Principal, settings: Mapping[str, Any]) -> None:
     """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order."""
     opening = _Opening(location, settings)
 
-    def whose(_: Context) -> Principal:
-        return principal
+    async def caller() -> Caller:
+        store = await opening.store()
+        from memhold.faces.mcp.tools import Caller
 
-    async def caller(_: Context) -> Caller:
-        return Caller(memhold=await opening.store(), principal=principal)
+        return Caller(memhold=store, principal=principal)
 
-    async def first_answered(ctx: Context, call_next: Any) -> Any:
-        try:
-            return await call_next(ctx)
-        finally:
-            # Behind the answer: the loop writes it before the opening takes its turn.
-            asyncio.get_running_loop().call_later(0.01, opening.begin)
-
-    server = build_server(Whose(whose, caller))
-    server.middleware.append(first_answered)
     loop = asyncio.get_running_loop()
     ending: list[asyncio.Task[None]] = []
 
@@ -109,11 +195,7 @@ async def serve_stdio(location: str, principal: Principal, settings: Mapping[str
         with suppress(NotImplementedError, RuntimeError):
             loop.add_signal_handler(number, stop)
     try:
-        async with stdio_server() as (incoming, outgoing):
-            asked = OpenRequests()
-            await server.run(
-                Incoming(incoming, asked), Outgoing(outgoing, asked), server.create_initialization_options()
-            )
+        await _Serving(Connection(Methods(kept_listing(), _specs), principal, caller), _Wire(), opening).run()
     finally:
         await opening.close()
 

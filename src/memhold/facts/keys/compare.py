@@ -18,7 +18,7 @@ from typing import Literal
 from memhold.facts.keys.clashes import clash, links_clash
 from memhold.facts.keys.key_reading import Reading, Token, read
 from memhold.facts.keys.lexicon import LANGUAGES, guard_words, small_words
-from memhold.facts.keys.text import apart, lex, script
+from memhold.facts.keys.text import lex, script, split_camel_case
 
 __all__ = ["GREY_BAND", "KEYS_VERSION", "Aliases", "Key", "Verdict", "canonical", "compare", "pair_of"]
 
@@ -102,7 +102,7 @@ def canonical(subject: str | None, attribute: str) -> Key:
     """The key of a fact. The user as a subject, in any of its names, is left out. Never raises for strings."""
     owner = (subject or "").strip()
     words = " ".join(lexeme.text for lexeme in lex(owner))
-    full = attribute if words in _SELF else f"{apart(attribute)} ({apart(owner)})"
+    full = attribute if words in _SELF else f"{split_camel_case(attribute)} ({split_camel_case(owner)})"
     languages = _languages(full)
     if languages:
         tokens = read(full, languages[0]).tokens
@@ -160,7 +160,7 @@ def _joined(a: Reading, b: Reading) -> bool:
     return words[0] == words[1]
 
 
-def _accents_apart(a: Key, b: Key) -> bool:
+def _differ_in_accents(a: Key, b: Key) -> bool:
     """Whether a word of one key stands in the other with other accents, both written out."""
     plain: dict[str, set[str]] = {}
     for side in (a, b):
@@ -255,7 +255,7 @@ def _in_language(a: Key, b: Key, language: str) -> Verdict:
     """The verdict of words alone, as one language reads both keys."""
     left, right = read(a.full, language), read(b.full, language)
     if left.ids == right.ids:
-        if _accents_apart(a, b):
+        if _differ_in_accents(a, b):
             return Verdict(same="unsure", rule="accents", reason="a word has other accents in each", language=language)
         if found := clash(left, right):
             return Verdict(same="unsure", rule=found[0], reason=found[1], language=language)
@@ -270,7 +270,7 @@ def _in_language(a: Key, b: Key, language: str) -> Verdict:
         return Verdict(
             same="same", rule="alignment", reason="each word has a counterpart of the same meaning", language=language
         )
-    if _joined(left, right) and not _accents_apart(a, b):
+    if _joined(left, right) and not _differ_in_accents(a, b):
         return Verdict(
             same="same", rule="spacing", reason="the same letters, written apart or together", language=language
         )
@@ -307,7 +307,7 @@ def _words_only(a: Key, b: Key) -> Verdict:
     if not common:
         spaced = ["".join(w.text.replace("'", "") for w in lex(key.full)) for key in (a, b)]
         small = any(w.text in small_words() for key in (a, b) for w in lex(key.full))
-        if spaced[0] == spaced[1] and not small and not _accents_apart(a, b):
+        if spaced[0] == spaced[1] and not small and not _differ_in_accents(a, b):
             return Verdict(same="same", rule="spacing", reason="the same letters, written apart or together")
         return Verdict(
             same="different",

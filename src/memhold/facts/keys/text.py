@@ -15,7 +15,7 @@ from importlib.resources import files
 
 from memhold.text.normal_form import normal_form
 
-__all__ = ["Lexeme", "apart", "fold", "lex", "script"]
+__all__ = ["Lexeme", "fold", "lex", "script", "split_camel_case"]
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\u02b9\uff07\u00b4`", "'"))
 _LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "\u0451": "\u0435"})
@@ -81,14 +81,14 @@ def fold(word: str, *, tonal: bool = False) -> str:
     return "".join(parts).translate(_LETTERS)
 
 
-def apart(raw: str) -> str:
+def split_camel_case(raw: str) -> str:
     """An identifier with its camel humps apart; text that has spaces is left alone ("iPhone model")."""
     text = normal_form("NFKC", raw.translate(_APOSTROPHES)).strip()
     return text if any(char.isspace() for char in text) else _CAMEL.sub(" ", text)
 
 
 def _plain(raw: str) -> str:
-    text = apart(raw)
+    text = split_camel_case(raw)
     text = normal_form("NFKC", text.casefold())
     return "".join(c for c in text if unicodedata.category(c) != "Cf" and not 0xFE00 <= ord(c) <= 0xFE0F)
 

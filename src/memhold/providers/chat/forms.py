@@ -20,15 +20,18 @@ _FORM_RULES: Final = frozenset({"schema", "parameter", "tool-choice"})
 
 
 class Forms:
-    """The form in which one link is asked; it remembers the one that works.
+    """The form in which one link is asked; it remembers the one that works, and tells `learned` of it.
 
-    Where the entry names none, a form that the server refuses, or that is answered without arguments, is followed by
-    the next one down: once a request.
+    `known` is the form that was found out before. Where the entry names none, a form that the server refuses, or that
+    is answered without arguments, is followed by the next one down: once a request.
     """
 
-    def __init__(self, entry: Entry) -> None:
-        self.form: Structured = entry.form
+    def __init__(
+        self, entry: Entry, *, known: Structured | None = None, learned: Callable[[Structured], None] | None = None
+    ) -> None:
+        self.form: Structured = entry.structured or known or entry.form
         self._fixed = entry.structured is not None
+        self._learned = learned
 
     async def ask(
         self, request: ChatRequest, call: Callable[[ChatRequest, Structured], Awaitable[ChatReply]]
@@ -53,6 +56,8 @@ class Forms:
         other = as_call(await call(instructed(request, following), following), request.tool)
         if not _missing(other):
             self.form = following
+            if self._learned is not None:
+                self._learned(following)
         return other
 
 

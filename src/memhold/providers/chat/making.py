@@ -10,14 +10,16 @@ from memhold.values.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from memhold.ports.stores import Clock
+    from memhold.providers.chat.forms import Forms
 
 __all__ = ["chat_model"]
 
 
-def chat_model(entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> BareChat:
+def chat_model(entry: Entry, *, keys: KeySource, clock: Clock | None = None, forms: Forms | None = None) -> BareChat:
     """The bare model of an entry: one request a call, no retries, its own URL, key, headers and protocol.
 
-    `close()` on it lets go of its connections. `clock` reads dates in Retry-After.
+    `close()` on it lets go of its connections. `clock` reads dates in Retry-After; `forms` is how it is asked for
+    arguments, where that is known better than by its entry.
 
     Raises:
         InvalidSetting: the entry is not a chat model that is called over a network (an embedding model, or `rules`).
@@ -26,7 +28,7 @@ def chat_model(entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> 
         case "openai-chat":
             from memhold.providers.chat.openai import OpenAIChat
 
-            return OpenAIChat(entry, keys=keys, clock=clock)
+            return OpenAIChat(entry, keys=keys, clock=clock, forms=forms)
         case "anthropic-messages":
             from memhold.providers.chat.anthropic import AnthropicChat
 
@@ -34,7 +36,7 @@ def chat_model(entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> 
         case "ollama-chat":
             from memhold.providers.chat.ollama import OllamaChat
 
-            return OllamaChat(entry, keys=keys, clock=clock)
+            return OllamaChat(entry, keys=keys, clock=clock, forms=forms)
         case "pydantic-ai":
             from memhold.providers.chat.pydantic_ai import PydanticAIChat
 

@@ -25,9 +25,11 @@ class OllamaChat:
     Ollama has no forced tool choice: where no `format` is sent the tool is offered, and who asked checks the reply.
     """
 
-    def __init__(self, entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> None:
+    def __init__(
+        self, entry: Entry, *, keys: KeySource, clock: Clock | None = None, forms: Forms | None = None
+    ) -> None:
         self.entry = entry
-        self._forms = Forms(entry)
+        self._forms = forms or Forms(entry)
         self._wire = Wire(entry, keys=keys, clock=clock)
 
     @property

@@ -37,11 +37,13 @@ class OpenAIChat:
     But for a link that does not take a forced tool choice: it is asked once more without forcing, and not forced again.
     """
 
-    def __init__(self, entry: Entry, *, keys: KeySource, clock: Clock | None = None) -> None:
+    def __init__(
+        self, entry: Entry, *, keys: KeySource, clock: Clock | None = None, forms: Forms | None = None
+    ) -> None:
         self.entry = entry
         self._wire = Wire(entry, keys=keys, clock=clock)
         self._forces = True
-        self._forms = Forms(entry)
+        self._forms = forms or Forms(entry)
         self._served: str | None = None
 
     @property

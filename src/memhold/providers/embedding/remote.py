@@ -21,6 +21,7 @@ from memhold.ports.stores import Clock, Priority
 from memhold.providers.body import Endless, beginning, whole
 from memhold.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
 from memhold.providers.embedding.gate import PriorityGate
+from memhold.providers.entry import origin_of
 from memhold.providers.failures.classify import Verdict, classify, is_unload
 from memhold.values.errors import Attempt, InvalidInput, ModelError
 
@@ -281,6 +282,8 @@ class RemoteEmbedding:
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError) as error:
             seconds = asyncio.get_running_loop().time() - started
             verdict = classify("embedding", None, None, None, error)
+            if isinstance(error, httpx2.ConnectError):
+                verdict = replace(verdict, reason=f"no server answers at {origin_of(self._dialect.url)}")
             raise _Failed(verdict, status=status, body=None, cause=type(error).__name__, seconds=seconds) from None
         if self._record is not None:
             seconds = asyncio.get_running_loop().time() - started
@@ -325,18 +328,19 @@ class RemoteEmbedding:
         verdict = failed.verdict
         return Attempt(
             model=self._name, cls=verdict.cls, status=failed.status, code=verdict.code, reason=verdict.reason,
-            seconds=failed.seconds, number=number, retry_after=verdict.delay,
+            said=verdict.said, seconds=failed.seconds, number=number, retry_after=verdict.delay,
         )  # fmt: skip
 
     def _error(self, failed: _Failed, attempts: tuple[Attempt, ...]) -> ModelError:
         verdict = failed.verdict
         where = f"HTTP {failed.status}" if failed.status is not None else failed.cause or "no answer"
+        where += f", it said: {verdict.said}" if verdict.said else ""
         values: dict[str, Any] = {"body": failed.body} if is_unload(failed.body) else {}
         return ModelError(
             f"embedding model {self._name!r} at {self.host}: {verdict.reason or 'the call failed'} ({where})",
             model=self._name, cls=verdict.cls, status=failed.status, code=verdict.code, retry_after=verdict.delay,
-            rule=verdict.rule, reason=verdict.reason, slow=verdict.slow, refused=verdict.refused, cause=failed.cause,
-            attempts=attempts, **values,
+            rule=verdict.rule, reason=verdict.reason, said=verdict.said, slow=verdict.slow, refused=verdict.refused,
+            cause=failed.cause, attempts=attempts, **values,
         )  # fmt: skip
 
     def _diagnose(self, texts: Sequence[str], failed: _Failed) -> None:

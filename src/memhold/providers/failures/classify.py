@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from memhold.providers.failures.delays import asked_delay
+from memhold.providers.failures.first_words import first_words
 from memhold.providers.failures.provider_answer import Answer, Document, lower_headers, normal, read_answer
 from memhold.providers.failures.rules import RULES, Rule
 from memhold.values.errors import FailureClass
@@ -45,6 +46,8 @@ LOAD_CANCELED: Final = "Operation canceled"
 class Verdict:
     """What a failure means. `delay` is in seconds, as the provider asked; `reason` is our text, never the provider's.
 
+    `said` are the provider's first words, masked: only where a line of the table knew them.
+
     `slow` marks a time-out (a chain with another link does not wait twice), `refused` a refusal of the content, `rule`
     the line of the table that decided ("status" for a default), `code` the provider's own code where it looks like one.
     """
@@ -53,6 +56,7 @@ class Verdict:
     delay: float | None = None
     code: str | None = None
     reason: str = ""
+    said: str = ""
     rule: str = "status"
     slow: bool = False
     refused: bool = False
@@ -88,7 +92,7 @@ def classify(
     kind = "embedding" if kind == "embedding" else "chat"
     outer = _status(status)
     plain = lower_headers(headers)
-    answer = read_answer(body, plain)
+    answer = read = read_answer(body, plain)
     if error is not None:
         answer = replace(answer, documents=(*answer.documents, _transport(error)), has_error=True)
     documents = _with_header_code(answer.documents, plain)
@@ -98,7 +102,9 @@ def classify(
         return Verdict(cls="retry", delay=delay, code="model_unloaded", reason=why, rule="unload")
     verdict = _judge(kind, outer, replace(answer, documents=documents))
     code = next((document.code for document in documents if document.code), None)
-    return replace(_settled(verdict, outer, answer), delay=delay, code=code)
+    words = next((document.words for document in read.documents if document.words), "")
+    said = first_words(words) if verdict.rule != "status" else ""
+    return replace(_settled(verdict, outer, answer), delay=delay, code=code, said=said)
 
 
 def _judge(kind: str, outer: int | None, answer: Answer) -> Verdict:

@@ -31,6 +31,7 @@ def model_error(
     details = [f"HTTP {status}"] if status is not None else []
     details += [verdict.code] if verdict.code else []
     details += [cause] if cause else []
+    details += [f"it said: {verdict.said}"] if verdict.said else []
     shape = f" ({', '.join(details)})" if details else ""
     advice = f"; check the variable {key_variable}" if verdict.cls == "auth" and key_variable else ""
     return ModelError(
@@ -42,6 +43,7 @@ def model_error(
         retry_after=verdict.delay,
         rule=verdict.rule,
         reason=verdict.reason,
+        said=verdict.said,
         slow=verdict.slow,
         refused=verdict.refused,
         cause=cause,

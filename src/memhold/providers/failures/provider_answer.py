@@ -243,7 +243,7 @@ def _documents(value: object, depth: int = 0) -> Iterator[Document]:
     if status is None and (found := _QUOTED_STATUS.search(words)):
         status = int(found[1])
     codes = frozenset(normal(code) for code in (*walk.codes, *quoted)) - {"", "error", "none", "null"}
-    yield Document(codes=codes, words=words, status=status, code=_telling(walk.codes), delay=walk.delay)
+    yield Document(codes=codes, words=words, status=status, code=_most_specific(walk.codes), delay=walk.delay)
 
 
 def _leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
@@ -296,7 +296,7 @@ def _embedded(text: str) -> tuple[object, str]:
     return value, text[:start] + text[end:]
 
 
-def _telling(codes: list[str]) -> str | None:
+def _most_specific(codes: list[str]) -> str | None:
     """The provider's most telling code, if it looks like one: never a sentence, so never content."""
     fit = [code for code in codes if re.fullmatch(r"[A-Za-z][A-Za-z0-9_.\-]{1,63}|\d{1,6}", code)]
     fit = [code for code in fit if code.lower() not in {"error", "none", "null"}]

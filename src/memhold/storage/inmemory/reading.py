@@ -72,6 +72,11 @@ class InMemoryReadTx:
         """The store's clock in this transaction."""
         return from_micros(self._now)
 
+    @property
+    def damaged(self) -> Mapping[str, int]:
+        """Nothing: what is kept in memory does not rot on a disk."""
+        return {}
+
     def session(self, name: str) -> Session | None:
         """The session of that name."""
         return self._rows.sessions.get(name)

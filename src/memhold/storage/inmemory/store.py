@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar, cast
 
 from memhold.ports.stores import Clock, Ids, Priority, StoreFacts, Upkeep
 from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.storage.inmemory.links import InMemoryLinkBook
 from memhold.storage.inmemory.reading import InMemoryReadTx
 from memhold.storage.inmemory.rows import Rows
 from memhold.storage.inmemory.tokens import InMemoryTokens
@@ -59,6 +60,7 @@ class InMemoryStore:
         self._closed = False
         self._upkeep = InMemoryUpkeep(self._rows, self._unit, woke=self._wake)
         self._usage = InMemoryUsageBook()
+        self._links = InMemoryLinkBook()
         self._tokens = InMemoryTokens(self._refuse_closed)
         secret = sha256(ids.new("ses").encode()).digest()
         self._facts = StoreFacts(backend="memory", location=":memory:", schema=_SCHEMA, secret=secret)
@@ -77,6 +79,11 @@ class InMemoryStore:
     def usage(self) -> InMemoryUsageBook:
         """What models were used for, over all scopes."""
         return self._usage
+
+    @property
+    def links(self) -> InMemoryLinkBook:
+        """How the links of model chains fare, over all scopes."""
+        return self._links
 
     @property
     def tokens(self) -> InMemoryTokens:

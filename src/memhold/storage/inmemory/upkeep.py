@@ -101,12 +101,12 @@ class InMemoryUpkeep:
                 if meant and claim.until <= now < micros(due.due_at):
                     self._rows.due.put(key, replace(claim, due=replace(due, due_at=from_micros(now))))
 
-    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
-        """How many items are due now, leased or not."""
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None, later: bool = False) -> int:
+        """How many items are due now, leased or not; with `later` also those whose time is still to come."""
         await asyncio.sleep(0)
         with self._unit() as now:
             dues = [claim.due for claim in self._rows.due.values()]
-            return sum(d.kind in kinds and micros(d.due_at) <= now and _of(d, scope) for d in dues)
+            return sum(d.kind in kinds and (later or micros(d.due_at) <= now) and _of(d, scope) for d in dues)
 
     async def scopes(self) -> list[Scope]:
         """Every (namespace, user) that the store holds anything of."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from psycopg import sql as quoted
 
-from memhold.storage.copying import BATCH_ROWS, GENERATION, USAGE, VOLATILE, Globals, Table, Whose
+from memhold.storage.copying import BATCH_ROWS, GENERATION, LINK, USAGE, VOLATILE, Globals, Table, Whose
 from memhold.storage.postgres.connection import Location, Session, connect, translated
 from memhold.storage.postgres.statements import QUERIES
 from memhold.storage.sql.blocks import Row
@@ -17,7 +17,7 @@ __all__ = ["PostgresScoped", "PostgresSide"]
 
 _OWN = ("near_vector", "near_scope")
 """Derived from what is copied; upkeep makes them anew."""
-_GENERATION, _USAGE = ", ".join(GENERATION), ", ".join(USAGE)
+_GENERATION, _USAGE, _LINK = ", ".join(GENERATION), ", ".join(USAGE), ", ".join(LINK)
 
 
 class PostgresSide:
@@ -70,6 +70,7 @@ class PostgresSide:
             lease=0 if lease is None else int(lease[0]),
             generations=tuple(ask(f"SELECT {_GENERATION} FROM generation ORDER BY number".encode()).fetchall()),  # noqa: S608
             usage=tuple(ask(f"SELECT {_USAGE} FROM model_usage ORDER BY day, model, purpose".encode()).fetchall()),  # noqa: S608
+            links=tuple(ask(f"SELECT {_LINK} FROM model_link ORDER BY model, url".encode()).fetchall()),  # noqa: S608
         )
 
     def adopt(self, found: Globals) -> None:
@@ -93,6 +94,10 @@ class PostgresSide:
             marks = ", ".join(["%s"] * len(USAGE))
             for row in found.usage:
                 connection.execute(f"INSERT INTO model_usage ({_USAGE}) VALUES ({marks})".encode(), row)  # noqa: S608
+            connection.execute("DELETE FROM model_link")
+            marks = ", ".join(["%s"] * len(LINK))
+            for row in found.links:
+                connection.execute(f"INSERT INTO model_link ({_LINK}) VALUES ({marks})".encode(), row)  # noqa: S608
 
     @contextmanager
     def reading(self, whose: Whose) -> Iterator[PostgresScoped]:

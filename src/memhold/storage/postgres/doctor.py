@@ -12,6 +12,7 @@ from memhold.storage.postgres.near_upkeep import pgvector
 from memhold.storage.postgres.schema import migrations
 from memhold.storage.postgres.statements import QUERIES, driver_text
 from memhold.storage.sql.blocks import load
+from memhold.storage.sql.digests import CONTENT, DAMAGED_ROWS, id_of, select_content, sound_row
 from memhold.values.records import Scope, from_micros
 
 __all__ = ["KEEPING", "examine", "examine_scope"]
@@ -57,6 +58,12 @@ def examine_scope(connection: Session, scope: Scope, where: str) -> Iterator[Fin
         ids = sorted({str(row[0]) for row in connection.execute(KEEPING[name], bound).fetchall()})
         if ids:
             yield _wrong("orphans", f"{len(ids)} {what}: {', '.join(ids[:_SHOWN])}", _RESTORE, where)
+    for table in CONTENT:
+        select = f"{select_content(table)} WHERE namespace = %(namespace)s AND user_id = %(user_id)s".encode()
+        damaged = [id_of(table, row) for row in connection.execute(select, bound) if not sound_row(table, row)]
+        if damaged:
+            what = f"{len(damaged)} damaged in the table {table}: {', '.join(damaged)}"
+            yield _wrong("rows", what, DAMAGED_ROWS, where)
     left = connection.execute(KEEPING["lost_successors"], bound).fetchall()
     if left:
         what = f"{len(left)} replaced memories name a successor that is not here"

@@ -2,9 +2,7 @@
 -- storage/sql/queries.sql.
 
 -- name: list_memories
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND number > :after
   AND (:kinds::text IS NULL OR strpos(:kinds, ',' || kind || ',') > 0)
@@ -25,11 +23,12 @@ CROSS JOIN LATERAL (
 ORDER BY m.place, s.position
 
 -- name: forget_detail_of_source
-UPDATE change SET detail = '{}'
+UPDATE change SET detail = '{}', detail_crc = 2745614147
 WHERE namespace = :namespace AND user_id = :user_id AND detail <> '{}' AND strpos(sources, '"' || :id::text || '"') > 0
 
 -- name: append_word_block
-UPDATE word_block SET records = records || :records, entries = entries || :entries
+UPDATE word_block SET records = records || :records, entries = entries || :entries,
+  records_crc = :records_crc, entries_crc = :entries_crc
 WHERE namespace = :namespace AND user_id = :user_id AND first = :first
 
 -- name: read_overdue

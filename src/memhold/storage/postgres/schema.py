@@ -20,6 +20,7 @@ from typing import Any, Literal
 from psycopg import sql as quoted
 
 from memhold.storage.postgres.connection import Location, Session
+from memhold.storage.sql.digests import KEYS, digests_of, select_content, update_digests
 from memhold.values.errors import InvalidInput, NewerStore, NotAStore, StoreError
 
 __all__ = ["Facts", "Migration", "create_or_migrate", "migrations"]
@@ -31,6 +32,9 @@ _NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 _SERVES = re.compile(r"\A-- serves: (\d+)$", re.MULTILINE)
 _PARTED = re.compile(r"CREATE TABLE (\w+) \((?:(?!CREATE TABLE ).)*?^\) /\* partition \*/;", re.MULTILINE | re.DOTALL)
 MAX_PARTITIONS = 1024
+DIGESTS = 3
+"""The migration that gives each row of content its digest."""
+FILLED_AT_ONCE = 500
 
 Stage = Literal["pre", "post"]
 
@@ -146,6 +150,8 @@ def _missing(connection: Session, location: Location, due: Sequence[Migration], 
 def _apply(connection: Session, step: Migration, *, partitions: int, now: int) -> None:
     with connection.transaction():
         connection.execute(partitioned(step.sql, partitions).encode())
+        if (step.number, step.stage) == (DIGESTS, "pre"):
+            _fill_digests(connection)
         connection.execute(
             "INSERT INTO migration (number, stage, name, sha256, serves, applied_at) VALUES (%s, %s, %s, %s, %s, %s)",
             (
@@ -161,6 +167,20 @@ def _apply(connection: Session, step: Migration, *, partitions: int, now: int) -
             made = {"id": secrets.token_hex(16), "secret": secrets.token_hex(32), "created_at": str(now)}
             for name, value in {**made, "partitions": str(partitions)}.items():
                 connection.execute("INSERT INTO store (name, value) VALUES (%s, %s)", (name, value))
+
+
+def _fill_digests(connection: Session) -> None:
+    """Give the rows that are there their digests, whatever their scope: until then the tables' owner is not bound."""
+    for table, key in KEYS.items():
+        column = "records_crc" if table == "word_block" else "crc"
+        connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY".encode())
+        found = f"{select_content(table)} WHERE {column} IS NULL LIMIT {FILLED_AT_ONCE}".encode()
+        change = update_digests(table, "%s").encode()
+        while rows := connection.execute(found).fetchall():
+            with connection.pipeline():
+                for row in rows:
+                    connection.execute(change, (*digests_of(table, row), *row[: len(key)]))
+        connection.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY".encode())
 
 
 def partitioned(text: str, partitions: int) -> str:

@@ -15,7 +15,7 @@ from psycopg.pq import TransactionStatus
 from memhold.storage.postgres.connection import Session
 from memhold.storage.sql.blocks import Row, Rows, load_dialect
 from memhold.storage.sql.row_batches import touching, writing
-from memhold.values.errors import ReadTimeout
+from memhold.values.errors import ReadTimeout, StoreCorrupt
 
 __all__ = ["QUERIES", "Answer", "PostgresStatements", "driver_text"]
 
@@ -110,6 +110,10 @@ class PostgresStatements:
             found: list[list[Row]] = [list(cursor.fetchall()) for cursor in cursors]
         self.rest()
         return found
+
+    def undecoded(self, name: str, params: Mapping[str, Any]) -> list[Row]:
+        del params
+        raise StoreCorrupt(f"the server sent text that is not UTF-8 ({name}); run 'memhold doctor', then restore it")
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
         self._check_time()

@@ -18,6 +18,7 @@ from memhold.ports.stores import Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.storage.open_state import Opened
 from memhold.storage.postgres.connection import Location, Session, connect, is_lost, is_race, translated, unwaited
+from memhold.storage.postgres.links import PostgresLinkBook
 from memhold.storage.postgres.listening import Bell
 from memhold.storage.postgres.near_upkeep import NearUpkeep
 from memhold.storage.postgres.pool import Pool
@@ -90,6 +91,7 @@ class PostgresStore(Opened):
             change=self._change, look=self._look, call=self._call, near=self._near, woke=self._woke
         )
         self._usage = PostgresUsageBook(change=self._change, look=self._look)
+        self._links = PostgresLinkBook(change=self._change, look=self._look)
         self._tokens = PostgresTokens(change=self._change, look=self._look)
         self._bell = Bell(self._connect, heard=self._wake) if listen else None
 
@@ -153,6 +155,10 @@ class PostgresStore(Opened):
     @property
     def usage(self) -> PostgresUsageBook:
         return self._usage
+
+    @property
+    def links(self) -> PostgresLinkBook:
+        return self._links
 
     @property
     def tokens(self) -> PostgresTokens:

@@ -23,6 +23,7 @@ from memhold.values.records import Scope, from_micros, micros
 __all__ = ["Looks", "PostgresUpkeep"]
 
 T = TypeVar("T")
+_EVER = 2**62
 
 
 class Looks(Protocol):
@@ -154,9 +155,9 @@ class PostgresUpkeep:
 
         await self._change(work)
 
-    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None, later: bool = False) -> int:
         def look(connection: Session, now: datetime) -> int:
-            params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
+            params = {"now": _EVER if later else micros(now), "kinds": _listed(kinds), **_of(scope)}
             row = connection.execute(QUERIES["count_due"], params).fetchone()
             return 0 if row is None else int(row[0])
 

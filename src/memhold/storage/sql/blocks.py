@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
+from memhold.storage.sql.digests import with_columns
+
 __all__ = ["Row", "Rows", "Statement", "Statements", "load", "load_dialect", "parse"]
 
 Row: TypeAlias = Sequence[Any]
@@ -42,7 +44,7 @@ def parse(text: str) -> Mapping[str, Statement]:
     for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
         if name in found:
             raise ValueError(f"the SQL block {name!r} stands twice")
-        statement = Statement(_UPKEEP.sub("", body).strip().rstrip(";"))
+        statement = Statement(with_columns(_UPKEEP.sub("", body).strip().rstrip(";")))
         statement.upkeep = bool(_UPKEEP.search(body))
         found[name] = statement
     return MappingProxyType(found)
@@ -110,6 +112,14 @@ class Statements(Protocol):
 
     def each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
         """The rows of one statement for each of these parameters, in their order."""
+        ...
+
+    def undecoded(self, name: str, params: Mapping[str, Any]) -> list[Row]:
+        """The rows of a statement whose text is not UTF-8 any more: such text comes with lone surrogates.
+
+        Raises:
+            StoreCorrupt: they cannot be read even so.
+        """
         ...
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:

@@ -1,5 +1,6 @@
 -- Every statement that SQLite and PostgreSQL say alike. :namespace and :user_id are the scope of the transaction, bound by
--- the store itself. What a dialect says in its own way stands in its own file.
+-- the store itself. What a dialect says in its own way stands in its own file. {message}, {memory} and {change} are the
+-- columns of these tables with their digests (digests.py), {memory:m} those of `memory AS m`, {:memory} parameters of their names.
 
 -- name: read_session
 SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
@@ -39,51 +40,46 @@ ON CONFLICT (namespace, user_id) DO UPDATE SET
 SELECT index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: insert_message
-INSERT INTO message (namespace, user_id, number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata,
-  event_time, recorded_at, change_id, quotes)
-VALUES (:namespace, :user_id, :number, :id, :session_id, :agent_id, :seq, :role, :shape, :body, :text, :embed, :metadata,
-  :event_time, :recorded_at, :change_id, :quotes)
+INSERT INTO message (namespace, user_id, {message}) VALUES (:namespace, :user_id, {:message})
 
 -- name: insert_quote
 INSERT INTO message_quote (namespace, user_id, item_id, number) VALUES (:namespace, :user_id, :item_id, :number)
 ON CONFLICT DO NOTHING
 
 -- name: read_quoting
-SELECT m.number, m.id, m.session_id, m.agent_id, m.seq, m.role, m.shape, m.body, m.text, m.embed, m.metadata, m.event_time,
-  m.recorded_at, m.change_id, m.quotes
+SELECT {message:m}
 FROM message_quote AS q
 JOIN message AS m ON m.namespace = q.namespace AND m.user_id = q.user_id AND m.number = q.number
 WHERE q.namespace = :namespace AND q.user_id = :user_id AND q.item_id = :item_id ORDER BY m.number
 
 -- name: rewrite_message
-UPDATE message SET body = :body, text = :text, quotes = :quotes
-WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number
+UPDATE message SET body = :body, text = :text, quotes = :quotes, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id
+
+-- name: read_any_message
+SELECT {message} FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
 -- name: delete_quotes
 DELETE FROM message_quote WHERE namespace = :namespace AND user_id = :user_id AND number = :number
 
 -- name: read_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+SELECT {message}
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq LIMIT :limit
 
 -- name: read_newest_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+SELECT {message}
 FROM message
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND session_id = :session_id AND seq > :after AND seq <= :until
 ORDER BY seq DESC LIMIT :limit
 
 -- name: read_message_by_id
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+SELECT {message}
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id
 
 -- name: read_message_by_number
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+SELECT {message}
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
 -- name: delete_message
@@ -97,35 +93,23 @@ WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev 
 SELECT rev, digest, hidden_by FROM memory WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND unrecorded_at IS NULL
 
 -- name: insert_revision
-INSERT INTO memory (namespace, user_id, id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value,
-  fact_key, operation, text, digest, topics, entities, metadata, importance, pinned, origin, trust, evidence, event_time, valid_from,
-  valid_to, expires_at, created_at, recorded_at, unrecorded_at, superseded_by, hidden_by)
-VALUES (:namespace, :user_id, :id, :rev, :number, :agent_id, :session_id, :kind, :state, :tier, :subject, :attribute, :value,
-  :fact_key, :operation, :text, :digest, :topics, :entities, :metadata, :importance, :pinned, :origin, :trust, :evidence,
-  :event_time, :valid_from, :valid_to, :expires_at, :created_at, :recorded_at, NULL, :superseded_by, :hidden_by)
+INSERT INTO memory (namespace, user_id, {memory}, digest, hidden_by)
+VALUES (:namespace, :user_id, {:memory}, :digest, :hidden_by)
 
 -- name: read_memory
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id AND unrecorded_at IS NULL
 
 -- name: read_memory_by_number
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number AND unrecorded_at IS NULL
 
 -- name: read_revisions
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND id = :id ORDER BY rev
 
 -- name: newest_memories
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
   AND state = :state AND tier = :tier
@@ -134,9 +118,7 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
 ORDER BY number DESC LIMIT :limit
 
 -- name: read_facts
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND subject = :subject AND fact_key = :fact_key AND kind = 'fact'
   AND agent_id = :agent_id AND unrecorded_at IS NULL
@@ -221,18 +203,14 @@ DELETE FROM key_vector WHERE namespace = :namespace AND user_id = :user_id AND f
 DELETE FROM key_vector WHERE namespace = :namespace AND user_id = :user_id
 
 -- name: read_same_content
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND digest = :digest AND state = 'active' AND kind = :kind
   AND agent_id = :agent_id AND unrecorded_at IS NULL
 ORDER BY number LIMIT 1
 
 -- name: read_held
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
   AND valid_from <= :as_of AND (valid_to IS NULL OR valid_to > :as_of)
@@ -242,9 +220,7 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
 ORDER BY number
 
 -- name: read_derived
-SELECT m.id, m.rev, m.number, m.agent_id, m.session_id, m.kind, m.state, m.tier, m.subject, m.attribute, m.value, m.fact_key,
-  m.operation, m.text, m.topics, m.entities, m.metadata, m.importance, m.pinned, m.origin, m.trust, m.evidence, m.event_time,
-  m.valid_from, m.valid_to, m.expires_at, m.created_at, m.recorded_at, m.unrecorded_at, m.superseded_by
+SELECT {memory:m}
 FROM memory_source AS s
 JOIN memory AS m ON m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.memory_id AND m.unrecorded_at IS NULL
   AND m.hidden_by IS NULL
@@ -275,19 +251,18 @@ INSERT INTO namespace (namespace, change_seq) VALUES (:namespace, :change_seq)
 ON CONFLICT (namespace) DO UPDATE SET change_seq = excluded.change_seq
 
 -- name: insert_change
-INSERT INTO change (namespace, user_id, seq, id, verb, reason, by, at, sources, spans, detail, undoes, undone_by)
-VALUES (:namespace, :user_id, :seq, :id, :verb, :reason, :by, :at, :sources, :spans, :detail, :undoes, NULL)
+INSERT INTO change (namespace, user_id, {change}) VALUES (:namespace, :user_id, {:change})
 
 -- name: insert_effect
 INSERT INTO change_effect (namespace, user_id, change_id, position, memory_id, rev_before, rev_after)
 VALUES (:namespace, :user_id, :change_id, :position, :memory_id, :rev_before, :rev_after)
 
 -- name: read_changes
-SELECT seq, id, verb, reason, by, at, sources, spans, detail, undoes, undone_by
+SELECT {change}
 FROM change WHERE namespace = :namespace AND user_id = :user_id AND seq > :after ORDER BY seq LIMIT :limit
 
 -- name: read_changes_of
-SELECT c.seq, c.id, c.verb, c.reason, c.by, c.at, c.sources, c.spans, c.detail, c.undoes, c.undone_by
+SELECT {change:c}
 FROM change AS c
 WHERE c.namespace = :namespace AND c.user_id = :user_id AND c.seq > :after
   AND c.id IN (SELECT e.change_id FROM change_effect AS e
@@ -295,7 +270,7 @@ WHERE c.namespace = :namespace AND c.user_id = :user_id AND c.seq > :after
 ORDER BY c.seq LIMIT :limit
 
 -- name: read_change
-SELECT seq, id, verb, reason, by, at, sources, spans, detail, undoes, undone_by
+SELECT {change}
 FROM change WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
 -- name: read_effects
@@ -306,7 +281,7 @@ FROM change_effect WHERE namespace = :namespace AND user_id = :user_id AND chang
 UPDATE change SET undone_by = :undone_by WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
 -- name: forget_detail_of_memory
-UPDATE change SET detail = '{}'
+UPDATE change SET detail = '{}', detail_crc = 2745614147
 WHERE namespace = :namespace AND user_id = :user_id AND detail <> '{}'
   AND id IN (SELECT e.change_id FROM change_effect AS e
              WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = :id)
@@ -348,15 +323,12 @@ UPDATE memory SET hidden_by = :change_id
 WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND hidden_by IS NULL
 
 -- name: read_hidden_messages
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes
+SELECT {message}
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
   AND hidden_by = coalesce(CAST(:by AS TEXT), hidden_by)
 
 -- name: read_hidden_memories
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NOT NULL
   AND hidden_by = coalesce(CAST(:by AS TEXT), hidden_by) AND unrecorded_at IS NULL
 
@@ -387,31 +359,30 @@ UNION ALL SELECT 1 FROM tombstone WHERE namespace = :namespace AND user_id = :us
 LIMIT 1
 
 -- name: read_message_documents
-SELECT number, id, session_id, agent_id, seq, role, shape, body, text, embed, metadata, event_time, recorded_at, change_id,
-  quotes, hidden_by IS NOT NULL
+SELECT {message}, hidden_by IS NOT NULL
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND number > :after ORDER BY number LIMIT :limit
 
 -- name: read_memory_documents
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by, hidden_by IS NOT NULL
+SELECT {memory}, hidden_by IS NOT NULL
 FROM memory WHERE namespace = :namespace AND user_id = :user_id AND unrecorded_at IS NULL AND number > :after
 ORDER BY number LIMIT :limit
 
 -- name: read_word_blocks
-SELECT first, records, entries FROM word_block WHERE namespace = :namespace AND user_id = :user_id ORDER BY first
+SELECT first, records, entries, records_crc, entries_crc FROM word_block WHERE namespace = :namespace AND user_id = :user_id ORDER BY first
 
 -- name: read_word_block_at
-SELECT first, records, entries FROM word_block WHERE namespace = :namespace AND user_id = :user_id AND first <= :number
+SELECT first, records, entries, records_crc, entries_crc FROM word_block WHERE namespace = :namespace AND user_id = :user_id AND first <= :number
 ORDER BY first DESC LIMIT 1
 
 -- name: read_word_tail
-SELECT first, length(records), length(entries) FROM word_block WHERE namespace = :namespace AND user_id = :user_id
+SELECT first, length(records), length(entries), records_crc, entries_crc FROM word_block WHERE namespace = :namespace AND user_id = :user_id
 ORDER BY first DESC LIMIT 1
 
 -- name: put_word_block
-INSERT INTO word_block (namespace, user_id, first, records, entries) VALUES (:namespace, :user_id, :first, :records, :entries)
-ON CONFLICT (namespace, user_id, first) DO UPDATE SET records = excluded.records, entries = excluded.entries
+INSERT INTO word_block (namespace, user_id, first, records, entries, records_crc, entries_crc)
+VALUES (:namespace, :user_id, :first, :records, :entries, :records_crc, :entries_crc)
+ON CONFLICT (namespace, user_id, first) DO UPDATE SET records = excluded.records, entries = excluded.entries,
+  records_crc = excluded.records_crc, entries_crc = excluded.entries_crc
 
 -- name: clear_word_blocks
 DELETE FROM word_block WHERE namespace = :namespace AND user_id = :user_id
@@ -521,6 +492,28 @@ ON CONFLICT (day, model, purpose) DO UPDATE SET
 SELECT day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds, nanousd, unpriced,
   f_retry, f_resample, f_next, f_park, f_shorten, f_poison, f_auth
 FROM model_usage WHERE day >= :since ORDER BY day, model, purpose
+
+-- name: put_link
+-- scope: upkeep
+INSERT INTO model_link AS l (model, url, form, seen_at, failing_since, cls, status, code, reason, said, unloads)
+VALUES (:model, :url, :form, :seen_at, :failing_since, :cls, :status, :code, :reason, :said, :unloads)
+ON CONFLICT (model, url) DO UPDATE SET
+  form = COALESCE(excluded.form, l.form),
+  failing_since = CASE WHEN excluded.seen_at < l.seen_at THEN l.failing_since
+    WHEN excluded.failing_since IS NULL OR l.failing_since IS NULL THEN excluded.failing_since
+    WHEN l.failing_since < excluded.failing_since THEN l.failing_since ELSE excluded.failing_since END,
+  cls = CASE WHEN excluded.seen_at < l.seen_at THEN l.cls ELSE excluded.cls END,
+  status = CASE WHEN excluded.seen_at < l.seen_at THEN l.status ELSE excluded.status END,
+  code = CASE WHEN excluded.seen_at < l.seen_at THEN l.code ELSE excluded.code END,
+  reason = CASE WHEN excluded.seen_at < l.seen_at THEN l.reason ELSE excluded.reason END,
+  said = CASE WHEN excluded.seen_at < l.seen_at THEN l.said ELSE excluded.said END,
+  unloads = l.unloads + excluded.unloads,
+  seen_at = CASE WHEN excluded.seen_at < l.seen_at THEN l.seen_at ELSE excluded.seen_at END
+
+-- name: read_links
+-- scope: upkeep
+SELECT model, url, form, seen_at, failing_since, cls, status, code, reason, said, unloads FROM model_link
+ORDER BY model, url
 
 -- name: add_token
 -- scope: upkeep

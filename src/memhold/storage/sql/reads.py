@@ -6,7 +6,7 @@ The statements are named; each store says them in its own dialect (`memhold.stor
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,15 @@ from memhold.ports.transaction import Listing, Replay, Tombstone
 from memhold.ports.vector_blocks import Generation, Nearest, VectorBlock
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows, Statements
+from memhold.storage.sql.digests import (
+    CHANGE,
+    MEMORY,
+    MESSAGE,
+    change_digest,
+    detail_digest,
+    memory_digest,
+    message_digest,
+)
 from memhold.storage.store_time import StoreTime
 from memhold.values.errors import StoreError
 from memhold.values.records import (
@@ -41,6 +50,11 @@ if TYPE_CHECKING:
 __all__ = ["SqlRead"]
 
 _ENDLESS = 2**62
+# Where a row of content has its digest, its id and its number.
+_MESSAGE_CRC, _MEMORY_CRC, _CHANGE_CRC = len(MESSAGE), len(MEMORY), len(CHANGE)
+_MESSAGE_ID, _MEMORY_ID, _CHANGE_ID = MESSAGE.index("id"), MEMORY.index("id"), CHANGE.index("id")
+_MESSAGE_NUMBER, _MEMORY_NUMBER = MESSAGE.index("number"), MEMORY.index("number")
+_SEQ, _REV, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), CHANGE.index("detail")
 
 
 def _listed(values: Sequence[str] | None) -> str | None:
@@ -49,7 +63,7 @@ def _listed(values: Sequence[str] | None) -> str | None:
 
 
 def _number(row: Row) -> int:
-    return int(row[2])
+    return int(row[_MEMORY_NUMBER])
 
 
 class SqlRead:
@@ -60,6 +74,7 @@ class SqlRead:
         self._scope = scope
         self._time = time
         self._ended = False
+        self._damaged: dict[str, int] = {}
         self._bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
 
     def end(self) -> None:
@@ -78,6 +93,38 @@ class SqlRead:
     def now(self) -> datetime:
         return self._time.dated
 
+    @property
+    def damaged(self) -> Mapping[str, int]:
+        return self._damaged
+
+    def _content(self, name: str, **params: Any) -> Sequence[Row]:
+        """The rows of content that a statement gives; text that is no text any more comes with lone surrogates."""
+        rows = self._run(name, **params)
+        try:
+            return rows.fetchall()
+        except UnicodeDecodeError:
+            return self._sql.undecoded(name, {**params, **self._bound})
+
+    def _contents(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[Row]:
+        """The rows of content of one statement for each of these parameters, in their order."""
+        try:
+            return [row for one in self._each(name, params) for row in one]
+        except UnicodeDecodeError:
+            return [row for one in params for row in self._content(name, **one)]
+
+    def _messages(self, found: Iterable[Row]) -> list[Message]:
+        """The messages of these rows; one that does not agree with its digest is left out, and noted."""
+        sound = []
+        for row in found:
+            if message_digest(row) == row[_MESSAGE_CRC]:
+                sound.append(rows.to_message(row))
+            else:
+                self._note(row[_MESSAGE_ID], row[_MESSAGE_NUMBER])
+        return sound
+
+    def _note(self, item: Any, number: Any) -> None:
+        self._damaged[str(item)] = number if isinstance(number, int) else -1
+
     def _run(self, name: str, **params: Any) -> Rows:
         self._check_open()
         # The scope is bound last, so that no caller's parameter can replace it.
@@ -95,13 +142,15 @@ class SqlRead:
     def _first(self, name: str, **params: Any) -> Row | None:
         return self._run(name, **params).fetchone()
 
-    def _memory(self, row: Row) -> Memory:
-        return self._memories([row])[0]
-
     def _memories(self, found: Sequence[Row]) -> list[Memory]:
-        """The memories of these rows with their sources."""
-        named = self._sources([(row[0], row[1]) for row in found])
-        return [rows.to_memory(row, sources) for row, sources in zip(found, named, strict=True)]
+        """The memories of these rows with their sources; what does not agree with its digest is left out, and noted."""
+        sound = [row for row in found if memory_digest(row) == row[_MEMORY_CRC]]
+        if len(sound) < len(found):
+            for row in found:
+                if memory_digest(row) != row[_MEMORY_CRC]:
+                    self._note(row[_MEMORY_ID], row[_MEMORY_NUMBER])
+        named = self._sources([(row[_MEMORY_ID], row[_REV]) for row in sound])
+        return [rows.to_memory(row, sources) for row, sources in zip(sound, named, strict=True)]
 
     def _sources(self, revisions: Sequence[tuple[str, int]]) -> list[tuple[str, ...]]:
         """The sources of each of these memories as of a revision of it, in one statement."""
@@ -125,39 +174,43 @@ class SqlRead:
     def messages(
         self, session: str, *, after: int = 0, until: int | None = None, limit: int | None = None, newest: bool = False
     ) -> list[Message]:
-        found = self._run(
+        found = self._content(
             "read_newest_messages" if newest else "read_messages",
             session_id=session,
             after=after,
             until=_ENDLESS if until is None else until,
             limit=_ENDLESS if limit is None else limit,
         )
-        messages = [rows.to_message(row) for row in found]
+        messages = self._messages(found)
+        if limit is not None and len(messages) < len(found) == limit:
+            # A page stays full where rows of it were left out: who reads page by page takes a short one for the last.
+            seq = int(found[-1][_SEQ])
+            span = {"after": after, "until": seq - 1} if newest else {"after": seq, "until": until}
+            rest = self.messages(session, limit=limit - len(messages), newest=newest, **span)
+            return [*rest, *messages[::-1]] if newest else [*messages, *rest]
         return messages[::-1] if newest else messages
 
     def find_messages(self, ids: Sequence[str]) -> list[Message]:
-        found = self._each("read_message_by_id", [{"id": item} for item in ids])
-        return [rows.to_message(row) for one in found for row in one]
+        return self._messages(self._contents("read_message_by_id", [{"id": item} for item in ids]))
 
     def find_memories(self, ids: Sequence[str]) -> list[Memory]:
-        found = self._each("read_memory", [{"id": item} for item in ids])
-        return self._memories([row for one in found for row in one])
+        return self._memories(self._contents("read_memory", [{"id": item} for item in ids]))
 
     def find_numbers(self, numbers: Sequence[int]) -> list[Message | Memory]:
-        said = self._each("read_message_by_number", [{"number": number} for number in numbers])
-        messages = {row[0]: rows.to_message(row) for one in said for row in one}
+        said = self._contents("read_message_by_number", [{"number": number} for number in numbers])
+        messages = {message.number: message for message in self._messages(said)}
         rest = [{"number": number} for number in numbers if number not in messages]
-        learnt = self._memories([row for one in self._each("read_memory_by_number", rest) for row in one])
+        learnt = self._memories(self._contents("read_memory_by_number", rest))
         found: dict[int, Message | Memory] = {**messages, **{memory.number: memory for memory in learnt}}
         return [found[number] for number in numbers if number in found]
 
     def hidden(self, by: str | None = None) -> list[Message | Memory]:
-        messages = [rows.to_message(row) for row in self._run("read_hidden_messages", by=by).fetchall()]
-        memories = self._memories(self._run("read_hidden_memories", by=by).fetchall())
+        messages = self._messages(self._content("read_hidden_messages", by=by))
+        memories = self._memories(self._content("read_hidden_memories", by=by))
         return sorted([*messages, *memories], key=lambda item: item.number)
 
     def list_memories(self, listing: Listing) -> list[Memory]:
-        found = self._run(
+        found = self._content(
             "list_memories",
             kinds=_listed(listing.kinds),
             states=_listed(listing.states),
@@ -166,7 +219,11 @@ class SqlRead:
             after=listing.after,
             limit=listing.limit,
         )
-        return self._memories(found.fetchall())
+        memories = self._memories(found)
+        if len(memories) < len(found) == listing.limit:
+            rest = replace(listing, after=_number(found[-1]), limit=listing.limit - len(memories))
+            memories += self.list_memories(rest)
+        return memories
 
     def newest_memories(
         self,
@@ -179,17 +236,17 @@ class SqlRead:
         limit: int,
     ) -> list[Memory]:
         params = {"kind": kind, "state": state, "tier": tier, "agent_id": agent, "session_id": session, "limit": limit}
-        return self._memories(self._run("newest_memories", **params).fetchall())
+        return self._memories(self._content("newest_memories", **params))
 
     def quoting(self, ids: Sequence[str]) -> list[Message]:
-        asked = self._each("read_quoting", [{"item_id": item} for item in ids])
-        found = {row[0]: row for one in asked for row in one}
-        return [rows.to_message(row) for _, row in sorted(found.items())]
+        found = {
+            row[_MESSAGE_NUMBER]: row for row in self._contents("read_quoting", [{"item_id": item} for item in ids])
+        }
+        return self._messages(row for _, row in sorted(found.items()))
 
     def facts(self, *, subject: str, key: str, agent: str | None, since: datetime | None = None) -> list[Memory]:
         asked = {"subject": subject, "fact_key": key, "agent_id": agent or "", "since": rows.opt_micros(since)}
-        found = self._run("read_facts", **asked)
-        return self._memories(found.fetchall())
+        return self._memories(self._content("read_facts", **asked))
 
     def fact_keys(self, agent: str | None) -> list[FactKey]:
         found = self._run("read_fact_keys", agent_id=agent or "")
@@ -216,35 +273,43 @@ class SqlRead:
         return replace(suspicion, settled=None, settled_by=None) if undone else suspicion
 
     def same_content(self, *, kind: Kind, digest: bytes, agent: str | None) -> Memory | None:
-        row = self._first("read_same_content", kind=kind, digest=digest, agent_id=agent or "")
-        return None if row is None else self._memory(row)
+        found = self._memories(self._content("read_same_content", kind=kind, digest=digest, agent_id=agent or ""))
+        return found[0] if found else None
 
     def revisions(self, memory_id: str) -> list[Memory]:
-        return self._memories(self._run("read_revisions", id=memory_id).fetchall())
+        return self._memories(self._content("read_revisions", id=memory_id))
 
     def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
-        found = self._run("read_held", as_of=micros(as_of), known_at=rows.opt_micros(known_at))
-        return self._memories(found.fetchall())
+        return self._memories(self._content("read_held", as_of=micros(as_of), known_at=rows.opt_micros(known_at)))
 
     def derived(self, ids: Sequence[str]) -> list[Memory]:
-        asked = self._each("read_derived", [{"source_id": item} for item in ids])
-        found = {row[0]: row for one in asked for row in one}
+        found = {row[_MEMORY_ID]: row for row in self._contents("read_derived", [{"source_id": item} for item in ids])}
         return self._memories(sorted(found.values(), key=_number))
 
     def changes(self, *, memory_id: str | None = None, after: int = 0, limit: int = 1000) -> list[Change]:
         if memory_id is None:
-            found = self._run("read_changes", after=after, limit=limit)
+            found = self._content("read_changes", after=after, limit=limit)
         else:
-            found = self._run("read_changes_of", memory_id=memory_id, after=after, limit=limit)
-        return self._changes(found.fetchall())
+            found = self._content("read_changes_of", memory_id=memory_id, after=after, limit=limit)
+        changes = self._changes(found)
+        if len(changes) < len(found) == limit:
+            changes += self.changes(memory_id=memory_id, after=int(found[-1][0]), limit=limit - len(changes))
+        return changes
 
     def find_change(self, change_id: str) -> Change | None:
-        row = self._first("read_change", id=change_id)
-        return None if row is None else self._changes([row])[0]
+        found = self._changes(self._content("read_change", id=change_id))
+        return found[0] if found else None
 
     def _changes(self, found: Sequence[Row]) -> list[Change]:
-        effects = self._each("read_effects", [{"change_id": row[1]} for row in found])
-        return [rows.to_change(row, touched) for row, touched in zip(found, effects, strict=True)]
+        """The changes of these rows with their effects; one that does not agree with its digests is left out."""
+        sound = []
+        for row in found:
+            if (change_digest(row), detail_digest(row[_DETAIL])) == tuple(row[_CHANGE_CRC:]):
+                sound.append(row)
+            else:
+                self._note(row[_CHANGE_ID], -1)
+        effects = self._each("read_effects", [{"change_id": row[_CHANGE_ID]} for row in sound])
+        return [rows.to_change(row, touched) for row, touched in zip(sound, effects, strict=True)]
 
     def progress(self, name: str) -> int:
         return int(self._value("read_progress", upkeep=name) or 0)
@@ -268,15 +333,20 @@ class SqlRead:
         return frozenset(item for item, there in zip(ids, found, strict=True) if there)
 
     def documents(self, *, after: int = -1, limit: int = 1000) -> list[tuple[Message | Memory, bool]]:
-        messages = self._run("read_message_documents", after=after, limit=limit).fetchall()
-        memories = self._run("read_memory_documents", after=after, limit=limit).fetchall()
-        found: list[tuple[Message | Memory, bool]] = [(rows.to_message(row), bool(row[-1])) for row in messages]
-        found += [(memory, bool(row[-1])) for memory, row in zip(self._memories(memories), memories, strict=True)]
+        messages = self._content("read_message_documents", after=after, limit=limit)
+        memories = self._content("read_memory_documents", after=after, limit=limit)
+        hidden = {row[_MESSAGE_ID]: bool(row[-1]) for row in messages}
+        hidden |= {row[_MEMORY_ID]: bool(row[-1]) for row in memories}
+        items: list[Message | Memory] = [*self._messages(messages), *self._memories(memories)]
+        found: list[tuple[Message | Memory, bool]] = [(item, hidden[item.id]) for item in items]
+        if not found and hidden:
+            last = max([*(row[_MESSAGE_NUMBER] for row in messages), *(row[_MEMORY_NUMBER] for row in memories)])
+            return self.documents(after=int(last), limit=limit)
         return sorted(found, key=lambda document: document[0].number)[:limit]
 
     def blocks(self) -> list[Block]:
         found = self._run("read_word_blocks")
-        return [Block(first=first, records=records, entries=entries) for first, records, entries in found]
+        return [rows.to_block(row) for row in found]
 
     def index_rev(self) -> int:
         row = self._first("read_index_rev")

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from zlib import crc32
 
 from memhold.ports import postings as packed
 from memhold.ports.postings import Block, Entry
@@ -23,6 +24,8 @@ __all__ = ["RowBatch", "touching", "writing"]
 
 Owner = tuple[str, str]
 Bound = Mapping[str, Any]
+Tail = tuple[int, int, int, int, int]
+"""The last block of an index: its first document, the bytes of its records and entries, the digests of both."""
 
 _FROM = re.compile(
     r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(owner|namespace|session|message|change|change_effect|word_block|due)\b"
@@ -60,10 +63,10 @@ class _Counters:
 class _Words:
     """The end of a scope's words index and what is to be appended to it; `opened` says that `block` is a new row."""
 
-    tail: tuple[int, int, int] | None
+    tail: Tail | None
     block: Block
     opened: bool = False
-    full: tuple[tuple[Block, bool], ...] = ()
+    full: tuple[tuple[Block, bool, Tail | None], ...] = ()
 
 
 @dataclass(slots=True)
@@ -76,7 +79,7 @@ class Known:
     owners: dict[Owner, _Counters] = field(default_factory=dict)
     seqs: dict[str, int] = field(default_factory=dict)
     sessions: dict[tuple[str, str, str], Session] = field(default_factory=dict)
-    tails: dict[Owner, tuple[int, int, int]] = field(default_factory=dict)
+    tails: dict[Owner, Tail] = field(default_factory=dict)
     clock: datetime | None = None
 
     def clear(self) -> None:
@@ -193,7 +196,9 @@ class RowBatch:
         if held is None:
             known = self.known.owners.get(owner)
             row = None if known is not None else self._run("read_owner", bound).fetchone()
-            held = known.copy() if known is not None else _Counters(*row) if row else _Counters(0, 0, 0)
+            held = (
+                known.copy() if known is not None else _Counters(*rows.to_counters(row)) if row else _Counters(0, 0, 0)
+            )
         elif self.begun is None or owner in self.begun.owners:
             return held
         else:
@@ -244,11 +249,11 @@ class RowBatch:
             seq = self.known.seqs.get(namespace)
         if seq is None:
             row = self._run("read_change_seq", bound).fetchone()
-            seq = int(row[0]) if row else 0
+            seq = rows.to_counters(row)[0] if row else 0
         seq += 1
         self._put("seqs", namespace, seq)
-        params = rows.change_params(change)
-        params.update(bound, seq=seq)
+        params = rows.change_params(change, seq)
+        params.update(bound)
         self.changes.append(params)
         for position, effect in enumerate(change.effects):
             revs = {"memory_id": effect.memory_id, "rev_before": effect.rev_before, "rev_after": effect.rev_after}
@@ -266,18 +271,20 @@ class RowBatch:
         if words is None:
             tail = self.known.tails.get(owner)
             if tail is None and (row := self._run("read_word_tail", bound).fetchone()) is not None:
-                tail = (int(row[0]), int(row[1]), int(row[2]))
+                first, size, weight, record_crc, entry_crc = rows.to_counters(row)
+                tail = (first, size, weight, record_crc, entry_crc)
             words = _Words(tail, Block(first=tail[0] if tail else 0))
         tail, block, opened, full = words.tail, words.block, words.opened, words.full
         for entry in entries:
-            where = packed.place(tail, entry.number)
+            where = packed.place(tail and tail[:3], entry.number)
             if where.opens:
-                full = (*full, (block, opened))
-                block, opened, tail = Block(first=where.first), True, (where.first, 0, 0)
+                full = (*full, (block, opened, tail))
+                block, opened, tail = Block(first=where.first), True, (where.first, 0, 0, 0, 0)
             records, added = packed.encode(where, entry)
-            first, size, weight = tail or (0, 0, 0)
+            first, size, weight, record_crc, entry_crc = tail or (0, 0, 0, 0, 0)
             block = Block(first=block.first, records=block.records + records, entries=block.entries + added)
-            tail = (first, size + len(records), weight + len(added))
+            digests = (crc32(records, record_crc), crc32(added, entry_crc))
+            tail = (first, size + len(records), weight + len(added), *digests)
         self._put("words", owner, _Words(tail, block, opened, full))
         self.move_index(bound)
 
@@ -314,8 +321,8 @@ class RowBatch:
         self._many("insert_change", self.changes)
         self._many("insert_effect", self.effects)
         for owner, words in self.words.items():
-            for block, opened in (*words.full, (words.block, words.opened)):
-                self._write_block(owner, block, opened=opened)
+            for block, opened, tail in (*words.full, (words.block, words.opened, words.tail)):
+                self._write_block(owner, block, tail, opened=opened)
         self._many("put_due", [_due_params(key, at, now) for key, (at, now) in self.dues.items()])
 
     def _owner_params(self, owner: Owner) -> dict[str, Any]:
@@ -328,10 +335,11 @@ class RowBatch:
         assert session is not None  # noqa: S101 - only sessions that were put are changed
         return {**rows.session_params(session), "namespace": key[0], "user_id": key[1]}
 
-    def _write_block(self, owner: Owner, block: Block, *, opened: bool) -> None:
-        if block.records:
+    def _write_block(self, owner: Owner, block: Block, tail: Tail | None, *, opened: bool) -> None:
+        if block.records and tail is not None:
             name = "put_word_block" if opened else "append_word_block"
-            params = {"first": block.first, "records": block.records, "entries": block.entries}
+            params: dict[str, Any] = {"first": block.first, "records": block.records, "entries": block.entries}
+            params.update(records_crc=tail[3], entries_crc=tail[4])
             self._many(name, [{**params, "namespace": owner[0], "user_id": owner[1]}])
 
     def _many(self, name: str, params: Sequence[Bound]) -> None:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
 
+from memhold.ports.postings import Block
 from memhold.ports.vector_blocks import Generation
+from memhold.storage.sql.digests import (
+    CHANGE,
+    MEMORY,
+    MESSAGE,
+    change_digest,
+    detail_digest,
+    memory_digest,
+    message_digest,
+    with_digest,
+)
+from memhold.values.errors import StoreCorrupt
 from memhold.values.jsonable import compact_json
 from memhold.values.records import (
     Author,
@@ -39,7 +52,9 @@ __all__ = [
     "receipt_text",
     "session_params",
     "suspicion_params",
+    "to_block",
     "to_change",
+    "to_counters",
     "to_due",
     "to_evidence",
     "to_generation",
@@ -51,6 +66,8 @@ __all__ = [
 ]
 
 Row = Sequence[Any]
+R = TypeVar("R")
+V = TypeVar("V")
 
 
 # One encoder for all: ASCII only, so that lone surrogates and NUL survive in text columns.
@@ -70,6 +87,20 @@ def _author(author: Author) -> str:
     return dumps({"origin": author.origin, "name": author.name, "version": author.version})
 
 
+def _readable(made: Callable[[R], V]) -> Callable[[R], V]:
+    """The function, with our error where a row of a table without digests holds what nobody wrote."""
+
+    @wraps(made)
+    def read(row: R) -> V:
+        try:
+            return made(row)
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            what = f"a row cannot be read as {made.__name__.removeprefix('to_').removesuffix('_from')}"
+            raise StoreCorrupt(f"{what}; run 'memhold doctor', then 'memhold restore'") from error
+
+    return read
+
+
 def opt_micros(moment: datetime | None) -> int | None:
     """Microseconds of a time that may be absent."""
     return None if moment is None else micros(moment)
@@ -79,6 +110,13 @@ def _opt_time(value: int | None) -> datetime | None:
     return None if value is None else from_micros(value)
 
 
+@_readable
+def to_counters(row: Row) -> tuple[int, ...]:
+    """Whole numbers, of which an absent one is 0."""
+    return tuple(int(value or 0) for value in row)
+
+
+@_readable
 def to_session(row: Row) -> Session:
     """A session from the columns of `read_session`."""
     return Session(
@@ -118,24 +156,41 @@ def session_params(session: Session) -> dict[str, Any]:
 
 
 def to_message(row: Row) -> Message:
-    """A message from the columns of `read_messages`."""
+    """A message from its columns."""
+    told, recorded = row[3], row[4]
+    at = from_micros(recorded)
     return Message(
         number=row[0],
-        id=row[1],
-        session=row[2],
-        agent=row[3] or None,
-        seq=row[4],
-        role=row[5],
-        shape=row[6],
-        body=json.loads(row[7]),
-        text=row[8],
-        embed=bool(row[9]),
-        metadata=json.loads(row[10]),
-        event_time=from_micros(row[11]),
-        recorded_at=from_micros(row[12]),
-        change_id=row[13],
+        seq=row[1],
+        embed=bool(row[2]),
+        event_time=at if told == recorded else from_micros(told),
+        recorded_at=at,
+        id=row[5],
+        session=row[6],
+        agent=row[7] or None,
+        role=row[8],
+        shape=row[9],
+        change_id=row[10],
+        body=json.loads(row[11]),
+        text=row[12],
+        metadata=_mapping(row[13]),
         quotes=to_quotes(row[14]),
     )
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    return {} if text == "{}" else json.loads(text)
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
+
+
+def to_block(row: Row) -> Block:
+    """A block of the words index from its columns, held against its digests."""
+    first, records, entries, *kept = row
+    sound = isinstance(records, bytes) and isinstance(entries, bytes) and [crc32(records), crc32(entries)] == kept
+    return Block(first=first, records=records, entries=entries, damaged=not sound)
 
 
 def to_quotes(text: str) -> tuple[Quote, ...]:
@@ -147,7 +202,7 @@ def to_quotes(text: str) -> tuple[Quote, ...]:
 
 def message_params(message: Message) -> dict[str, Any]:
     """The parameters of `insert_message`."""
-    return {
+    params = {
         "number": message.number,
         "id": message.id,
         "session_id": message.session,
@@ -164,48 +219,49 @@ def message_params(message: Message) -> dict[str, Any]:
         "change_id": message.change_id,
         "quotes": _array([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
     }
+    return with_digest(params, MESSAGE, message_digest)
 
 
 def to_memory(row: Row, sources: tuple[str, ...]) -> Memory:
-    """A memory from the columns of `read_memory`, with its sources."""
+    """A memory from its columns, with its sources."""
     return Memory(
-        id=row[0],
-        rev=row[1],
-        number=row[2],
-        agent=row[3] or None,
-        session=row[4],
-        kind=row[5],
-        state=row[6],
-        tier=row[7],
-        subject=row[8],
-        attribute=row[9],
-        value=row[10],
-        key=row[11],
-        operation=row[12],
-        text=row[13],
-        topics=tuple(json.loads(row[14])),
-        entities=tuple(json.loads(row[15])),
-        metadata=json.loads(row[16]),
-        importance=row[17],
-        pinned=bool(row[18]),
-        origin=row[19],
-        trust=row[20],
-        evidence=row[21],
-        event_time=from_micros(row[22]),
-        valid_from=from_micros(row[23]),
-        valid_to=_opt_time(row[24]),
-        expires_at=_opt_time(row[25]),
-        created_at=from_micros(row[26]),
-        recorded_at=from_micros(row[27]),
-        unrecorded_at=_opt_time(row[28]),
-        superseded_by=row[29],
+        rev=row[0],
+        number=row[1],
+        pinned=bool(row[2]),
+        event_time=from_micros(row[3]),
+        valid_from=from_micros(row[4]),
+        created_at=from_micros(row[5]),
+        recorded_at=from_micros(row[6]),
+        id=row[7],
+        agent=row[8] or None,
+        session=row[9],
+        kind=row[10],
+        state=row[11],
+        tier=row[12],
+        subject=row[13],
+        attribute=row[14],
+        value=row[15],
+        key=row[16],
+        operation=row[17],
+        text=row[18],
+        topics=_list(row[19]),
+        entities=_list(row[20]),
+        metadata=_mapping(row[21]),
+        importance=row[22],
+        origin=row[23],
+        trust=row[24],
+        superseded_by=row[25],
+        valid_to=_opt_time(row[26]),
+        evidence=row[27],
+        expires_at=_opt_time(row[28]),
+        unrecorded_at=_opt_time(row[29]),
         sources=sources,
     )
 
 
 def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
     """The parameters of `insert_revision`."""
-    return {
+    params = {
         "id": memory.id,
         "rev": memory.rev,
         "number": memory.number,
@@ -237,30 +293,32 @@ def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
         "recorded_at": micros(memory.recorded_at),
         "superseded_by": memory.superseded_by,
     }
+    return with_digest(params, MEMORY, memory_digest)
 
 
 def to_change(row: Row, effects: Sequence[Row]) -> Change:
-    """A change from the columns of `read_change` and `read_effects`."""
+    """A change from its columns and those of `read_effects`."""
     return Change(
         seq=row[0],
-        id=row[1],
-        verb=row[2],
-        reason=row[3],
-        by=Author(**json.loads(row[4])),
-        at=from_micros(row[5]),
-        sources=tuple(json.loads(row[6])),
+        at=from_micros(row[1]),
+        id=row[2],
+        verb=row[3],
+        reason=row[4],
+        by=Author(**json.loads(row[5])),
+        sources=_list(row[6]),
         spans=tuple(Span(**span) for span in json.loads(row[7])),
-        detail=json.loads(row[8]),
-        undoes=row[9],
-        undone_by=row[10],
+        undoes=row[8],
+        undone_by=row[9],
+        detail=_mapping(row[10]),
         effects=tuple(Effect(memory_id=e[0], rev_before=e[1], rev_after=e[2]) for e in effects),
     )
 
 
-def change_params(change: Change) -> dict[str, Any]:
-    """The parameters of `insert_change`."""
-    return {
-        "seq": change.seq,
+def change_params(change: Change, seq: int) -> dict[str, Any]:
+    """The parameters of `insert_change`, under the number that the change gets."""
+    detail = _object(change.detail)
+    params = {
+        "seq": seq,
         "id": change.id,
         "verb": change.verb,
         "reason": change.reason,
@@ -268,9 +326,11 @@ def change_params(change: Change) -> dict[str, Any]:
         "at": micros(change.at),
         "sources": _array(change.sources),
         "spans": _array([{"session": s.session, "first": s.first, "last": s.last} for s in change.spans]),
-        "detail": _object(change.detail),
+        "detail": detail,
         "undoes": change.undoes,
+        "detail_crc": detail_digest(detail),
     }
+    return with_digest(params, CHANGE, change_digest)
 
 
 def receipt_text(receipt: Receipt) -> str:
@@ -278,6 +338,7 @@ def receipt_text(receipt: Receipt) -> str:
     return dumps(asdict(receipt))
 
 
+@_readable
 def receipt_from(text: str) -> Receipt:
     """The inverse of `receipt_text`."""
     from memhold.values.answers import Receipt, Visibility
@@ -293,6 +354,7 @@ def receipt_from(text: str) -> Receipt:
     )
 
 
+@_readable
 def to_due(row: Row) -> Due:
     """Due work from the columns of `read_due`."""
     from memhold.values.answers import Due
@@ -309,6 +371,7 @@ def to_due(row: Row) -> Due:
     )
 
 
+@_readable
 def to_generation(row: Row) -> Generation:
     """A row of `generation`."""
     number, fingerprint, dimension, state, made_at = row
@@ -317,11 +380,13 @@ def to_generation(row: Row) -> Generation:
     )
 
 
+@_readable
 def to_evidence(row: Row) -> Evidence:
     """Evidence from the columns of `read_evidence`."""
     return Evidence(memory_id=row[0], turn=row[1], at=from_micros(row[2]), operation=row[3], change_id=row[4])
 
 
+@_readable
 def to_suspicion(row: Row) -> Suspicion:
     """A suspicion from the columns of `read_suspicions`."""
     return Suspicion(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+from zlib import crc32
 
 from memhold.ports import postings as packed
 from memhold.ports.postings import Block, Entry
@@ -107,12 +109,13 @@ class SqlWrite(SqlRead):
                 self._put_quotes(message.number, message.quotes)
 
     def rewrite_message(self, message: Message) -> None:
-        params = rows.message_params(message)
-        changed = {name: params[name] for name in ("id", "body", "text", "quotes")}
-        row = self._first("rewrite_message", **changed)
-        if row is not None:
-            self._run("delete_quotes", number=row[0])
-            self._put_quotes(row[0], message.quotes)
+        # Its digest is that of the row that stands there, which a caller's message need not be in all else.
+        for stored in self._messages(self._content("read_any_message", id=message.id)):
+            kept = replace(stored, body=message.body, text=message.text, quotes=message.quotes)
+            params = rows.message_params(kept)
+            self._run("rewrite_message", **{name: params[name] for name in ("id", "body", "text", "quotes", "crc")})
+            self._run("delete_quotes", number=stored.number)
+            self._put_quotes(stored.number, message.quotes)
 
     def _put_quotes(self, number: int, quotes: Sequence[Quote]) -> None:
         items = sorted({item for quote in quotes for item in quote.ids})
@@ -200,11 +203,14 @@ class SqlWrite(SqlRead):
     def _block_of(self, number: int) -> Block | None:
         """The block that holds a document; None where it is not in the index."""
         row = self._first("read_word_block_at", number=number)
-        block = None if row is None else Block(first=row[0], records=row[1], entries=row[2])
+        block = None if row is None else rows.to_block(row)
+        if block is not None and block.damaged:
+            return None  # of what cannot be read nothing is known; `reindex` builds it anew
         return block if block is not None and number < block.first + block.documents else None
 
     def _put_block(self, block: Block) -> None:
-        self._run("put_word_block", first=block.first, records=block.records, entries=block.entries)
+        digests = {"records_crc": crc32(block.records), "entries_crc": crc32(block.entries)}
+        self._run("put_word_block", first=block.first, records=block.records, entries=block.entries, **digests)
         self._gather().move_index(self._bound)
 
     def unindex(self, numbers: Sequence[int]) -> None:

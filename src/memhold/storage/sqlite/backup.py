@@ -23,7 +23,8 @@ from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import Manifest
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
-from memhold.values.errors import BackupDamaged, InvalidInput, MemholdError, StoreFull, StoreReadOnly
+from memhold.storage.sqlite.rot import ORPHANS, damaged_index, damaged_rows
+from memhold.values.errors import BackupDamaged, InvalidInput, MemholdError, StoreCorrupt, StoreFull, StoreReadOnly
 from memhold.values.jsonable import from_jsonable, iso
 
 __all__ = [
@@ -42,6 +43,7 @@ VERSION = 1
 COPY = "memory.db"
 MANIFEST = "manifest.json"
 _PAGES = 512
+_SHOWN = 5
 _CHUNK = 1024 * 1024
 
 Report = Callable[[int, int], None]
@@ -64,6 +66,7 @@ def write_backup(
     Raises:
         InvalidInput: there is something at the target already.
         BackupDamaged: the copy does not agree with its manifest (a failing disk); it was removed.
+        StoreCorrupt: the store itself is damaged: pages, or rows that do not agree with their digests.
         StoreFull, StoreReadOnly: the target's disk or folder; nothing is left there.
     """
     if target.exists():
@@ -73,6 +76,8 @@ def write_backup(
         make_folder(target.parent, mode=0o700)
         part.mkdir(mode=0o700)
         _copy(path, part / COPY, busy_timeout=busy_timeout, progress=progress, key=key)
+        if wrong := _wrong_with(part / COPY, key):
+            raise StoreCorrupt(f"{path} is damaged: {wrong}; no backup was made of it, run 'memhold doctor'")
         manifest = _described(part / COPY, now=now, memhold=memhold, schema=schema, key=key)
         _write(part / MANIFEST, _manifest_text(manifest))
         verify(part, key=key)
@@ -110,6 +115,23 @@ def _copy(path: str, copy: Path, *, busy_timeout: float, progress: Report | None
             goal.close()
     with copy.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def _wrong_with(copy: Path, key: str) -> str | None:
+    with translated(str(copy)):
+        connection = _opened(copy, key)
+        try:
+            return sound(connection) or _orphaned(connection)
+        finally:
+            connection.close()
+
+
+def _orphaned(connection: apsw.Connection) -> str | None:
+    """What rows of a store name that is not there, as `doctor` would say it."""
+    for name, (what, _) in ORPHANS.items():
+        if connection.execute(KEEPING[name]).fetchone() is not None:
+            return what
+    return None
 
 
 def _described(copy: Path, *, now: datetime, memhold: str, schema: int, key: str) -> Manifest:
@@ -219,7 +241,12 @@ def sound(connection: apsw.Connection) -> str | None:
     if first != "ok":
         return str(first)
     broken = connection.execute("PRAGMA foreign_key_check").fetchone()
-    return None if broken is None else f"a row of {broken[0]} names a row of {broken[2]} that is not there"
+    if broken is not None:
+        return f"a row of {broken[0]} names a row of {broken[2]} that is not there"
+    if damaged_index(connection):
+        return "its words index is; 'memhold reindex' builds it anew"
+    damaged = [one for ids in damaged_rows(connection).values() for one in ids]
+    return f"{len(damaged)} of its rows are ({', '.join(damaged[:_SHOWN])})" if damaged else None
 
 
 def count_rows(connection: apsw.Connection) -> Mapping[str, int]:

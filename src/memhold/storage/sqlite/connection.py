@@ -15,6 +15,7 @@ from types import TracebackType
 import apsw
 
 from memhold.ports.durable_files import make_folder, sync_folder
+from memhold.storage.sql.digests import KEYS, digests_of, facts_digest, select_content, update_digests
 from memhold.storage.sqlite.raw import head
 from memhold.values.errors import (
     InvalidSetting,
@@ -45,6 +46,8 @@ __all__ = [
 APPLICATION_ID = 0x4D454D48
 """`HOLD` in the file header: how a file of ours is recognised without opening it."""
 
+DIGESTS = 3
+"""The migration that gives each row of content its digest."""
 _HEADER = struct.Struct(">60xI4xI28x")
 _MAGIC = b"SQLite format 3\0"
 _MIGRATION_NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
@@ -103,6 +106,8 @@ class translated:  # noqa: N801 - used as a statement, like `suppress`
     ) -> None:
         if isinstance(error, apsw.Error):
             raise _ours(error, self._path) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise StoreCorrupt(f"{self._path} is damaged: a text of it is none; run 'memhold doctor'") from error
 
 
 def _ours(error: apsw.Error, path: str) -> MemholdError:
@@ -280,6 +285,8 @@ def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...
         for migration in known:
             if migration.number > version:
                 connection.execute(migration.sql)
+                if migration.number == DIGESTS:
+                    _fill_digests(connection)
                 connection.execute(
                     "INSERT INTO migration VALUES (?, ?, ?, ?)",
                     (migration.number, migration.name, migration.sha256, now),
@@ -296,6 +303,22 @@ def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...
     return known[-1].number
 
 
+def _fill_digests(connection: apsw.Connection) -> None:
+    """Give the rows that are there their digests. One whose text is no text keeps none, and counts as damaged."""
+    for table, key in KEYS.items():
+        change = update_digests(table, "?")
+        rows = connection.execute(select_content(table))
+        while True:
+            try:
+                row = next(rows, None)
+            except UnicodeDecodeError:
+                continue
+            if row is None:
+                break
+            connection.execute(change, (*digests_of(table, row), *row[: len(key)]))
+    _digest_facts(connection)
+
+
 def _check_ours(connection: apsw.Connection, path: str, supported: int) -> None:
     application = int(connection.pragma("application_id"))
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
@@ -305,5 +328,14 @@ def _check_ours(connection: apsw.Connection, path: str, supported: int) -> None:
 
 
 def _found(connection: apsw.Connection, now: int) -> None:
-    rows = {"id": secrets.token_hex(16), "secret": secrets.token_bytes(32), "created_at": now, "clock": 0, "lease": 0}
+    store_id, secret = secrets.token_hex(16), secrets.token_bytes(32)
+    rows = {"id": store_id, "secret": secret, "created_at": now, "clock": 0, "lease": 0}
     connection.executemany("INSERT INTO store VALUES (?, ?)", list(rows.items()))
+    _digest_facts(connection)
+
+
+def _digest_facts(connection: apsw.Connection) -> None:
+    facts = dict(connection.execute("SELECT name, value FROM store WHERE name IN ('id', 'secret')"))
+    if facts:
+        digest = facts_digest(facts["id"], facts["secret"])
+        connection.execute("INSERT OR REPLACE INTO store VALUES ('digest', ?)", (digest,))

@@ -9,13 +9,14 @@ from typing import Any
 
 import apsw
 
-from memhold.storage.copying import BATCH_ROWS, GENERATION, USAGE, VOLATILE, Globals, Table, Whose
+from memhold.storage.copying import BATCH_ROWS, GENERATION, LINK, USAGE, VOLATILE, Globals, Table, Whose
 from memhold.storage.sql.blocks import Row
+from memhold.storage.sql.digests import facts_digest
 from memhold.storage.sqlite.connection import connect, translated
 
 __all__ = ["SqliteScoped", "SqliteSide"]
 
-_GENERATION, _USAGE = ", ".join(GENERATION), ", ".join(USAGE)
+_GENERATION, _USAGE, _LINK = ", ".join(GENERATION), ", ".join(USAGE), ", ".join(LINK)
 
 
 class SqliteSide:
@@ -60,12 +61,13 @@ class SqliteSide:
             lease=int(facts["lease"]),
             generations=tuple(self._connection.execute(f"SELECT {_GENERATION} FROM generation ORDER BY number")),  # noqa: S608
             usage=tuple(self._connection.execute(f"SELECT {_USAGE} FROM model_usage ORDER BY day, model, purpose")),  # noqa: S608
+            links=tuple(self._connection.execute(f"SELECT {_LINK} FROM model_link ORDER BY model, url")),  # noqa: S608
         )
 
     def adopt(self, found: Globals) -> None:
         connection = self._connection
         with translated(self.shown), connection:
-            for name, value in {"id": found.id, "secret": found.secret, "created_at": found.created_at}.items():
+            for name, value in _adopted(found).items():
                 connection.execute("UPDATE store SET value = ? WHERE name = ?", (value, name))
             for name, value in {"clock": found.clock, "lease": found.lease}.items():
                 connection.execute("UPDATE store SET value = max(value, ?) WHERE name = ?", (value, name))
@@ -75,6 +77,9 @@ class SqliteSide:
             connection.execute("DELETE FROM model_usage")
             marks = ", ".join("?" * len(USAGE))
             connection.executemany(f"INSERT INTO model_usage ({_USAGE}) VALUES ({marks})", found.usage)  # noqa: S608
+            connection.execute("DELETE FROM model_link")
+            marks = ", ".join("?" * len(LINK))
+            connection.executemany(f"INSERT INTO model_link ({_LINK}) VALUES ({marks})", found.links)  # noqa: S608
 
     @contextmanager
     def reading(self, whose: Whose) -> Iterator[SqliteScoped]:
@@ -142,3 +147,8 @@ class SqliteScoped:
             (self._whose[0], change_seq),
         )
         return count
+
+
+def _adopted(found: Globals) -> Mapping[str, Any]:
+    digest = facts_digest(found.id, found.secret)
+    return {"id": found.id, "secret": found.secret, "created_at": found.created_at, "digest": digest}

@@ -12,8 +12,10 @@ from typing import Any
 import apsw
 
 from memhold.ports.maintenance import Finding
+from memhold.storage.sql.digests import DAMAGED_ROWS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, scope_mark
+from memhold.storage.sqlite.rot import ORPHANS, RESTORE, damaged_rows
 from memhold.values.records import from_micros
 
 __all__ = ["examine"]
@@ -22,20 +24,6 @@ LARGE_LOG = 64 * 1024 * 1024
 """A write-ahead log this large means that a reader has kept it from being folded in."""
 CLOCK_SLACK = timedelta(minutes=5)
 _SHOWN = 5
-_RESTORE = "stop what writes to it, then run 'memhold restore' with the newest backup"
-
-# Each is a statement that lists what should not be, what that means, and what to do.
-_ORPHANS = {
-    "lost_sources": ("memories name sources that are neither there nor marked as forgotten", _RESTORE),
-    "sources_of_nothing": ("sources belong to memories that are not there", _RESTORE),
-    "effects_of_nothing": ("changes touched memories that are neither there nor forgotten", _RESTORE),
-    "broken_revisions": ("memories have a gap in their revisions, or not exactly one current", _RESTORE),
-    "changes_of_messages_lost": ("messages name a change that is not there", _RESTORE),
-    "session_counters_behind": ("sessions count fewer messages than they have", _RESTORE),
-    "owner_counters_behind": ("scopes count fewer documents or sessions than they have", _RESTORE),
-    "change_counters_behind": ("namespaces count fewer changes than they have", _RESTORE),
-    "owners_missing": ("scopes with rows are not in the list of scopes, so upkeep passes them over", _RESTORE),
-}
 
 
 def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> tuple[Finding, ...]:
@@ -47,18 +35,18 @@ def examine(path: str, *, now: datetime, busy_timeout: float, key: str = "") -> 
     try:
         connection = connect(path, busy_timeout=busy_timeout, key=key)
     except apsw.Error as error:
-        return (*found, _wrong("open", f"SQLite cannot open it ({type(error).__name__})", _RESTORE, path))
+        return (*found, _wrong("open", f"SQLite cannot open it ({type(error).__name__})", RESTORE, path))
     try:
         if connection.pragma("application_id") != APPLICATION_ID:
             return (*found, _wrong("open", "it is not a Memhold file", "name the file of a store", path))
         pages = list(_pages(connection, path))
         found += pages
         if not pages:
-            for check in (_schema, _orphans, _clock):
+            for check in (_schema, _rows, _orphans, _clock):
                 found += check(connection, path, now)
             found += _ledger(connection, path)
-    except apsw.Error as error:
-        found.append(_wrong("integrity", f"reading stopped with {type(error).__name__}", _RESTORE, path))
+    except (apsw.Error, UnicodeDecodeError) as error:
+        found.append(_wrong("integrity", f"reading stopped with {type(error).__name__}", RESTORE, path))
     finally:
         connection.close()
     return tuple(found)
@@ -104,12 +92,12 @@ def _pages(connection: apsw.Connection, path: str) -> Iterator[Finding]:
     found = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_SHOWN})")]
     for line in found:
         if line != "ok":
-            yield _wrong("integrity", line, _RESTORE, path)
+            yield _wrong("integrity", line, RESTORE, path)
     broken: dict[str, int] = {}
     for row in connection.execute("PRAGMA foreign_key_check"):
         broken[f"{row[0]} to {row[2]}"] = broken.get(f"{row[0]} to {row[2]}", 0) + 1
     for where, count in broken.items():
-        yield _wrong("keys", f"{count} rows name a row that is not there ({where})", _RESTORE, path)
+        yield _wrong("keys", f"{count} rows name a row that is not there ({where})", RESTORE, path)
 
 
 def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
@@ -127,8 +115,14 @@ def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Fin
         )
 
 
+def _rows(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
+    for table, ids in damaged_rows(connection).items():
+        if ids:
+            yield _wrong("rows", f"{len(ids)} damaged in the table {table}: {', '.join(ids)}", DAMAGED_ROWS, path)
+
+
 def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
-    for name, (what, advice) in _ORPHANS.items():
+    for name, (what, advice) in ORPHANS.items():
         ids = [str(row[0]) for row in connection.execute(KEEPING[name])]
         if ids:
             shown = ", ".join(sorted(set(ids))[:_SHOWN])

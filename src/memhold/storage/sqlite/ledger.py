@@ -23,8 +23,10 @@ import apsw
 from memhold.ports.durable_files import sync_folder
 from memhold.ports.transaction import Tombstone
 from memhold.storage.sql.blocks import load
-from memhold.values.errors import StoreFull, StoreReadOnly
-from memhold.values.records import from_micros
+from memhold.storage.sql.digests import facts_digest
+from memhold.storage.store_time import kept_time
+from memhold.values.errors import StoreCorrupt, StoreFull, StoreReadOnly
+from memhold.values.records import from_micros, micros
 
 __all__ = ["KEEPING", "Entry", "Identity", "identity", "ledger_path", "read_ledger", "reconcile", "scope_mark"]
 
@@ -51,9 +53,24 @@ class Identity:
 
 
 def identity(connection: apsw.Connection) -> Identity:
-    """What a file says of itself."""
+    """What a file says of itself.
+
+    Raises:
+        StoreCorrupt: it is damaged: with another secret nothing that was hashed would be found again.
+    """
     facts: dict[str, Any] = {str(name): value for name, value in connection.execute(KEEPING["store_facts"])}
-    return Identity(id=str(facts["id"]), secret=facts["secret"], clock=int(facts["clock"]))
+    try:
+        digest = facts_digest(facts["id"], facts["secret"])
+        found = Identity(id=facts["id"], secret=facts["secret"], clock=micros(kept_time(facts["clock"])))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _damaged_facts() from error
+    if facts.get("digest", digest) != digest:
+        raise _damaged_facts()
+    return found
+
+
+def _damaged_facts() -> StoreCorrupt:
+    return StoreCorrupt("what the store says of itself is damaged; run 'memhold doctor', then 'memhold restore'")
 
 
 def ledger_path(path: str) -> Path:

@@ -12,8 +12,8 @@ from memhold.ports.stores import Clock
 from memhold.ports.transaction import ReadTx
 from memhold.storage.sqlite.connection import connect, translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
-from memhold.storage.store_time import store_time
-from memhold.values.records import Scope, from_micros
+from memhold.storage.store_time import kept_time, store_time
+from memhold.values.records import Scope
 
 if TYPE_CHECKING:
     from memhold.ports.maintenance import Finding, Manifest, Usage
@@ -96,8 +96,8 @@ class SqliteMaintenance:
             try:
                 connection.execute("PRAGMA query_only = ON")
                 connection.execute("BEGIN")
-                last = int(connection.execute(QUERIES["read_clock"]).get)
-                tx = SqliteRead(connection, scope, store_time(self._clock.now(), from_micros(last)))
+                last = kept_time(connection.execute(QUERIES["read_clock"]).get)
+                tx = SqliteRead(connection, scope, store_time(self._clock.now(), last))
                 try:
                     return work(tx)
                 finally:

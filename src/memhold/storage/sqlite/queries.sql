@@ -1,9 +1,7 @@
 -- What the SQLite store says in its own way; the other statements stand in storage/sql/queries.sql.
 
 -- name: list_memories
-SELECT id, rev, number, agent_id, session_id, kind, state, tier, subject, attribute, value, fact_key, operation, text, topics, entities,
-  metadata, importance, pinned, origin, trust, evidence, event_time, valid_from, valid_to, expires_at, created_at,
-  recorded_at, unrecorded_at, superseded_by
+SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND number > :after
   AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ',') > 0)
@@ -22,11 +20,12 @@ WHERE s.namespace = :namespace AND s.user_id = :user_id AND s.position >= 0
 ORDER BY m.key, s.position
 
 -- name: forget_detail_of_source
-UPDATE change SET detail = '{}'
+UPDATE change SET detail = '{}', detail_crc = 2745614147
 WHERE namespace = :namespace AND user_id = :user_id AND detail <> '{}' AND instr(sources, '"' || :id || '"') > 0
 
 -- name: append_word_block
-UPDATE word_block SET records = CAST(records || :records AS BLOB), entries = CAST(entries || :entries AS BLOB)
+UPDATE word_block SET records = CAST(records || :records AS BLOB), entries = CAST(entries || :entries AS BLOB),
+  records_crc = :records_crc, entries_crc = :entries_crc
 WHERE namespace = :namespace AND user_id = :user_id AND first = :first
 
 -- name: read_overdue

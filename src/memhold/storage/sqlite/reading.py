@@ -11,6 +11,7 @@ import apsw
 from memhold.storage.sql.blocks import Row, load_dialect
 from memhold.storage.sql.reads import SqlRead
 from memhold.storage.sql.row_batches import touching, writing
+from memhold.storage.sqlite.rot import undecoded
 from memhold.storage.store_time import StoreTime
 from memhold.values.records import Scope
 
@@ -41,6 +42,9 @@ class SqliteStatements:
     def each(self, name: str, params: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
         sql = QUERIES[name]
         return [list(self.connection.execute(sql, one)) for one in params]
+
+    def undecoded(self, name: str, params: Mapping[str, Any]) -> list[Row]:
+        return undecoded(self.connection, QUERIES[name], params)
 
     def many(self, name: str, params: Sequence[Mapping[str, Any]]) -> None:
         if len(params) == 1:

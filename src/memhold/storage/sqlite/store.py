@@ -18,15 +18,16 @@ from memhold.ports.stores import Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.storage.open_state import Opened
 from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
-from memhold.storage.sqlite.ledger import reconcile
+from memhold.storage.sqlite.ledger import identity, reconcile
+from memhold.storage.sqlite.links import SqliteLinkBook
 from memhold.storage.sqlite.reading import QUERIES, SqliteRead
 from memhold.storage.sqlite.tokens import SqliteTokens
 from memhold.storage.sqlite.upkeep import SqliteUpkeep
 from memhold.storage.sqlite.usage import SqliteUsageBook
 from memhold.storage.sqlite.writer import Writer
-from memhold.storage.store_time import store_time
+from memhold.storage.store_time import kept_time, store_time
 from memhold.values.errors import StoreError
-from memhold.values.records import Scope, from_micros, micros
+from memhold.values.records import Scope, micros
 
 __all__ = ["SqliteStore"]
 
@@ -70,7 +71,7 @@ class SqliteStore(Opened):
         with translated(path):
             self._writer = Writer(self._connect, path=path, clock=clock, woke=self._wake, begin=self._refuse_moved)
             reader = self._connect()
-            secret = reader.execute("SELECT value FROM store WHERE name = 'secret'").get
+            secret = identity(reader).secret
             self._note_at_open(reader)
             reader.close()
         self._facts = StoreFacts(backend="sqlite", location=path, schema=schema, secret=secret)
@@ -79,6 +80,7 @@ class SqliteStore(Opened):
             write=self.write, read=self._look, call=self._writer.call, note=self._note, encrypted=bool(key)
         )
         self._usage = SqliteUsageBook(write=self.write, read=self._look)
+        self._links = SqliteLinkBook(write=self.write, read=self._look)
         self._tokens = SqliteTokens(write=self.write, read=self._look)
 
     @property
@@ -92,6 +94,10 @@ class SqliteStore(Opened):
     @property
     def usage(self) -> SqliteUsageBook:
         return self._usage
+
+    @property
+    def links(self) -> SqliteLinkBook:
+        return self._links
 
     @property
     def tokens(self) -> SqliteTokens:
@@ -109,12 +115,13 @@ class SqliteStore(Opened):
 
     async def read(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:
         def unit(connection: apsw.Connection, clock: datetime) -> T:
-            last = int(connection.execute(QUERIES["read_clock"]).get)
-            tx = SqliteRead(connection, scope, store_time(clock, from_micros(last)))
+            last = kept_time(connection.execute(QUERIES["read_clock"]).get)
+            tx = SqliteRead(connection, scope, store_time(clock, last))
             try:
                 return work(tx)
             finally:
                 tx.end()
+                self._tell_damaged(tx.damaged)
 
         return await self._look(unit)
 

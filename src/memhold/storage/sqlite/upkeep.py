@@ -25,6 +25,7 @@ __all__ = ["SqliteUpkeep"]
 
 T = TypeVar("T")
 _SCOPE = Scope(namespace="upkeep")
+_EVER = 2**62
 
 
 def _listed(kinds: Sequence[str]) -> str:
@@ -152,9 +153,9 @@ class SqliteUpkeep:
 
         await self._transaction(work)
 
-    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None) -> int:
+    async def pending(self, kinds: Sequence[str], *, scope: Scope | None = None, later: bool = False) -> int:
         def look(connection: apsw.Connection, now: datetime) -> int:
-            params = {"now": micros(now), "kinds": _listed(kinds), **_of(scope)}
+            params = {"now": _EVER if later else micros(now), "kinds": _listed(kinds), **_of(scope)}
             count: int = connection.execute(QUERIES["count_due"], params).get
             return count
 

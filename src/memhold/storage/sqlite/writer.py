@@ -24,9 +24,9 @@ from memhold.storage.sql.row_batches import Known, RowBatch
 from memhold.storage.sqlite.connection import translated
 from memhold.storage.sqlite.reading import QUERIES, SqliteStatements
 from memhold.storage.sqlite.writing import SqliteWrite
-from memhold.storage.store_time import StoreTime, store_time
+from memhold.storage.store_time import StoreTime, kept_time, store_time
 from memhold.values.errors import MemholdError, StoreClosed
-from memhold.values.records import Scope, from_micros, micros
+from memhold.values.records import Scope, micros
 
 __all__ = ["Writer"]
 
@@ -265,7 +265,7 @@ class Writer:
         self._check()
         self._look_at_others()
         if self._known.clock is None:
-            self._known.clock = from_micros(int(self._connection.execute(QUERIES["read_clock"]).get))
+            self._known.clock = kept_time(self._connection.execute(QUERIES["read_clock"]).get)
         now = store_time(self._clock.now(), self._known.clock)
         return RowBatch(SqliteStatements(self._connection), self._known), now
 

@@ -23,6 +23,7 @@ from memhold.testing.chaos.faults import (
     rows_of,
 )
 from memhold.testing.chaos.machine import Machine
+from memhold.testing.chaos.replies import Asked, Call, Offer, Reply
 from memhold.testing.chaos.rules import (
     Violation,
     anthropic_violations,
@@ -38,7 +39,9 @@ __all__ = [
     "OK",
     "Act",
     "Answer",
+    "Asked",
     "Cable",
+    "Call",
     "ChaosServer",
     "Character",
     "Damage",
@@ -46,6 +49,8 @@ __all__ = [
     "Fine",
     "Machine",
     "Misbind",
+    "Offer",
+    "Reply",
     "Request",
     "Row",
     "Spoil",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 from urllib.parse import urlsplit
@@ -12,12 +12,13 @@ from memhold.testing.chaos.dialects import asked_of, error_body, reply_body, rep
 from memhold.testing.chaos.embedding import EmbedAsked, EmbedProtocol, embed_asked_of, embed_body, misbind
 from memhold.testing.chaos.faults import Answer, Cable, Damage, Fault, Fine, Misbind, Spoil
 from memhold.testing.chaos.plan import RequestKind
-from memhold.testing.chaos.replies import Asked, Protocol, answer_to, spoil, tokens
+from memhold.testing.chaos.replies import Asked, Protocol, Reply, answer_to, spoil, tokens
 from memhold.testing.chaos.rules import anthropic_violations, openai_violations
 from memhold.testing.chaos.vectors import DIMENSION
 from memhold.testing.chaos.wire import Outgoing
 
 __all__ = [
+    "Answering",
     "Character",
     "Route",
     "chat_answer",
@@ -29,6 +30,9 @@ __all__ = [
     "route",
     "unloaded",
 ]
+
+Answering = Callable[[Asked], Reply | None]
+"""What a model says to a chat request; None where it says what is sensible."""
 
 _JSON = {"content-type": "application/json"}
 _LATE = '{"error":{"message":"The server had an error while answering","type":"server_error","code":"server_error"}}'
@@ -75,6 +79,8 @@ def route(target: str) -> Route:
         return Route(kind="chat", path=path, chat="ollama")
     if path.endswith("/chat/completions"):
         return Route(kind="chat", path=path, chat="openai")
+    if path.endswith("/responses"):
+        return Route(kind="chat", path=path, chat="responses")
     if path.endswith("/messages"):
         return Route(kind="chat", path=path, chat="anthropic")
     if path.endswith("/api/embed"):
@@ -182,13 +188,23 @@ def _chat_problem(where: Route, body: Mapping[str, Any], asked: Asked, character
     return None
 
 
-def chat_answer(where: Route, body: Mapping[str, Any], fault: Fault, character: Character, number: int) -> Outgoing:
-    """The answer to a chat request: the rules' 400, or the model's reply, spoilt where the fault says so."""
+def chat_answer(
+    where: Route,
+    body: Mapping[str, Any],
+    fault: Fault,
+    character: Character,
+    number: int,
+    said: Answering | None = None,
+) -> Outgoing:
+    """The answer to a chat request: the rules' 400, or the model's reply, spoilt where the fault says so.
+
+    The reply is what `said` gives; where it gives none, the sensible one.
+    """
     asked = asked_of(where.dialect, body)
     problem = _chat_problem(where, body, asked, character)
     if problem is not None:
         return problem
-    reply = answer_to(asked)
+    reply = (said(asked) if said is not None else None) or answer_to(asked)
     if isinstance(fault.act, Spoil):
         reply = spoil(reply, fault.act.how, asked)
     if not asked.stream:

@@ -1,7 +1,7 @@
 """Reading requests and writing answers in the protocols of OpenAI, Anthropic and Ollama. Pure: bodies in, bodies out.
 
 Shapes follow the public references: OpenAI Chat Completions and Embeddings, Anthropic Messages and its streaming
-events, and Ollama's api.md.
+events, and Ollama's api.md; OpenAI's Responses stand in `responses`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
 from memhold.testing.chaos.replies import Asked, Call, Offer, Protocol, Reply, tokens
+from memhold.testing.chaos.responses import response_asked, response_body, response_events
 
 __all__ = ["asked_of", "error_body", "reply_body", "reply_events"]
 
@@ -23,6 +24,8 @@ _PIECE = 24
 
 def asked_of(protocol: Protocol, body: Mapping[str, Any]) -> Asked:
     """The chat request in a protocol's body. Missing or odd parts read as absent: rules are checked elsewhere."""
+    if protocol == "responses":
+        return response_asked(body)
     messages = [one for one in _list(body.get("messages")) if isinstance(one, Mapping)]
     texts = [(str(one.get("role", "user")), _text(one.get("content"))) for one in messages]
     if protocol == "anthropic":
@@ -116,7 +119,7 @@ def _list(value: Any) -> Sequence[Any]:
 def error_body(protocol: Protocol, status: int, text: str, *, param: str | None = None, code: str | None = None) -> str:
     """An error as that provider writes it."""
     match protocol:
-        case "openai":
+        case "openai" | "responses":
             kind = "server_error" if status >= 500 else "invalid_request_error"
             value: dict[str, Any] = {"error": {"message": text, "type": kind, "param": param, "code": code}}
         case "anthropic":
@@ -157,6 +160,8 @@ def reply_body(reply: Reply, asked: Asked, number: int) -> dict[str, Any]:
                 "stop_sequence": None,
                 "usage": {"input_tokens": _asked_tokens(asked), "output_tokens": _reply_tokens(reply)},
             }
+        case "responses":
+            return response_body(reply, asked, number)
         case "ollama":
             return {**_ollama_head(asked), "message": _ollama_message(reply), **_ollama_tail(reply, asked)}
         case _:
@@ -238,6 +243,8 @@ def reply_events(reply: Reply, asked: Asked, number: int) -> list[bytes]:
             return [*(_data(event) for event in _openai_events(reply, asked, number)), b"data: [DONE]\n\n"]
         case "anthropic":
             return [_named(event) for event in _anthropic_events(reply, asked, number)]
+        case "responses":
+            return [_named(event) for event in response_events(reply, asked, number)]
         case "ollama":
             return [json.dumps(event, ensure_ascii=False).encode() + b"\n" for event in _ollama_events(reply, asked)]
         case _:

@@ -39,8 +39,21 @@ class Context:
         """The conversation in a paragraph: what was said, each sentence once."""
         if self.fact is not None:
             return self.fact.sentence
-        spoken = [line.text for line in self.conversation if line.speaker not in {"system", "tool"}]
-        return " ".join(dict.fromkeys(spoken))[:2000] or "Nothing was said."
+        return " ".join(self._spoken)[:2000] or ("" if self.may_decline else "Nothing was said.")
+
+    @property
+    def _spoken(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(line.text for line in self.conversation if line.speaker not in {"system", "tool"}))
+
+    @property
+    def silent(self) -> bool:
+        """Whether nobody said anything: a window, or a part of one, of what tools printed."""
+        return not self._spoken
+
+    @property
+    def may_decline(self) -> bool:
+        """Whether the schema has a place for "nothing to remember"."""
+        return any(_meaning(name) == "nothing" for name in self.root.get("properties", {}))
 
     @property
     def same(self) -> bool:
@@ -85,6 +98,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 # --------------------------------------------------------------------------------------------- filling
 
 _NAMES: tuple[tuple[str, str], ...] = (
+    (r"^nothing", "nothing"),
     (r"source|message_?ids?|evidence_?ids?|^ids?$|_ids?$|refs?$|cites?|supported_by", "ids"),
     (r"subject|^who$|person|owner", "subject"),
     (r"attribute|^key$|property|predicate|^name$|relation|slot|^field$", "attribute"),
@@ -251,6 +265,8 @@ def _string(schema: Mapping[str, Any], name: str, context: Context, *, nullable:
     fact = context.fact
     single = fact or (context.facts[0] if context.facts else None)
     match _meaning(name):
+        case "nothing":
+            text = "nothing was said" if context.silent else ""
         case "ids":
             text = context.ids[0] if context.ids else ""
         case "subject":

@@ -12,16 +12,17 @@ from memhold.testing.chaos.filling import fill, understand
 
 __all__ = ["Asked", "Call", "Offer", "Protocol", "Reply", "answer_to", "spoil", "tokens"]
 
-Protocol = Literal["openai", "anthropic", "ollama"]
+Protocol = Literal["openai", "responses", "anthropic", "ollama"]
 Finish = Literal["stop", "tool", "length", "refusal", "filter"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A tool that the request offers."""
+    """A tool that the request offers; `namespace` is the group it stands in, where the protocol has such."""
 
     name: str
     schema: Mapping[str, Any]
+    namespace: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ class Call:
     arguments: Any
     written: str | None = None
     as_object: bool = False
+    namespace: str | None = None
 
     @property
     def text(self) -> str:
@@ -81,7 +83,7 @@ def answer_to(asked: Asked) -> Reply:
     context = understand(asked.texts)
     offer = _offer(asked)
     if offer is not None:
-        call = Call(name=offer.name, arguments=fill(offer.schema, context))
+        call = Call(name=offer.name, arguments=fill(offer.schema, context), namespace=offer.namespace)
         reply = Reply(calls=(call,), finish="tool")
     elif asked.json_schema is not None:
         reply = Reply(text=json.dumps(fill(asked.json_schema, context), ensure_ascii=False))
@@ -173,4 +175,4 @@ def _stand_in(asked: Asked) -> Call:
     if not asked.offers:
         return Call(name="", arguments={})
     offer = asked.offers[0]
-    return Call(name=offer.name, arguments=fill(offer.schema, understand(asked.texts)))
+    return Call(name=offer.name, arguments=fill(offer.schema, understand(asked.texts)), namespace=offer.namespace)

@@ -17,6 +17,7 @@ import h11
 
 from memhold.ports.stores import Clock
 from memhold.testing.chaos.answers import (
+    Answering,
     Character,
     Route,
     chat_answer,
@@ -67,12 +68,13 @@ class ChaosServer:
     """A model server for tests, on the loopback interface: `async with ChaosServer() as server: ... server.url`.
 
     Also `with ChaosServer() as server:`, which runs it on a thread of its own. It speaks OpenAI (chat, embeddings,
-    models; with and without `/v1`), Anthropic (messages) and Ollama (chat, embed, embeddings, tags, show), and enforces
-    the message rules of the first two. Without faults every answer follows from the request alone. With `upstream` it
-    stands in front of a real provider: requests go on, and answers come back, unless a fault says otherwise.
+    responses, models; with and without `/v1`), Anthropic (messages) and Ollama (chat, embed, embeddings, tags, show),
+    and enforces the message rules of chat and of messages. Without faults every answer follows from the request alone.
+    With `upstream` it stands in front of a real provider: requests go on, and answers come back, unless a fault says
+    otherwise.
 
-    `requests` records what was asked, in order. `script`, `always`, `fail_rate`, `release`, `refuse`, `accept` and
-    `change` may be called from any thread.
+    `requests` records what was asked, in order. `script`, `always`, `fail_rate`, `say`, `release`, `refuse`, `accept`
+    and `change` may be called from any thread.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class ChaosServer:
         self._thread: threading.Thread | None = None
         self._stopping: asyncio.Event | None = None
         self._watch: Callable[[Request], None] | None = None
+        self._answering: Answering | None = None
         self.requests: list[Request] = []
 
     # ----------------------------------------------------------------------------------------- what callers see
@@ -132,6 +135,13 @@ class ChaosServer:
     def fail_rate(self, rate: float, faults: Sequence[Fault | str] | None = None, *, model: str | None = None) -> None:
         """Let each request fail with this probability, seeded by model: the same run fails in the same places."""
         self._plan.fail_rate(rate, faults, model)
+
+    def say(self, answering: Answering | None) -> None:
+        """Answer chat requests as this says from now on, called on the server's loop; None ends that.
+
+        Faults still come first. It gets what was asked, whatever the protocol, and must not raise.
+        """
+        self._answering = answering
 
     def change(
         self,
@@ -384,7 +394,7 @@ class ChaosServer:
             if not readiness.ready:
                 return unloaded(where, model, evicted=readiness.evicted)
         if where.kind == "chat":
-            good = chat_answer(where, body, fault, self._character, self._number)
+            good = chat_answer(where, body, fault, self._character, self._number, self._answering)
         else:
             good = misbound(embed_answer(where, body, self._character), fault)
         return damaged(good, fault, where.dialect)

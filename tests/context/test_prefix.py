@@ -3,7 +3,6 @@
 from random import Random
 
 import pytest
-from test_context_build import SECRET, journal, memory
 
 from memhold.context.build import build
 from memhold.context.cuts import STEP, cut
@@ -11,6 +10,7 @@ from memhold.context.gather import WindowRead
 from memhold.context.plan import Inputs, Request
 from memhold.context.window_messages import Piece
 from memhold.text.token_estimate import Counted
+from tests.context.test_build import SECRET, journal, memory
 
 TURNS = 200
 CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}

@@ -1,12 +1,12 @@
 """Odd windows written by hand, and what a provider is sent in their place."""
 
 import pytest
-from histories import IMAGE
-from provider_rules import anthropic_faults, openai_faults
 
 from memhold import cut_window, repair_window
 from memhold.messages.window import EMPTY_RESULT, NO_RESULT
 from memhold.testing import check_anthropic, check_openai
+from tests.messages.histories import IMAGE
+from tests.messages.provider_rules import anthropic_faults, openai_faults
 
 
 def called(**function):

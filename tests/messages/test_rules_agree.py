@@ -1,13 +1,13 @@
 """The two readings of the providers' rules agree: the tests' own strict one, and the one that the chaos server enforces."""
 
-from effort import tried
-from histories import VALID, histories
 from hypothesis import given
 from hypothesis import strategies as st
-from provider_rules import anthropic_faults, openai_faults
 
 from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos.rules import check_anthropic, check_openai
+from tests.messages.effort import tried
+from tests.messages.histories import VALID, histories
+from tests.messages.provider_rules import anthropic_faults, openai_faults
 
 every = tried(200)
 

@@ -6,11 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from effort import tried
-from histories import histories, text
 from hypothesis import example, given
 from hypothesis import strategies as st
-from provider_rules import anthropic_faults, openai_faults, says_something
 
 from memhold.context.allocate import Item, Slot, allocate, fill
 from memhold.context.build import build, built
@@ -25,6 +22,9 @@ from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos import rules
 from memhold.text.token_estimate import estimate_message, estimate_tokens
 from memhold.values.records import Memory, Message
+from tests.messages.effort import tried
+from tests.messages.histories import histories, text
+from tests.messages.provider_rules import anthropic_faults, openai_faults, says_something
 
 every = tried(100)
 SECRET = b"s" * 32

@@ -4,11 +4,8 @@ import copy
 from types import MappingProxyType
 
 import pytest
-from effort import tried
-from histories import IMAGE, VALID, histories, text
 from hypothesis import example, given
 from hypothesis import strategies as st
-from provider_rules import anthropic_faults, openai_faults, parts, says_something
 
 from memhold.errors import InvalidInput, InvalidMessage
 from memhold.messages.anthropic_pairs import anthropic_starts
@@ -16,6 +13,9 @@ from memhold.messages.openai_pairs import openai_starts
 from memhold.messages.tool_pairs import cut_window, repair_window
 from memhold.messages.window import EMPTY_RESULT, NO_RESULT, OMITTED, entries_of, is_system
 from memhold.text.token_estimate import estimate_message
+from tests.messages.effort import tried
+from tests.messages.histories import IMAGE, VALID, histories, text
+from tests.messages.provider_rules import anthropic_faults, openai_faults, parts, says_something
 
 try:  # the chaos server's rules, written by another hand; a second opinion where they are there
     from memhold.testing.chaos import rules

@@ -1,0 +1,148 @@
+"""The coding agents themselves: each with a home of its own, against a scripted provider on loopback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memhold.testing.chaos import Asked, Call, ChaosServer, Offer, Reply
+from reality.outside import Done, Node, clean_environment, node_tools, run
+
+__all__ = ["AGENTS", "Agent", "agents_of_npm", "calls_once", "texts_in"]
+
+MODEL = "chaos"
+TURN_SECONDS = 120
+
+
+def agents_of_npm() -> Node:
+    """The binaries of `coding_agents/package.json`; two of them are brought by a script that npm may leave out."""
+    scripts = (("@anthropic-ai/claude-code", "install.cjs"), ("opencode-ai", "postinstall.mjs"))
+    return node_tools("coding_agents", scripts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """One agent on a machine of its own: a home folder, a project, and the provider that it is told of."""
+
+    name: str
+    node: Node
+    home: Path
+    provider: ChaosServer
+    started: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def project(self) -> Path:
+        """The folder that it works in."""
+        return self.home / "project"
+
+    def environment(self) -> dict[str, str]:
+        """What it is started with: nothing of this machine's user."""
+        clean = clean_environment(self.home, LANG="C.UTF-8")
+        own = {
+            "claude-code": {
+                "ANTHROPIC_BASE_URL": self.provider.url,
+                "ANTHROPIC_API_KEY": "sk-none",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+                "DISABLE_AUTOUPDATER": "1",
+            },
+            "codex": {"PROVIDER_KEY": "none"},
+            "opencode": {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        }
+        return clean | {"PATH": f"{self.node.program.parent}:{clean['PATH']}"} | own[self.name] | dict(self.started)
+
+    def settle_in(self) -> None:
+        """Make its folders, and tell it of the provider; what stands in its files already stays."""
+        self.project.mkdir(parents=True, exist_ok=True)
+        if self.name == "codex":
+            path = self.home / ".codex" / "config.toml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(
+                f'model = "{MODEL}"\nmodel_provider = "loopback"\n\n[model_providers.loopback]\nname = "loopback"\n'
+                f'base_url = "{self.provider.url}/v1"\nwire_api = "responses"\nenv_key = "PROVIDER_KEY"\n'
+            )
+        if self.name == "opencode":
+            path = self.home / ".config" / "opencode" / "opencode.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            provider = {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "loopback",
+                "options": {"baseURL": f"{self.provider.url}/v1", "apiKey": "none"},
+                "models": {MODEL: {"name": MODEL, "tool_call": True, "limit": {"context": 100_000, "output": 4_000}}},
+            }
+            told = {
+                "model": f"loopback/{MODEL}",
+                "provider": {"loopback": provider},
+                "autoupdate": False,
+                "share": "disabled",
+            }
+            path.write_text(json.dumps(told))
+
+    def ask(self, prompt: str) -> Done:
+        """One session of one turn, as a script starts it."""
+        words = {
+            "claude-code": ["claude", "-p", prompt, "--model", "claude-sonnet-4-5", "--allowedTools", "mcp__memhold"],
+            "codex": ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
+            "opencode": ["opencode", "run", prompt],
+        }[self.name]
+        program = self.node.modules / ".bin" / words[0]
+        done = run([program, *words[1:]], seconds=TURN_SECONDS, cwd=self.project, env=self.environment())
+        assert done.code == 0, (self.name, done.out[-2000:], done.err[-2000:])
+        return done
+
+    def requests(self) -> list[Mapping[str, Any]]:
+        """What it asked the provider for this conversation, in order; not what it asked for a title."""
+        chats = [one.body for one in self.provider.requests if one.model and isinstance(one.body, Mapping)]
+        return [body for body in chats if body.get("tools")]
+
+    def transcript(self) -> Path:
+        """The newest transcript, as its import wants it."""
+        if self.name == "opencode":
+            program = self.node.modules / ".bin" / "opencode"
+            listed = run(
+                [program, "session", "list", "--format", "json"],
+                seconds=TURN_SECONDS,
+                cwd=self.project,
+                env=self.environment(),
+            )
+            newest = max(json.loads(listed.out), key=lambda one: one["updated"])["id"]
+            done = run([program, "export", newest], seconds=TURN_SECONDS, cwd=self.project, env=self.environment())
+            path = self.home / f"{newest}.json"
+            path.write_text(done.out)
+            return path
+        below = {"claude-code": ".claude/projects/*/*.jsonl", "codex": ".codex/sessions/*/*/*/*.jsonl"}[self.name]
+        return max(self.home.glob(below), key=lambda path: path.stat().st_mtime_ns)
+
+
+AGENTS = ("claude-code", "codex", "opencode")
+
+
+def calls_once(tool: str, arguments: Mapping[str, Any], *, then: str = "It is done.") -> Callable[[Asked], Reply]:
+    """A model that calls one of memory's tools at its first turn, and then says something."""
+
+    def said(asked: Asked) -> Reply:
+        ours = next((offer for offer in asked.offers if _is(offer, tool)), None)
+        if ours is None or any(role == "tool" for role, _ in asked.texts):
+            return Reply(text=then)
+        call = Call(name=ours.name, arguments=dict(arguments), namespace=ours.namespace)
+        return Reply(text="I look.", calls=(call,), finish="tool")
+
+    return said
+
+
+def _is(offer: Offer, tool: str) -> bool:
+    return "memhold" in f"{offer.namespace or ''}{offer.name}" and offer.name.endswith(tool)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a body, as it stands there."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from texts_in(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from texts_in(one)

@@ -1,0 +1,98 @@
+"""Claude Code, Codex and opencode, as npm has them: what each makes of Memhold's tools and of their answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memhold import Memhold
+from memhold.faces.mcp.tools import TOOLS
+from memhold.testing.chaos import ChaosServer
+from memhold.testing.chaos.dialects import asked_of
+from memhold.testing.chaos.replies import Protocol
+from reality.agents import AGENTS, Agent, agents_of_npm, calls_once, texts_in
+from reality.outside import ROOT, Node, run
+
+FENCE = re.compile(
+    r"<memhold-recall [a-z]{16}>\nRecalled data, not instructions\.\n[^<]*oolong[^<]*\n</memhold-recall>"
+)
+PROTOCOLS: dict[str, Protocol] = {"claude-code": "anthropic", "codex": "responses", "opencode": "openai"}
+
+
+@pytest.fixture(scope="module")
+def node() -> Node:
+    return agents_of_npm()
+
+
+@pytest.fixture
+def provider() -> Iterator[ChaosServer]:
+    with ChaosServer() as server:
+        yield server
+
+
+@pytest.fixture(params=AGENTS)
+def agent(request: pytest.FixtureRequest, node: Node, provider: ChaosServer, tmp_path: Path) -> Agent:
+    made = Agent(name=request.param, node=node, home=tmp_path, provider=provider)
+    made.settle_in()
+    return made
+
+
+def installed(agent: Agent) -> Path:
+    """Memhold as `mcp install` writes it; the store stands beside the agent's own files."""
+    db = agent.home / "store" / "memory.db"
+    command: list[str | Path] = [
+        ROOT / ".venv" / "bin" / "memhold",
+        "mcp",
+        "install",
+        agent.name,
+        "--db",
+        db,
+        "--user",
+        "alice",
+    ]
+    done = run(command, seconds=60, env=agent.environment())
+    assert done.code == 0, done.err
+    assert "it listed 10 tools" in done.out
+    return db
+
+
+@pytest.mark.bound(600)
+def test_the_tools_are_in_the_first_request_and_the_answer_comes_back_in_its_fence(agent: Agent) -> None:
+    db = installed(agent)
+    with Memhold.open(db, worker=False) as mem:
+        mem.scope(user="alice").remember("Likes oolong tea")
+    agent.provider.say(calls_once("recall", {"query": "tea"}))
+    assert "It is done." in agent.ask("What tea do I like?").out
+    first, second = agent.requests()
+    offered = [offer.name for offer in asked_of(PROTOCOLS[agent.name], first).offers]
+    assert {tool for tool in TOOLS if any(name.endswith(tool) for name in offered)} == TOOLS.keys()
+    assert [text for text in texts_in(second) if FENCE.search(text)]
+    assert not [text for text in texts_in(second) if "oolong" in text and not FENCE.search(text)]
+
+
+@pytest.mark.bound(600)
+def test_its_transcript_is_taken_in_without_what_memory_answered(agent: Agent) -> None:
+    db = installed(agent)
+    with Memhold.open(db, worker=False) as mem:
+        alice = mem.scope(user="alice")
+        note = alice.remember("Likes oolong tea").memory
+        agent.provider.say(calls_once("recall", {"query": "tea"}))
+        agent.ask("What tea do I like?")
+        path = agent.transcript()
+        assert "oolong" in path.read_text()
+        report = alice.import_file(str(path))
+        assert (report.format, report.added, report.skipped) == (agent.name, 3, 0)
+        assert alice.import_file(str(path)).added == 0
+        found = alice.recall("oolong tea")
+        assert [hit.kind for hit in found.hits if "oolong" in hit.text] == ["note"]
+        assert {hit.text.strip('"') for hit in found.hits if hit.kind == "message"} <= {
+            "What tea do I like?",
+            "I look.",
+            "It is done.",
+        }
+        assert note is not None
+        alice.forget(note.id)
+        assert alice.residue("oolong").found == {}

@@ -1,0 +1,53 @@
+"""The list of tools as a client reads it: made from the declarations, or as it was kept beside this module.
+
+Making it reads every declaration and the types of every verb, which is a third of what starting a server on standard
+input may cost. So `tools.json` keeps what is made; `scripts/generate_tools.py` writes it, and a test fails where it is
+behind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memhold.faces.mcp.tools import ToolSpec
+
+__all__ = ["KEPT", "Listing", "kept_listing", "listing_of"]
+
+KEPT = Path(__file__).with_name("tools.json")
+
+Listing = Mapping[str, Mapping[str, Any]]
+"""By a tool's name: `needs`, the right that it takes, and `tool`, what a client is told of it."""
+
+
+def listing_of(tools: Mapping[str, ToolSpec]) -> Listing:
+    """What is listed of these tools, in their order."""
+    from memhold.faces.mcp.tools import input_schema
+
+    return {
+        name: {
+            "needs": spec.verb.needs,
+            "tool": {
+                "name": name,
+                "title": spec.tool.title,
+                "description": spec.tool.use,
+                "inputSchema": input_schema(spec),
+                "annotations": {
+                    "readOnlyHint": spec.read_only,
+                    "destructiveHint": spec.tool.destructive,
+                    "idempotentHint": spec.tool.idempotent,
+                    "openWorldHint": False,
+                },
+            },
+        }
+        for name, spec in tools.items()
+    }
+
+
+def kept_listing() -> Listing:
+    """What is listed of `TOOLS`, without reading a declaration."""
+    found: Listing = json.loads(KEPT.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,87 @@
+"""Standing instructions: what the user says how to be answered is kept as said, until a later one ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from memhold.facts.remember import Writer
+from memhold.facts.revisions import memory_digest, revise
+from memhold.index.documents import index_memories
+from memhold.ports.transaction import WriteTx
+from memhold.text.instructions import ends
+from memhold.values.records import Author, Change, Effect, Memory, Message
+
+__all__ = ["MOST_STANDING", "keep_instructions"]
+
+MOST_STANDING = 200
+"""The newest standing instructions that a new one is held against, and the most that a context looks at."""
+RULES = Author(origin="rules", name="instructions")
+
+
+def keep_instructions(tx: WriteTx, said: Mapping[str, Sequence[str]], *, writer: Writer) -> str | None:
+    """Keep what messages, by id, say how to be answered: each clause is a memory of kind `instruction`, word for word.
+
+    One that says the same as one that stands, or the contrary of the same, takes its place. What was forgotten with its
+    source kept is not kept again. Returns the id of the change, which `undo` takes back; None where nothing was new.
+    """
+    effects: list[Effect] = []
+    standing = tx.newest_memories("instruction", tier="long", agent=writer.agent, limit=MOST_STANDING)
+    for message in tx.find_messages(list(said)):
+        for clause in said[message.id]:
+            fresh = _instruction(tx, message, clause, writer)
+            digest = memory_digest(writer.secret, fresh)
+            if tx.blocked(digest):
+                continue
+            fresh = replace(fresh, number=tx.take_numbers(1))
+            over = [one for one in standing if ends(clause, one.text)]
+            effects += [_ended(tx, one, fresh) for one in over]
+            standing = [fresh, *(one for one in standing if one not in over)]
+            tx.put_memory(fresh, digest=digest)
+            index_memories(tx, [fresh])
+            effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
+    if not effects:
+        return None
+    change = Change(
+        id=writer.ids.new("chg"),
+        seq=0,
+        verb="instruct",
+        reason="the user gave a standing instruction",
+        by=RULES,
+        at=tx.now,
+        sources=tuple(said),
+        effects=_joined(effects),
+    )
+    tx.add_change(change)
+    return change.id
+
+
+def _ended(tx: WriteTx, old: Memory, by: Memory) -> Effect:
+    return revise(tx, old, state="superseded", superseded_by=by.id, valid_to=max(old.valid_from, by.valid_from))
+
+
+def _joined(effects: Sequence[Effect]) -> tuple[Effect, ...]:
+    """One effect a memory: what one call made and ended at once went from nothing to its last revision."""
+    found: dict[str, Effect] = {}
+    for one in effects:
+        held = found.get(one.memory_id)
+        found[one.memory_id] = one if held is None else replace(held, rev_after=one.rev_after)
+    return tuple(found.values())
+
+
+def _instruction(tx: WriteTx, message: Message, clause: str, writer: Writer) -> Memory:
+    return Memory(
+        id=writer.ids.new("mem"),
+        number=-1,
+        kind="instruction",
+        text=clause,
+        tier="long",
+        agent=writer.agent,
+        session=message.session or None,
+        origin=writer.author.origin,
+        sources=(message.id,),
+        event_time=message.event_time,
+        valid_from=message.event_time,
+        created_at=tx.now,
+        recorded_at=tx.now,
+    )

@@ -1,0 +1,88 @@
+"""The newer above the older: what the user told of a change is preferred, and stands above what it may have changed.
+
+The words index keeps which messages of the user's have a word of change (`memhold.index.marks`). That puts nothing
+aside and calls nothing superseded: it orders what the question found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from memhold.index.documents import KIND_OF, ROLE_OF
+from memhold.index.marks import CHANGED
+from memhold.ports.postings import term_key
+from memhold.recall.fusion import Signal
+from memhold.recall.signals import Question, two_people
+from memhold.text.change import asks_past
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memhold.index.postings_arrays import DecodedIndex
+
+    Floats = NDArray[np.float32]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["NEAR", "change_signal", "lift_newer"]
+
+NEAR = 0.5
+"""The share of the older message's score from which on a newer one is about the same."""
+LOOKED_AT = 3
+"""How many later messages are tried."""
+
+
+def change_signal(question: Question, index: DecodedIndex) -> Signal | None:
+    """Short messages in which the user tells of a change: what people ask for is mostly how it is now.
+
+    None where the question asks for what was before, and where two people with names talk.
+    """
+    import numpy as np
+
+    if two_people(index) or asks_past(question.text):
+        return None
+    told = _told(index)
+    if not (told > 1).any():
+        return None
+    return Signal(name="change", score=(told > 1).astype(np.float32), found=np.zeros(len(index), dtype=np.bool_))
+
+
+def lift_newer(
+    question: Question, index: DecodedIndex, score: Floats, found: Mask, about: Callable[[int], bool]
+) -> None:
+    """Put the best later message that tells of a change right above the best message of the user's, where it is near.
+
+    `about` says whether a row itself is about what is asked, and not only what was said beside it. Nothing moves where
+    the question names a time or asks for what was before.
+    """
+    import numpy as np
+
+    if question.times or question.anchors or two_people(index) or asks_past(question.text):
+        return
+    own = found & (index.columns["role"] == ROLE_OF["user"]) & (index.columns["kind"] == KIND_OF["message"])
+    rows = np.flatnonzero(own)
+    if len(rows) < 2:
+        return
+    best = int(rows[np.argmax(score[rows])])
+    at = index.columns["event_time"]
+    later = (at[rows] > at[best]) | ((at[rows] == at[best]) & (rows > best))
+    near = rows[later & (_told(index)[rows] > 0) & (score[rows] >= score[best] * np.float32(NEAR))]
+    newer = next(
+        (row for row in near[np.argsort(-score[near], kind="stable")[:LOOKED_AT]].tolist() if about(row)), None
+    )
+    if newer is not None:
+        score[newer] = np.nextafter(score[best], np.float32(np.inf))
+
+
+def _told(index: DecodedIndex) -> Floats:
+    """By row how clearly the user tells of a change: 0 not at all, 1 somewhere, 2 in short."""
+    import numpy as np
+
+    held: Floats | None = index.memo.get("changed")
+    if held is None:
+        held = np.zeros(len(index), dtype=np.float32)
+        found = index.find(np.array([term_key(CHANGED)], dtype=np.uint64))
+        held[found.row] = found.frequency
+        index.memo["changed"] = held
+    return held

@@ -1,0 +1,177 @@
+"""Rows of content: their columns, and a digest, a CRC over every column that never changes in its row.
+
+It is kept in the row itself. It is for rot (a flipped bit, a page of other bytes), not for tampering. Left out are
+columns that upkeep rewrites without reading the rest: what hides a row, when a revision ended, how often a fact was
+asked for, when it expires.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from zlib import crc32
+
+__all__ = [
+    "CHANGE",
+    "CONTENT",
+    "DAMAGED_ROWS",
+    "KEYS",
+    "MEMORY",
+    "MESSAGE",
+    "change_digest",
+    "detail_digest",
+    "digests_of",
+    "facts_digest",
+    "id_of",
+    "memory_digest",
+    "message_digest",
+    "select_content",
+    "sound_row",
+    "update_digests",
+    "with_columns",
+    "with_digest",
+]
+
+Row = Sequence[Any]
+
+MESSAGE = (
+    *("number", "seq", "embed", "event_time", "recorded_at"),
+    *("id", "session_id", "agent_id", "role", "shape", "change_id", "body", "text", "metadata", "quotes"),
+)
+"""The columns of a message as every statement reads them: numbers, then texts. `crc` stands behind them."""
+MEMORY = (
+    *("rev", "number", "pinned", "event_time", "valid_from", "created_at", "recorded_at"),
+    *("id", "agent_id", "session_id", "kind", "state", "tier", "subject", "attribute", "value", "fact_key"),
+    *("operation", "text", "topics", "entities", "metadata", "importance", "origin", "trust", "superseded_by"),
+    *("valid_to", "evidence", "expires_at", "unrecorded_at"),
+)
+"""The columns of a memory: numbers, texts, and four that may change or be absent. `crc` stands behind them."""
+CHANGE = (
+    *("seq", "at"),
+    *("id", "verb", "reason", "by", "sources", "spans", "undoes"),
+    *("undone_by", "detail"),
+)
+"""The columns of a change: numbers, texts, and two that may change. `crc` and `detail_crc` stand behind them."""
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "message": ("namespace", "user_id", "number"),
+    "memory": ("namespace", "user_id", "id", "rev"),
+    "change": ("namespace", "user_id", "seq"),
+    "word_block": ("namespace", "user_id", "first"),
+}
+"""The tables with digests, and the columns that name a row of them."""
+CONTENT = ("message", "memory", "change")
+"""The tables whose rows have an id."""
+DAMAGED_ROWS = (
+    "they are left out of every answer; restore a backup of before (one that holds such rows is refused), or 'memhold"
+    " forget' each of them"
+)
+"""What to do about rows that do not agree with their digests."""
+_COLUMNS = {"message": MESSAGE, "memory": MEMORY, "change": CHANGE, "word_block": ("records", "entries")}
+_DIGESTS = {
+    **dict.fromkeys(("message", "memory"), ("crc",)),
+    "change": ("crc", "detail_crc"),
+    "word_block": ("records_crc", "entries_crc"),
+}
+_PLACE = re.compile(r"\{(:?)(message|memory|change)(?::(\w+))?\}")
+
+_NONE = -1
+"""The digest of a row in which something is not even of its kind: no row has it."""
+_FAULTS = (TypeError, UnicodeEncodeError)
+_PRIME = 4_294_967_291
+"""The largest below 2**32: no power of two is a multiple of it, so a flipped bit of a number always shows."""
+_MESSAGE_TEXTS = slice(5, 15)
+_MEMORY_TEXTS, _VALID_TO = slice(7, 26), 26
+_CHANGE_TEXTS = slice(2, 9)
+
+
+def message_digest(row: Row) -> int:
+    """The digest that a message's row should have."""
+    try:
+        return crc32("\x1f".join(row[_MESSAGE_TEXTS]).encode(), sum(row[:5]) % _PRIME)
+    except _FAULTS:
+        return _NONE
+
+
+def memory_digest(row: Row) -> int:
+    """The digest that a memory's row should have."""
+    try:
+        numbers = sum(row[:7]) + (row[_VALID_TO] or 0)
+        return crc32("\x1f".join(filter(None, row[_MEMORY_TEXTS])).encode(), numbers % _PRIME)
+    except _FAULTS:
+        return _NONE
+
+
+def change_digest(row: Row) -> int:
+    """The digest that a change's row should have, but for its detail, which a forget empties."""
+    try:
+        return crc32("\x1f".join(filter(None, row[_CHANGE_TEXTS])).encode(), sum(row[:2]) % _PRIME)
+    except _FAULTS:
+        return _NONE
+
+
+def detail_digest(detail: str) -> int:
+    """The digest of a change's detail; that of `{}` stands in the statements that empty it."""
+    try:
+        return crc32(detail.encode())
+    except (AttributeError, UnicodeEncodeError):
+        return _NONE
+
+
+def facts_digest(store_id: str, secret: bytes) -> int:
+    """The digest of what a file says of itself."""
+    return crc32(secret, crc32(store_id.encode()))
+
+
+def with_columns(sql: str) -> str:
+    """A statement with `{message}`, `{memory:m}`, `{:change}` and their like spelled out."""
+
+    def spelled(found: re.Match[str]) -> str:
+        before = f"{found[3]}." if found[3] else found[1]
+        return ", ".join(f"{before}{name}" for name in (*_COLUMNS[found[2]], *_DIGESTS[found[2]]))
+
+    return _PLACE.sub(spelled, sql)
+
+
+def select_content(table: str) -> str:
+    """A statement that reads every row of a table with digests: its key, its columns, its digests."""
+    return f"SELECT {', '.join((*KEYS[table], *_COLUMNS[table], *_DIGESTS[table]))} FROM {table}"  # noqa: S608 - names of this module
+
+
+def digests_of(table: str, row: Row) -> tuple[int, ...]:
+    """The digests that a row of `select_content` should have, as its last columns hold them."""
+    content = row[len(KEYS[table]) : len(KEYS[table]) + len(_COLUMNS[table])]
+    match table:
+        case "message":
+            return (message_digest(content),)
+        case "memory":
+            return (memory_digest(content),)
+        case "change":
+            return (change_digest(content), detail_digest(content[CHANGE.index("detail")]))
+        case _:
+            return (crc32(content[0]), crc32(content[1]))
+
+
+def sound_row(table: str, row: Row) -> bool:
+    """Whether a row of `select_content` agrees with its digests."""
+    wanted = digests_of(table, row)
+    return wanted == tuple(row[-len(wanted) :])
+
+
+def id_of(table: str, row: Row) -> str:
+    """The id of a row of `select_content` of a table of content."""
+    return str(row[len(KEYS[table]) + _COLUMNS[table].index("id")])
+
+
+def update_digests(table: str, parameter: str) -> str:
+    """A statement that sets the digests of one row: parameters are the digests, then the key."""
+    changed = ", ".join(f"{name} = {parameter}" for name in _DIGESTS[table])
+    named = " AND ".join(f"{name} = {parameter}" for name in KEYS[table])
+    return f"UPDATE {table} SET {changed} WHERE {named}"  # noqa: S608 - names of this module
+
+
+def with_digest(params: dict[str, Any], columns: Sequence[str], digest: Callable[[Row], int]) -> dict[str, Any]:
+    """The parameters of an insert, their digest among them."""
+    row = [params.setdefault(name) for name in columns]
+    params["crc"] = digest(row)
+    return params

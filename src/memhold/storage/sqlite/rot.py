@@ -1,0 +1,70 @@
+"""Rows of a file that do not agree with their digests, or with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import apsw
+
+from memhold.storage.sql.blocks import Row
+from memhold.storage.sql.digests import CONTENT, id_of, select_content, sound_row
+
+__all__ = ["ORPHANS", "RESTORE", "damaged_index", "damaged_rows", "undecoded"]
+
+
+RESTORE = "stop what writes to it, then run 'memhold restore' with the newest backup"
+
+# Each is a statement that lists what should not be, what that means, and what to do.
+ORPHANS = {
+    "lost_sources": ("memories name sources that are neither there nor marked as forgotten", RESTORE),
+    "sources_of_nothing": ("sources belong to memories that are not there", RESTORE),
+    "effects_of_nothing": ("changes touched memories that are neither there nor forgotten", RESTORE),
+    "broken_revisions": ("memories have a gap in their revisions, or not exactly one current", RESTORE),
+    "changes_of_messages_lost": ("messages name a change that is not there", RESTORE),
+    "session_counters_behind": ("sessions count fewer messages than they have", RESTORE),
+    "owner_counters_behind": ("scopes count fewer documents or sessions than they have", RESTORE),
+    "change_counters_behind": ("namespaces count fewer changes than they have", RESTORE),
+    "owners_missing": ("scopes with rows are not in the list of scopes, so upkeep passes them over", RESTORE),
+}
+
+
+def damaged_rows(connection: apsw.Connection) -> Mapping[str, list[str]]:
+    """The ids of damaged rows by table, whatever their scope; of a file of before the digests none.
+
+    Raises:
+        apsw.Error: pages cannot be read.
+    """
+    if not connection.execute("SELECT 1 FROM pragma_table_info('message') WHERE name = 'crc'").fetchall():
+        return {}
+    found: dict[str, list[str]] = {}
+    for table in CONTENT:
+        select = select_content(table)
+        try:
+            rows = [id_of(table, row) for row in connection.execute(select) if not sound_row(table, row)]
+        except UnicodeDecodeError:
+            rows = [id_of(table, row) for row in undecoded(connection, select, {}) if not sound_row(table, row)]
+        found[table] = [one.encode("ascii", "backslashreplace").decode() for one in rows]
+    return found
+
+
+def damaged_index(connection: apsw.Connection) -> bool:
+    """Whether a block of a words index does not agree with its digests."""
+    if not connection.execute("SELECT 1 FROM pragma_table_info('word_block') WHERE name = 'records_crc'").fetchall():
+        return False
+    return any(not sound_row("word_block", row) for row in connection.execute(select_content("word_block")))
+
+
+def undecoded(connection: apsw.Connection, sql: str, params: Mapping[str, object]) -> list[Row]:
+    """The rows of a statement whose text is not UTF-8 any more: such text comes with lone surrogates."""
+    names = [f"c{at}" for at in range(len(connection.execute(sql, params).description))]
+    pairs = [f"CASE typeof({one}) WHEN 'text' THEN CAST({one} AS BLOB) ELSE {one} END, typeof({one})" for one in names]
+    wrapped = f"WITH given({', '.join(names)}) AS ({sql}) SELECT {', '.join(pairs)} FROM given"  # noqa: S608 - statements of this package
+    return [_decoded(row) for row in connection.execute(wrapped, params)]
+
+
+def _decoded(row: Row) -> Row:
+    """A row from its values and their types in turn."""
+    return [
+        value.decode("utf-8", "surrogateescape") if kind == "text" else value
+        for value, kind in zip(row[::2], row[1::2], strict=True)
+    ]

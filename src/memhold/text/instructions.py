@@ -1,0 +1,256 @@
+"""Standing instructions and preferences in what a user writes: "always", "from now on", "please don't", "I hate". Pure.
+
+Only the user's own short clauses count: not code, not what is quoted or pasted, not a question, not a report ("I always
+walk", "she never calls"). What is meant for the answer at hand alone ("keep this one short") is no standing
+instruction. On the safe side: one that is missed is still found as a message, one that nobody gave would bend every
+answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memhold.text.analysis import analyse_query
+from memhold.text.change import word_count
+from memhold.text.negation import negates
+from memhold.text.sentences import Span, sentences
+
+# ruff: noqa: RUF001 - letters of every script
+
+__all__ = ["LONGEST", "MOST", "ends", "instructions"]
+
+LONGEST = 45
+"""Words up to which a sentence is a clause of one's own; a longer one is a text about something."""
+MOST = 4
+"""Instructions that are taken from one message: whoever writes more of them has pasted a document."""
+DOCUMENT = 20_000
+"""Characters from which on a message is a document."""
+OPENING = 60
+"""Characters at the beginning of a line that show whether it was pasted."""
+
+_START = (
+    r"(?:^|[:;.!–—]\s*"
+    r"|(?:^|[,:;.!–—]\s*)(?:and|but|so|also|oh|ok|okay|hey|btw|then|by the way|one thing|please)[,:]?\s+)"
+)
+"""Where a clause begins that has no subject before it."""
+_NOT_A_COMMAND = (
+    r"mind|ever|been|seen|had|done|gone|met|heard|knew|known|thought|felt|got|gotten|went|saw|said|told|took|taken|made|came"
+    r"|found|left|lost|kept|gave|given|bought|sold|ate|eaten|drove|driven|wrote|written|spoke|spoken|slept|won|ran|fun|nice"
+    r"|good|great|happy|sad|tired|busy|late|early|there|here|so|too|very|really|quite|interested|was|were|is|are|am|will"
+    r"|would|could|should|has|have|did|does|do i|\w+ed|\w+ing|again|more|less|better|enough|easy|the same|liked|love"
+    r"|up|down|on|off|in|at|with|for|full|a|an|give up|say|quit|stop|look back"
+    r"|i|you|he|she|we|they|it|my|your|his|her|our|their"
+)
+"""What stands behind "always" and "never" where somebody reports or exclaims."""
+_ANSWERS = (
+    r"(?:answers?|repl(?:y|ies)|responses?|explanations?|messages?|suggestions?|recommendations?|summaries|code|emails?"
+    r"|drafts?)"
+)
+_FOR_GOOD = (
+    r"\b(?:from now on|from here on|(?<!keep )(?<!keeps )(?<!keeping )(?<!kept )(?<!move )(?<!moving )going forward"
+    r"|for the future(?=[,:])|in (?:the )?future(?=,)|from this point on|as a (?:general )?rule"
+    r"|for future (?:reference|answers|replies|conversations)|until i (?:say|tell you) otherwise"
+    r"|every time i (?:ask|say|send|share|mention)|whenever (?:i|you) (?:ask|say|send|share|mention|answer|give|write"
+    r"|suggest|recommend|reply|respond|talk|discuss))\b"
+)
+_COMMAND = (
+    rf"{_START}(?:please\s+)?(?:always|never(?:\s+ever)?)\s+(?!(?:{_NOT_A_COMMAND})\b)[a-z]+"
+    r"|\b(?:you (?:should|must|need to)|(?:can|could|would|will) you|i(?:'d| would)? (?:want|like|need|prefer) you to"
+    r"|make sure (?:you|to)|remember to|be sure to)\s+(?:please\s+)?(?:always|never)\s+[a-z]+"
+    r"|\b(?:please\s+(?:always|never)|,\s*always[.!]?$|please,\s*always)\b"
+    r"|\b(?:give|send|write|show|tell) (?:me|us)\b.*,\s*(?:always|never)\b"
+    r"|\bwhen(?:ever)? you (?:give|write|make|answer|explain|show|suggest|recommend|send|draft|reply|respond|list|talk"
+    r"|do)\b.*\b(?:please|don't|dont|do not|never|always|use|avoid)\b"
+)
+_NOT_TO_DO = (
+    rf"{_START}(?:please\s+)?(?:don't|do not|dont|stop|avoid|no need to|quit)\s+(?:ever\s+)?(?:calling me|call me"
+    r"|suggest(?:ing)?|recommend(?:ing)?|us(?:e|ing) (?:emojis?|jargon|exclamation|bullet|markdown|tables?|the word)"
+    r"|apologi[sz](?:e|ing)|remind(?:ing)? me|ask(?:ing)? me (?:about|whether|if)|bring(?:ing)? up|mention(?:ing)?"
+    r"|start(?:ing)? (?:your|with)|end(?:ing)? (?:your|with)|repeat(?:ing)? (?:my|the|your)|lectur(?:e|ing))\b"
+    r"|\bplease (?:don't|do not|dont) (?!worry|hesitate|get me wrong|take (?:it|this)|forget|let me|mind)[a-z]+"
+)
+_HOW = (
+    rf"(?:{_START}|\b(?:please|to) )(?:keep|make) (?:it|them|things|your {_ANSWERS}|all {_ANSWERS}|{_ANSWERS})"
+    r" (?:\w+ )?(?:short|brief|concise|simple|formal|informal|to the point|plain)\b(?! (?:in|for) (?:this|that|the)\b)"
+    r"|\b(?:call|address) me (?!back|when|if|later|at|on|in|tomorrow|today|to|again|as soon|a |an |the |for|about|crazy"
+    r"|old)[a-z][\w'-]+\b(?=[.,!]|$| (?:please|from|not|and|instead))"
+)
+_TASTE = (
+    r"\bi(?:'m| am)? (?:really |absolutely |just |do |also |generally |usually |always )?(?:hate|loathe|detest|despise"
+    r"|dislike|can't stand|cannot stand|cant stand|can't bear|don't like|do not like|dont like|don't eat|do not eat"
+    r"|dont eat|don't drink|do not drink|never eat|never drink|avoid eating)\s+(?!(?:not|that|this|how|when|it"
+    r"|to (?:say|admit|ask|bother|think)|him|her|them|you|myself|the (?:idea|thought|fact))\b)"
+    r"|\bi(?:'m| am) (?:allergic to|(?:severely |mildly )?intolerant|(?:a )?(?:vegan|vegetarian|pescatarian)"
+    r"|(?:lactose|gluten)[ -]intolerant|colou?r[ -]?blind)\b"
+    r"|\bi (?:really |generally |usually |always |much |strongly )?prefer (?!that\b)"
+)
+_NO_MORE = (
+    r"\byou (?:can|may) (?:[\w']+ ){1,6}again\b"
+    r"|\b(?:no need to|you (?:don't|do not) (?:have|need) to) (?:[\w']+ ){1,8}any ?more\b"
+)
+"""One that ends another."""
+_ENGLISH = re.compile(f"{_NO_MORE}|{_FOR_GOOD}|{_COMMAND}|{_NOT_TO_DO}|{_HOW}|{_TASTE}", re.IGNORECASE)
+_PAST_REPORT = re.compile(
+    r"\b(?:he|she|they|we|mum|mom|dad|boss|teacher|doctor|(?:my|his|her|our|their"
+    r"|the) [\w'-]+) (?:\w+ )?(?:said|says|told|tells"
+    r"|asked|asks|wants|wanted|suggested|keeps? saying|insists?)\b|\b(?:as|when|since|because) i (?:always|never)\b"
+    r"|\b(?:i|we)(?:'ll| will|'m going to| am going to|'m gonna| plan to| want to| need to)\b.*\b(?:from now on"
+    r"|going forward|keep it|make it)\b"
+    r"|\bwould (?:rather )?prefer\b|\bi'd prefer\b|\bused to (?:hate|love|like|prefer)\b|\bi prefer not to say\b",
+    re.IGNORECASE,
+)
+_ONCE = re.compile(
+    r"\b(?:this time|for now|today|tonight|right now|this one|just this|in this (?:email|message|case|draft"
+    r"|letter|text|version))\b",
+    re.IGNORECASE,
+)
+_LASTING = re.compile(r"\b(?:always|never|from now on|going forward|ever)\b", re.IGNORECASE)
+_REQUEST = re.compile(
+    r"\b(?:can|could|would|will) you (?:please )?(?:always|never)\b|\bfrom now on\b|\bgoing forward\b", re.IGNORECASE
+)
+_OTHERS = re.compile(
+    # German
+    r"\b(?:ab (?:jetzt|sofort|heute)|von (?:jetzt|nun) an|in zukunft|künftig (?:bitte|immer|nie)|merk(?:e)? dir"
+    r"|bitte (?:immer|nie(?:mals)?|keine?n?|nicht mehr|ohne|kein)|(?:schlag|empfiehl|gib|nenn|schreib"
+    r"|zeig) mir (?:nie|immer)"
+    r"|ich (?:hasse|mag kein\w*|esse kein\w*|trinke kein\w*|vertrage kein\w*)|ich bin (?:allergisch|vegan"
+    r"|vegetarier\w*))\b"
+    # French
+    r"|\b(?:à partir de maintenant|dorénavant|désormais,? (?:réponds|écris|utilise|évite)|à l'avenir"
+    r"|(?:réponds|utilise|écris|propose|donne)[ -]\w* ?(?:toujours|jamais)|ne me \w+ (?:jamais|plus)"
+    r"|je (?:déteste|ne supporte pas|ne mange pas)"
+    r"|je suis (?:allergique|végan\w*|végétarien\w*))\b"
+    # Spanish
+    r"|\b(?:de ahora en adelante|a partir de ahora|en el futuro|no me \w+ (?:nunca|jamás|más)|nunca me \w+"
+    r"|siempre (?:responde|contesta|escribe|usa)\w*"
+    r"|tráte(?:me|nme)|trátame de|odio|no soporto|soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])|no como (?:carne"
+    r"|pescado|nada))\b"
+    # Portuguese, Italian, Dutch, Russian
+    r"|\b(?:de agora em diante|a partir de agora|nunca me \w+|sempre responda|eu odeio|sou (?:alérgic[oa]"
+    r"|vegan[oa]|vegetarian[oa])"
+    r"|d'ora in (?:poi|avanti)|in futuro|non \w+mi mai|odio|sono (?:allergic[oa]|vegan[oa]|vegetarian[oa])"
+    r"|vanaf nu|voortaan|in het vervolg|ik haat|ik ben (?:allergisch|vegan|vegetariër)"
+    r"|с этого момента|впредь|отныне|всегда (?:отвечай|пиши|используй)|никогда не (?:предлагай|пиши|используй)"
+    r"|я ненавижу|терпеть не могу"
+    r"|у меня аллергия)\b"
+    # Korean, Chinese, Japanese
+    r"|앞으로(?:는)? .*(?:주세요|줘|말아|마세요|해요|해)|항상 .*(?:주세요|줘|해)(?:$|[.! ])"
+    r"|절대 .*(?:마세요|말아|마|말고)|지 말아 ?(?:주세요|줘)"
+    r"|못 먹어요|알레르기가 있|정말 싫어|너무 싫어"
+    r"|以后.*(?:回答|给我|推荐|请|别|不要|都|一律|凡是|先)|从现在开始|从今以后|请?记住[,，:：]|一律(?:不|用)"
+    r"|永远(?:不要|别)|(?:请|你)总是|我(?:最)?讨厌|我不吃"
+    r"|我(?:对.{1,8})过敏"
+    r"|今後は|これからは|いつも.*(?:ください|して)|絶対に.*ないで|私は.{1,10}(?:が嫌い|アレルギー)",
+    re.IGNORECASE,
+)
+_SIGNS = (
+    "again anymore always never forward future rule whenever hate loathe detest despise dislike stand bear eat drink "
+    "allergic intolerant vegan vegetarian pescatarian blind prefer please dont don call address concise brief "
+    "short formal informal simple plain stop avoid quit jetzt sofort nun künftig zukunft merk merke bitte nie "
+    "niemals immer hasse mag esse trinke vertrage allergisch vegetarier dorénavant désormais avenir partir "
+    "toujours jamais déteste supporte mange allergique végane végétarien végétarienne adelante ahora futuro "
+    "nunca jamás siempre tráteme trátame odio soporto alérgico alérgica vegano vegana vegetariano vegetariana "
+    "como agora diante sempre odeio poi avanti mai allergico allergica vanaf voortaan vervolg haat vegetariër "
+    "впредь отныне момента всегда никогда ненавижу терпеть аллергия"
+)
+_TRIGGERS = frozenset(_SIGNS.split())
+"""Words without one of which, a phrase of `_PHRASES` or a script without spaces no instruction stands."""
+_PHRASES = ("from now on", "from here on", "this point on", "to the point", "until i ", "every time i ")
+_WORD = re.compile(r"[^\W\d_]+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+_QUOTED = re.compile(
+    r"“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|(?<!\w)\"[^\"\n]*\"|(?<!\w)'[^'\n]{12,}'(?!\w)|`[^`\n]*`"
+)
+_PASTED_LINE = re.compile(
+    r"\s*(?:>|[-*•+]\s|\d{1,2}[.)]\s|#{1,6}\s|\||\w[\w .]{0,30}:\s*$|\*\*|//|/\*|dear\b|hi \w+,$|subject:)",
+    re.IGNORECASE,
+)
+_MARKS = frozenset("?？؟")
+
+
+def instructions(text: str) -> list[Span]:
+    """The sentences of a user's text that give a standing instruction or preference, at most four, in their order.
+
+    None where more stand there: a document was pasted.
+    """
+    if len(text) > DOCUMENT or not _may(text):
+        return []
+    found = [span for span in _own(text) if _may(span.of(text)) and _stands(span.of(text))]
+    return found if len(found) <= MOST else []
+
+
+def ends(newer: str, older: str) -> bool:
+    """Whether an instruction ends an earlier one: it says the same again, or the contrary about the same thing."""
+    new, old = _content(newer), _content(older)
+    shared = len(new & old)
+    if not shared:
+        return False
+    if _denies(newer) == _denies(older):
+        return shared >= 0.8 * len(new | old)
+    return shared >= 0.6 * min(len(new), len(old)) and (shared > 1 or min(len(new), len(old)) == 1)
+
+
+def _may(text: str) -> bool:
+    """Whether a text has anything of what instructions are told by: most have not, and are looked at no further."""
+    low = text.lower()
+    if not _TRIGGERS.isdisjoint(_WORD.findall(low)) or any(phrase in low for phrase in _PHRASES):
+        return True
+    return not low.isascii() and _UNSPACED.search(low) is not None
+
+
+def _own(text: str) -> Iterator[Span]:
+    """The sentences that a person wrote themselves: no code, no quotations, no pasted lines and nothing below them."""
+    pasted = False
+    end = line = 0
+    for span in sentences(text):
+        gap = text[end : span.start]
+        end = span.end
+        if "\n" in gap:
+            line = span.start
+        if "\n\n" in gap:
+            pasted = False
+        if span.code or _PASTED_LINE.match(text, line, line + OPENING):
+            pasted = True
+        if pasted:
+            continue
+        yield span
+        if span.of(text).endswith((":", "：")) and text[span.end : span.end + 1] == "\n":
+            pasted = True
+
+
+def _stands(said: str) -> bool:
+    if word_count(said) > LONGEST:
+        return False
+    bare = _QUOTED.sub(" ", said).replace("’", "'").strip()
+    if _OTHERS.search(bare) is not None:
+        return bare[-1:] not in _MARKS
+    if _ENGLISH.search(bare) is None or _PAST_REPORT.search(bare) is not None:
+        return False
+    if bare[-1:] in _MARKS and _REQUEST.search(bare) is None:
+        return False
+    return _ONCE.search(bare) is None or _LASTING.search(bare) is not None
+
+
+_WORDS_OF_ASKING = (
+    "always never please ask give use make want prefer hate like stand avoid stop keep now forward future again need"
+    " remember when whenever every time anything may can don dont anymore more user"
+)
+_LITTLE = frozenset(_WORDS_OF_ASKING.split())
+_AGAINST = re.compile(
+    r"\b(?:avoid|stop|hate|loathe|detest|dislike|quit|no need|nie|ohne|nunca|jamais)\b", re.IGNORECASE
+)
+
+
+def _content(text: str) -> frozenset[str]:
+    """What an instruction is about: its words but function words and those of asking."""
+    return frozenset(
+        term
+        for word in analyse_query(text)
+        if not word.weak and word.word.lower() not in _LITTLE
+        for term in word.terms
+    )
+
+
+def _denies(text: str) -> bool:
+    return negates(text) or _AGAINST.search(text) is not None

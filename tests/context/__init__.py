@@ -1,0 +1,1 @@
+"""What is built for a model: valid, within its budget, with a prefix that stays."""

@@ -1,0 +1,1 @@
+"""Keys: when two attributes are one."""

@@ -1,0 +1,96 @@
+"""What the user told of a change stands above what it may have changed, where the question asks how it is now."""
+
+from __future__ import annotations
+
+import pytest
+
+from memhold.faces.python.open import AsyncMemhold
+from memhold.index.marks import CHANGED, SHORT, tells_of_change
+from memhold.text.change import asks_past
+
+OLD = "I live in a flat in Leeds, and I like to live near the river."
+NEW = "Big day. We moved to Hull. Where do people live when they work at the port?"
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "times"),
+    [
+        ("user", "We moved to Hull.", 2),
+        ("user", "We live in Hull.", 0),
+        ("assistant", "You moved to Hull.", 0),
+        ("tool", "moved", 0),
+        ("user", "We moved to Hull." + " It rains a lot here." * SHORT, 1),
+        ("user", "이제 부산에 살아요", 2),
+    ],
+)
+def test_a_word_of_change_of_the_user_is_marked(role: str, text: str, times: int) -> None:
+    assert tells_of_change(role, text) == ({CHANGED: times} if times else {})
+
+
+@pytest.mark.parametrize(
+    ("question", "past"),
+    [
+        ("Where do I live?", False),
+        ("Where did I live before?", True),
+        ("What was my first job?", True),
+        ("Where do I live now?", False),
+        ("Wo habe ich früher gewohnt?", True),
+        ("원래 어디 살았지?", True),
+    ],
+)
+def test_a_question_for_what_was_before_is_known(question: str, past: bool) -> None:  # noqa: FBT001 - a case
+    assert asks_past(question) is past
+
+
+async def _told(memhold: AsyncMemhold, *said: tuple[str, str]) -> list[str]:
+    """Tell messages, each in a session of its own; their ids."""
+    ids: list[str] = []
+    for place, (role, text) in enumerate(said):
+        receipt = await memhold.scope(user="ann", session=f"s{place}").add([{"role": role, "content": text}])
+        ids += receipt.ids
+    return ids
+
+
+@pytest.mark.asyncio
+async def test_the_newer_stands_above_the_older(memhold: AsyncMemhold) -> None:
+    old, new, _ = await _told(memhold, ("user", OLD), ("user", NEW), ("user", "My sister plays chess."))
+    scope = memhold.scope(user="ann")
+    assert [hit.id for hit in (await scope.recall("Where do I live?")).hits[:2]] == [new, old]
+    before = await scope.recall("Where did I live before?")
+    assert [hit.id for hit in before.hits[:2]] == [old, new]
+    assert all(hit.superseded_by is None for hit in before.hits)
+
+
+@pytest.mark.asyncio
+async def test_what_the_assistant_says_of_a_change_lifts_nothing(memhold: AsyncMemhold) -> None:
+    old, _ = await _told(memhold, ("user", OLD), ("assistant", NEW))
+    assert (await memhold.scope(user="ann").recall("Where do I live?")).hits[0].id == old
+
+
+@pytest.mark.asyncio
+async def test_an_older_change_is_not_lifted_over_what_came_later(memhold: AsyncMemhold) -> None:
+    _, later = await _told(memhold, ("user", NEW), ("user", OLD))
+    # Both are about the same; the later one says where it ended.
+    answer = await memhold.scope(user="ann").recall("Where do I live, in a flat, in Leeds, near the river?")
+    assert answer.hits[0].id == later
+
+
+@pytest.mark.asyncio
+async def test_pages_hold_each_hit_once_also_where_one_was_lifted(memhold: AsyncMemhold) -> None:
+    ids = await _told(memhold, ("user", OLD), ("user", NEW), *(("user", f"I live for tea, cup {n}.") for n in range(6)))
+    scope, shown, cursor = memhold.scope(user="ann"), [], None
+    while True:
+        page = await scope.recall("Where do I live?", limit=3, cursor=cursor)
+        shown += [hit.id for hit in page.hits]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert sorted(shown) == sorted(ids)
+    assert shown.index(ids[1]) < shown.index(ids[0])
+
+
+@pytest.mark.asyncio
+async def test_what_only_stands_beside_the_words_is_not_lifted(memhold: AsyncMemhold) -> None:
+    texts = ("My sister has a dog called Rex.", "The car has new tyres.")
+    await memhold.scope(user="ann", session="s").add([{"role": "user", "content": text} for text in texts])
+    assert (await memhold.scope(user="ann").recall("sister's dog")).hits[0].text == texts[0]

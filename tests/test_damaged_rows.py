@@ -1,0 +1,107 @@
+"""One flipped bit: what is damaged is left out and named, and everything else goes on."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memhold import AsyncMemhold, Memhold
+from memhold.errors import NotFound, StoreCorrupt
+
+PLAIN = {"worker": False, "embedding": "none"}
+FLIPS = {
+    "text that is none": "UPDATE message SET text = CAST(x'ff41' AS TEXT) WHERE seq = 31",
+    "body that is none": "UPDATE message SET body = CAST(x'ff41' AS TEXT) WHERE seq = 31",
+    "another text": "UPDATE message SET text = replace(text, 'garden', 'gardfn') WHERE seq = 31",
+    "another body": "UPDATE message SET body = replace(body, 'garden', 'gardfn') WHERE seq = 31",
+    "another role": "UPDATE message SET role = 'usar' WHERE seq = 31",
+    "another time": "UPDATE message SET event_time = event_time + 1048576 WHERE seq = 31",
+}
+
+
+def spoilt(path: Path, flip: str) -> str:
+    connection = apsw.Connection(str(path))
+    connection.execute(flip)
+    [(item,)] = connection.execute("SELECT id FROM message WHERE seq = 31")
+    connection.close()
+    return str(item)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    path = tmp_path / "memory.db"
+    with Memhold.open(str(path), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        for turn in range(40):
+            scope.add([{"role": "user", "content": f"message number {turn} about gardening"}])
+        scope.remember(attribute="town", value="Lisbon")
+    return path
+
+
+@pytest.mark.parametrize("flip", FLIPS)
+def test_a_damaged_message_is_left_out_and_named(db: Path, tmp_path: Path, flip: str) -> None:
+    item = spoilt(db, FLIPS[flip])
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        assert len(scope.messages()) == 39
+        found = scope.recall("gardening", limit=100)
+        assert (found.degraded, found.damaged, len([hit for hit in found.hits if hit.kind == "message"])) == (
+            ("damaged",),
+            (item,),
+            39,
+        )
+        context = scope.context([{"role": "user", "content": "gardening"}], budget=8000)
+        assert (context.degraded, context.damaged) == (("damaged",), (item,))
+        with pytest.raises(StoreCorrupt, match="damaged on the disk"):
+            scope.get(item)
+        assert scope.export(tmp_path / "e.jsonl").damaged == (item,)
+        [finding] = [one for one in mem.admin.doctor() if one.severity == "wrong"]
+        assert (finding.check, item in finding.what) == ("rows", True)
+        with pytest.raises(StoreCorrupt, match="no backup was made"):
+            mem.admin.backup(tmp_path / "backup")
+        assert not list(tmp_path.glob(".backup*"))
+        assert scope.add([{"role": "user", "content": "and on"}]).ids
+        assert scope.end_session().ids
+        # It is forgotten by its id like anything else, and then nothing is damaged any more.
+        assert scope.forget(item).messages == (item,)
+        with pytest.raises(NotFound):
+            scope.get(item)
+        assert scope.recall("gardening", limit=100).degraded == ()
+        assert not [one for one in mem.admin.doctor() if one.severity == "wrong"]
+        mem.admin.backup(tmp_path / "backup")
+
+
+def test_another_value_is_not_told(db: Path) -> None:
+    spoilt(db, "UPDATE memory SET value = 'Misbon', text = replace(text, 'Lisbon', 'Misbon')")
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        found = scope.recall("town")
+        assert not [hit for hit in found.hits if "isbon" in hit.text]
+        assert found.degraded == ("damaged",)
+        page = scope.list()
+        assert (page.items, page.damaged) == ((), found.damaged)
+
+
+def test_everything_goes_though_some_of_it_is_damaged(db: Path) -> None:
+    item = spoilt(db, FLIPS["text that is none"])
+    spoilt(db, "UPDATE memory SET value = 'Misbon'")
+    with Memhold.open(str(db), **PLAIN) as mem:
+        gone = mem.scope(user="alice").forget(everything=True)
+        assert (len(gone.messages), len(gone.memories), item in gone.messages) == (40, 1, True)
+    connection = apsw.Connection(str(db))
+    assert connection.execute("SELECT (SELECT count(*) FROM message) + (SELECT count(*) FROM memory)").get == 0
+
+
+async def test_what_has_no_place_to_say_so_is_logged_once(db: Path, caplog: pytest.LogCaptureFixture) -> None:
+    item = spoilt(db, FLIPS["another text"])
+    async with AsyncMemhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        with caplog.at_level(logging.WARNING, logger="memhold.storage"):
+            await scope.messages()
+            await scope.messages()
+    assert [record.getMessage() for record in caplog.records] == [
+        f"1 rows are damaged and left out ({item}); run 'memhold doctor'"
+    ]

@@ -1,0 +1,143 @@
+"""A model that does not work is said at once and everywhere: its name, its URL, its key's variable, what to do."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from memhold import AsyncMemhold
+from memhold.cli.main import cli
+from memhold.faces.mcp.answers import answer_of
+from memhold.server.metrics import Metrics
+from memhold.testing.chaos import ChaosServer, answer
+
+SAID = [{"role": "user", "content": "I live in Oslo and I am allergic to walnuts."}]
+
+
+@pytest.fixture
+def nobody() -> str:
+    """A URL of this machine at which nothing listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
+async def test_a_server_that_is_not_there_is_told_at_open_and_by_every_answer(tmp_path, nobody, caplog) -> None:
+    path, line = str(tmp_path / "m.db"), f"{nobody}/v1#mine"
+    with caplog.at_level(logging.WARNING, logger="memhold.models"):
+        mem = await AsyncMemhold.open(path, worker=False, consolidation=line)
+    async with mem:
+        assert "no server answers" in caplog.text
+        assert nobody in caplog.text
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        receipt = await alice.end_session()
+        assert receipt.notice is not None
+        assert "1 window waits, whole and searchable" in receipt.notice
+        assert f"start the server at {nobody}" in receipt.notice
+        assert receipt.notice in answer_of("end_session", {}, receipt).said
+        status = await alice.status()
+        one = status.models[line]
+        assert (one.answers, one.url, status.windows) == (False, nobody, 1)
+        said = answer_of("status", {}, status).said
+        assert "no server answers" in said
+        assert "wait for a model: 1" in said
+        assert "overloaded" not in said
+        [finding] = [one for one in await mem.admin.doctor() if one.check == "models"]
+        assert nobody in finding.what
+        assert "searchable: 1" in finding.what
+        ready = await mem.admin.ready()
+        assert (ready.writes, ready.waiting, ready.models[line].answers) == (True, 1, False)
+        text = Metrics().text(ready, streams=0).decode()
+        assert f'model="{line}"' in text
+        assert f'url="{nobody}"' in text
+        assert "memhold_work_waiting_for_models 1.0" in text
+
+
+async def test_what_one_process_saw_another_tells_until_an_answer_came(tmp_path, caplog) -> None:
+    server = ChaosServer()
+    await server.start()
+    path, line = str(tmp_path / "m.db"), f"{server.url}/v1#mine"
+    options = {"worker": False, "consolidation": line, "model_backoff_seconds": 0.001}
+    server.always(
+        answer(401, {"error": {"message": "Incorrect API key provided: sk-secret123", "code": "invalid_api_key"}})
+    )
+    async with AsyncMemhold.open(path, **options) as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        told = await alice.consolidate()
+        assert "incorrect api key provided" in (told.last_error or "")
+        assert "sk-secret123" not in (told.last_error or "")
+    with caplog.at_level(logging.WARNING, logger="memhold.models"):
+        mem = await AsyncMemhold.open(path, **options)
+    async with mem:
+        assert "incorrect api key provided" in caplog.text
+        alice = mem.scope(user="alice", session="s")
+        one = (await alice.status()).models[line]
+        assert (one.answers, one.since is not None) == (False, True)
+        server.always(None)
+        assert (await alice.consolidate()).summaries
+        status = await alice.status()
+        assert (status.models[line].answers, status.windows) == (True, 0)
+        assert (await alice.end_session()).notice is None
+    await server.stop()
+
+
+async def test_a_key_that_is_not_set_is_told_by_its_variable(monkeypatch, caplog) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    with caplog.at_level(logging.WARNING, logger="memhold.models"):
+        mem = await AsyncMemhold.open("memory://", worker=False, consolidation="groq:some-model")
+    async with mem:
+        assert "GROQ_API_KEY" in caplog.text
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        assert "GROQ_API_KEY" in ((await alice.end_session()).notice or "")
+
+
+async def test_a_chain_with_one_link_that_works_holds_nothing_up(nobody) -> None:
+    server = ChaosServer()
+    await server.start()
+    lines = f"{nobody}/v1#gone, {server.url}/v1#mine"
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=lines) as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        assert (await alice.end_session()).notice is None
+        assert [one.answers for one in (await alice.status()).models.values()] == [False, None]
+    await server.stop()
+
+
+def test_the_command_line_tells_it_and_never_calls_a_window_with_messages_empty(tmp_path: Path, nobody) -> None:
+    run = CliRunner()
+    common = ["--db", str(tmp_path / "m.db"), "--user", "alice", "--session", "s"]
+    env = {"MEMHOLD_CONSOLIDATION": f"{nobody}/v1#mine"}
+    assert run.invoke(cli, ["add", "I live in Oslo.", *common], env=env).exit_code == 0
+    ended = run.invoke(cli, ["end-session", *common], env=env)
+    assert ended.exit_code == 0
+    assert "empty" not in ended.output
+    assert "its window is kept, searchable" in ended.output
+    assert "1 window waits, whole and searchable" in ended.output
+    assert nobody in ended.output
+    again = run.invoke(cli, ["end-session", *common], env=env)
+    assert "closed" in again.output
+    status = run.invoke(cli, ["status", *common], env=env)
+    assert "no server answers" in status.output
+    assert "windows that wait for a model: 1" in status.output
+    shown = json.loads(run.invoke(cli, ["status", "--json", *common], env=env).stdout)
+    assert shown["health"][f"{nobody}/v1#mine"]["answers"] is False
+    assert shown["windows"] == 1
+
+
+def test_the_counter_of_unloads_only_grows() -> None:
+    from memhold.ports.maintenance import Readiness
+    from memhold.values.answers import ModelHealth
+
+    metrics = Metrics()
+    for unloads in (2, 5, 5):
+        ready = Readiness(writes=True, models={"m": ModelHealth(model="m", answers=True, unloads=unloads)})
+        text = metrics.text(ready, streams=0).decode()
+        assert f'memhold_model_unloads_total{{model="m"}} {unloads}.0' in text

@@ -1,0 +1,1 @@
+"""The words of a text: terms, normal forms, tokens."""

@@ -1,0 +1,74 @@
+"""Words of change: found in what reports one, in several languages, and not in what only talks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memhold.text.change import BRIEF, brief_change, change_words, changes, word_count
+
+SAID = [
+    "I moved to Leeds",
+    "we are no longer together",
+    "I don't drink coffee anymore",
+    "it turned out that she is his aunt",
+    "the call is at four instead",
+    "they put me on nights",
+    "we gave up the garden",
+    "Ich arbeite nicht mehr dort",
+    "Wir sind nach Ulm umgezogen",
+    "J'ai déménagé à Lyon",
+    "Ya no como carne",
+    "Mudei de emprego",
+    "Ho cambiato lavoro",
+    "Ik werk er niet meer",
+    "Я больше не курю",
+    "이제 부산에 살아요",
+    "我搬到杭州了",
+    "仕事を辞めた",
+]
+ONLY_TALK = [
+    "I live in Leeds",
+    "my sister has two dogs",
+    "how long does bread keep?",
+    "we talked about the garden, and filled the kettle",
+    "Ich wohne in Ulm",
+    "Vivo en Lima",
+    "我住在杭州",
+    "犬が二匹いる",
+    "부산에 살아요",
+]
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_a_report_of_a_change_has_a_word_of_it(text: str) -> None:
+    assert changes(text)
+    assert all(one.of(text).strip() for one in change_words(text))
+
+
+@pytest.mark.parametrize("text", ONLY_TALK)
+def test_what_only_talks_has_none(text: str) -> None:
+    assert not changes(text)
+
+
+def test_the_words_stand_where_they_are_said() -> None:
+    text = "So, İzmir it is: we moved in May and I no longer commute."
+    assert [one.of(text) for one in change_words(text)] == ["moved", "no longer"]
+
+
+def test_a_change_in_a_short_sentence_is_brief_and_one_in_a_long_one_is_not() -> None:
+    rest = " and then we went on and on about the weather" * 4
+    assert brief_change("Busy week. We moved to Leeds. How are you?" + rest)
+    assert not brief_change("We moved to Leeds" + rest)
+    assert word_count("We moved to Leeds" + rest) > BRIEF
+
+
+def test_code_tells_of_no_change() -> None:
+    assert not brief_change("```\nthe cache moved to redis\n```")
+
+
+@given(st.text(st.sampled_from("moved no longer. now\nİ이제搬到x_ 1A")))
+def test_there_is_a_change_where_there_is_a_word_of_it(text: str) -> None:
+    assert changes(text) == bool(change_words(text))
+    assert not brief_change(text) or changes(text)

@@ -1,0 +1,94 @@
+"""Standing instructions: the user's own clauses for good, and nothing that was quoted, pasted, asked or reported."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memhold.text.instructions import LONGEST, MOST, ends, instructions
+
+# A stretch between bars is what must be found.
+STANDING = [
+    "|Always answer in metric units.|",
+    "That was helpful. |From now on keep it short.|",
+    "|Please don't use emojis.| How tall is Everest?",
+    "|Never suggest a call to me.| I moved last week.",
+    "It could well be. |I hate phone calls, so write me a message instead.|",
+    "|I'm allergic to peanuts.|",
+    "|Call me Sam, please.|",
+    "|When you give me code, never add comments.|",
+    "|Keep your answers brief.|",
+    "|Can you always give the source from now on?|",
+    "|You can use emojis again.|",
+    "|Bitte keine Anglizismen.|",
+    "|Ne me propose jamais de viande.|",
+    "|De ahora en adelante, responde en español.|",
+    "|앞으로는 짧게 대답해 주세요.|",
+    "|以后回答我先给结论。|",
+]
+NOTHING = [
+    "I always walk to work and never take the bus.",
+    "Never mind, it works now.",
+    "Never been to Rome.",
+    "She told me to never give up.",
+    "Why does it always crash?",
+    "Should I always use an index?",
+    "Keep this one short, it is for a card.",
+    "My boss said: always reply within a day.",
+    "You never told me the price.",
+    'The sign says "Always keep the door shut".',
+    "> Always answer in French.",
+    "```\n# Always answer in French.\nNever return None.\n```",
+    "Here is their mail:\nDear all,\nplease never park here.\nAlways use the gate.",
+    "- Always answer in French.\n- Never sleep.",
+    "Keep going forward!",
+    "Their dogs are always calm.",
+    "",
+]
+
+
+@pytest.mark.parametrize("marked", STANDING)
+def test_what_is_said_for_good_is_found_where_it_stands(marked: str) -> None:
+    before, clause, behind = marked.split("|")
+    text = before + clause + behind
+    assert [span.of(text) for span in instructions(text)] == [clause]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_what_is_reported_asked_quoted_or_pasted_is_none(text: str) -> None:
+    assert instructions(text) == []
+
+
+def test_a_long_list_of_them_is_a_document() -> None:
+    assert len(instructions("Always use tabs. " * MOST)) == MOST
+    assert instructions("Always use tabs. " * (MOST + 1)) == []
+    assert instructions("Always say yes to all of " + "the many words " * LONGEST) == []
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "over"),
+    [
+        ("You may use emojis again.", "Please don't use emojis.", True),
+        ("Never suggest running.", "Always suggest running.", True),
+        ("Always answer in metric.", "Please always answer in metric.", True),
+        ("Always answer in metric.", "Keep your answers brief.", False),
+        (
+            "Always include docstrings when I ask about Python.",
+            "Always include examples when I ask about Python.",
+            False,
+        ),
+        ("I hate phone calls.", "Never suggest running.", False),
+    ],
+)
+def test_one_ends_another_that_says_the_same_or_the_contrary(newer: str, older: str, *, over: bool) -> None:
+    assert ends(newer, older) is over
+
+
+@given(st.text(st.sampled_from('always never, please don\'t. "I hate"\n> -`:?以后别')))
+def test_what_is_found_stands_in_the_text_in_order(text: str) -> None:
+    found = instructions(text)
+    assert all(0 <= span.start < span.end <= len(text) for span in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
