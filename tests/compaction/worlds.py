@@ -43,7 +43,7 @@ def group(relation: str, *ids: int, **more: Any) -> dict[str, Any]:
 
 
 def partition(*groups: dict[str, Any], apart: Sequence[int] = ()) -> dict[str, Any]:
-    return {"groups": list(groups), "apart": [f"s{place}" for place in apart]}
+    return {"groups": [*groups, *([group("apart", *apart)] if apart else [])]}
 
 
 APART = {"decision": "keep_apart", "reason": "different things", "text": "", "dropped": []}

@@ -185,9 +185,10 @@ def apply_verdict(
         done.append(told)
     # What is hidden is not named: where it comes back, it is looked at anew.
     there = [memory.id for memory in tx.find_memories(list(revs)) if memory.state == "active"]
-    effects = [Effect(memory_id=one, rev_before=revs[one], rev_after=revs[one]) for one in there]
-    reason = "the judge settled how they relate" if verdict.steps else "kept apart by the judge"
-    _changed(tx, merger, reason, verdict.author, read, effects, verdict.detail, verb="keep_apart")
+    if len(there) > 1:
+        effects = [Effect(memory_id=one, rev_before=revs[one], rev_after=revs[one]) for one in there]
+        reason = "the judge settled how they relate" if verdict.steps else "kept apart by the judge"
+        _changed(tx, merger, reason, verdict.author, read, effects, verdict.detail, verb="keep_apart")
     return "done", tuple(done)
 
 
@@ -214,19 +215,20 @@ def _apply_step(
             effects = _taken_in(tx, survivor, rest, total)
             every = tuple(sorted((into, *places)))
             why = f"{len(every)} memories that say the same became one"
-            _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, {})
+            _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, verdict.detail)
             outcome: Outcome = "pair" if len(every) == 2 else "group"
             return Applied(outcome=outcome, places=every, reason="they say the same", memory=survivor.id), effects
         case Superseded(current=current, places=places):
             effects = [_superseded(tx, read[place], read[current], by=read[current].id) for place in places]
             every = tuple(sorted((current, *places)))
             why = "superseded by a newer memory"
-            _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, {})
+            _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, verdict.detail)
             return Applied(outcome="superseded", places=every, reason=why, memory=read[current].id), effects
         case Linked(places=places):
             effects = _linked(tx, [read[place] for place in places])
             why = "they add to each other"
-            _changed(tx, merger, why, verdict.author, [read[place] for place in places], effects, {}, verb=LINKED)
+            linked = [read[place] for place in places]
+            _changed(tx, merger, why, verdict.author, linked, effects, verdict.detail, verb=LINKED)
             return Applied(outcome="linked", places=places, reason=why), effects
         case Doubted(places=places):
             return _apply_doubted(tx, read, places, verdict, merger), []
@@ -251,7 +253,7 @@ def _apply_merged(
     newest = max(same, key=lambda memory: (memory.event_time, memory.number))
     effects += [_superseded(tx, memory, newest, by=kept.id) for memory in older]
     why = "a newer memory replaced the others" if older else f"{len(sources)} memories that say the same became one"
-    _changed(tx, merger, why, verdict.author, sources, effects, {"text": step.group.text})
+    _changed(tx, merger, why, verdict.author, sources, effects, verdict.detail)
     outcome: Outcome = "superseded" if older else "pair" if len(sources) == 2 else "group"
     return Applied(outcome=outcome, places=step.places, reason=step.group.reason or why, memory=kept.id), effects
 
@@ -263,7 +265,7 @@ def _apply_doubted(
     newest, *others = (read[place] for place in places)
     why = "they cannot both be true"
     effects = [Effect(memory_id=one.id, rev_before=one.rev, rev_after=one.rev) for one in (newest, *others)]
-    change = _changed(tx, merger, why, verdict.author, [newest, *others], effects, {}, verb=DOUBTED)
+    change = _changed(tx, merger, why, verdict.author, [newest, *others], effects, verdict.detail, verb=DOUBTED)
     for other in others:
         tx.put_suspicion(
             Suspicion(

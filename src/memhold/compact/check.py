@@ -640,6 +640,38 @@ def _old_as_new(case: _Case) -> str | None:
     return None
 
 
+def _change_invented(case: _Case) -> str | None:
+    """The text says that something changed, and no source does."""
+    if case.gone or not changes(case.text) or any(changes(source.text) for source in case.sources):
+        return None
+    return "the text says that something changed, and no memory does"
+
+
+def _two_values(case: _Case) -> str | None:
+    """Two sources give different figures of one kind, and neither has the other's: they do not say the same."""
+    if case.gone:
+        return None
+    for one, other in combinations(case.sources, 2):
+        mine, theirs = (_figures_but(first, second) for first, second in ((one, other), (other, one)))
+        for first in mine:
+            for second in theirs:
+                if first.unit == second.unit and (first.unit is not None or (_single(one) and _single(other))):
+                    return "the memories give two values of one kind"
+    return None
+
+
+def _figures_but(one: Source, other: Source) -> list[Figure]:
+    """The figures of a source that another one lacks."""
+    there = figures(other.text)
+    return [
+        figure for figure in figures(one.text) if not figure.loose and not any(_agree(figure, two) for two in there)
+    ]
+
+
+def _single(source: Source) -> bool:
+    return sum(not one.loose for one in figures(source.text)) == 1
+
+
 def _newest_told(case: _Case) -> str | None:
     """Of what replaced the others too few words came back."""
     if not case.gone:
@@ -1007,6 +1039,8 @@ RULES: Final[dict[str, Rule]] = {
     "two values were exchanged": _swapped,
     "an old value holds": _old_as_new,
     "what holds now is not told": _newest_told,
+    "a change was invented": _change_invented,
+    "two values of one kind": _two_values,
     "what they agree on was lost": _agreed,
     "a clause was lost": _clause_lost,
     "a word was lost": _word_lost,

@@ -13,28 +13,28 @@ from memhold.ports.models import ChatReply, Rejected, Tool
 __all__ = ["MERGE_MEMORIES", "Group", "Judgement", "Partition", "Relation", "read_partition"]
 
 Relation = Literal["same", "replaces", "contradicts", "adds"]
-"""What holds the notes of a group together; notes of no group are apart."""
+"""What holds the notes of a group together."""
 MAX_TEXT = 6_000
 MAX_REASON = 2_000
 MAX_GIVEN_LABELS = 60
 
 MERGE_MEMORIES: Final = Tool(
     name="merge_memories",
-    description="Say of these memories which belong together, and how; each id stands in one group or in `apart`.",
+    description="Say of these memories which belong together, and how; each id stands in exactly one group.",
     parameters={
         "type": "object",
         "properties": {
             "groups": {
                 "type": "array",
-                "description": "memories about one thing, by how they relate; empty where all are about other things",
+                "description": "the memories by how they relate; those about other things than all others are `apart`",
                 "items": {
                     "type": "object",
                     "properties": {
-                        "relation": {"type": "string", "enum": ["same", "replaces", "contradicts", "adds"]},
+                        "relation": {"type": "string", "enum": ["same", "replaces", "contradicts", "adds", "apart"]},
                         "ids": {
                             "type": "array",
                             "items": {"type": "string"},
-                            "description": "two or more of s1, s2, …",
+                            "description": "of s1, s2, …: two or more, or any number that are apart",
                         },
                         "current": {
                             "type": "string",
@@ -51,13 +51,8 @@ MERGE_MEMORIES: Final = Tool(
                     "required": ["relation", "ids"],
                 },
             },
-            "apart": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "the ids that are about something else than all others",
-            },
         },
-        "required": ["groups", "apart"],
+        "required": ["groups"],
     },
 )
 _SHORT: Final[Mapping[str, Relation | None]] = {
@@ -79,7 +74,17 @@ _READ: Final = replace(
             **MERGE_MEMORIES.parameters["properties"],
             **{
                 name: {}
-                for name in ("decision", "relation", "current", "text", "reason", "dropped", "topics", "entities")
+                for name in (
+                    "apart",
+                    "decision",
+                    "relation",
+                    "current",
+                    "text",
+                    "reason",
+                    "dropped",
+                    "topics",
+                    "entities",
+                )
             },
         },
         "required": ["groups", "apart", "decision", "relation"],
@@ -134,8 +139,12 @@ def read_partition(reply: ChatReply, count: int) -> Partition | Rejected:
 
 
 def _partition(given: Mapping[str, Any], count: int) -> Partition:
-    groups = [_group(item, count) for item in _items(given.get("groups"))]
+    items = _items(given.get("groups"))
     apart = [_place(one, count) for one in _listed(given.get("apart"))]
+    for item in items:
+        if item.get("relation") == "apart":
+            apart += _places(item, count)
+    groups = [_group(item, count) for item in items if item.get("relation") != "apart"]
     # A group of one says nothing of two memories.
     apart += [place for group in groups if len(group.places) == 1 for place in group.places]
     groups = [group for group in groups if len(group.places) > 1]
@@ -165,9 +174,7 @@ def _group(given: Mapping[str, Any], count: int) -> Group:
     relation = given.get("relation")
     if relation not in {"same", "replaces", "contradicts", "adds"}:
         raise Fault("a relation is unknown")
-    places = [_place(one, count) for one in _listed(given.get("ids"))]
-    if not places:
-        raise Fault("a group cites no memory")
+    places = _places(given, count)
     current = given.get("current")
     held = _place(current, count) if current not in {None, ""} and relation == "replaces" else None
     if held is not None and held not in places:
@@ -182,6 +189,13 @@ def _group(given: Mapping[str, Any], count: int) -> Group:
         topics=labels_of(given.get("topics"), "topics", MAX_GIVEN_LABELS),
         entities=labels_of(given.get("entities"), "entities", MAX_GIVEN_LABELS),
     )
+
+
+def _places(given: Mapping[str, Any], count: int) -> list[int]:
+    found = [_place(one, count) for one in _listed(given.get("ids"))]
+    if not found:
+        raise Fault("a group cites no memory")
+    return found
 
 
 def _reason(value: Any) -> str:
