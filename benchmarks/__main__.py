@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -251,8 +251,11 @@ def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), required=True, help="Where replies are kept.")
 @click.option("--data", type=_FILE, help="Worlds of sessions; without it the bundled conversation.")
 @click.option("--windows", type=click.IntRange(min=1), default=10, help="Most windows of the data.")
+@click.option("--asked", type=click.Choice(["whole", "turns"]), default="whole", help="In one call, or turn by turn.")
 @_JSON
-def real(line: str, keep: Path, data: Path | None, windows: int, *, as_json: bool) -> None:
+def real(
+    line: str, keep: Path, data: Path | None, windows: int, asked: Literal["whole", "turns"], *, as_json: bool
+) -> None:
     """Turn windows into memory with a real model: what it is worth, and what of it stands in the lines.
 
     A run that was interrupted goes on where it was, and a later one replays what was recorded.
@@ -260,7 +263,7 @@ def real(line: str, keep: Path, data: Path | None, windows: int, *, as_json: boo
     from benchmarks.real import demo_windows, everyday_windows, run
 
     chosen = demo_windows() if data is None else everyday_windows(data, windows)
-    _rows(lambda: list(run(line, keep, chosen)), as_json=as_json)
+    _rows(lambda: list(run(line, keep, chosen, asked=asked)), as_json=as_json)
 
 
 def _plain(work: Coroutine[Any, Any, Mapping[str, Any]], *, as_json: bool) -> None:

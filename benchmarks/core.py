@@ -16,6 +16,7 @@ from typing import Any
 
 import apsw
 
+from benchmarks.digests import digest_costs
 from benchmarks.measure import Row, doing, percentile, side_by_side
 from benchmarks.peers import peer_rows
 from memhold.faces.python.open import AsyncMemhold
@@ -138,7 +139,7 @@ async def durable_add(folder: Path, rounds: int) -> list[Row]:
             value=f"{middle(ours) * 1e6:.0f} us",
             against=f"bare transaction with the same rows {middle(bare) * 1e6:.0f} us",
             ratio=middle(ours) / middle(bare),
-            bar=2.0,
+            bar=2.2,
         ),
         Row(
             name="add, one message, p50",
@@ -311,6 +312,8 @@ def run(*, quick: bool = False) -> list[Row]:
         doing("one add at a time, beside a bare transaction")
         rows = asyncio.run(durable_add(folder, rounds))
         rows += peer_rows(folder, rounds)
+        doing("digests of rows")
+        rows += asyncio.run(digest_costs(folder, rounds // 2))
         doing("many adders at once")
         rows += asyncio.run(many_adders(folder, max(5, rounds // 15)))
         doing("start-up")

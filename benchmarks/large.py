@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from memhold.index.vector_cache import Cosines
     from memhold.storage.postgres.store import PostgresStore
 
     Floats = NDArray[np.float32]
-    Answer = tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]
 
 __all__ = ["run"]
 
@@ -102,7 +102,7 @@ async def _recalled(place: str, questions: Sequence[str], hnsw_from: int) -> tup
 
 
 async def _asked(
-    store: PostgresStore, queries: Floats, ask: Callable[[ReadTx, Floats], Answer | None]
+    store: PostgresStore, queries: Floats, ask: Callable[[ReadTx, Floats], Cosines | None]
 ) -> tuple[list[float], list[Floats]]:
     """Seconds of each question, the first one apart in front, and the cosines that each gave."""
     times, found = [], []
@@ -111,7 +111,7 @@ async def _asked(
         answer = await store.read(SCOPE, lambda tx, asked=query: ask(tx, asked))  # type: ignore[misc]
         times.append(time.perf_counter() - began)
         if answer is not None:
-            found.append(answer[0])
+            found.append(answer.nearest)
     return times, found[1:]
 
 
@@ -146,7 +146,7 @@ async def _nearest(place: str, questions: Sequence[str]) -> list[Row]:
         none = lambda: np.zeros(0, dtype=np.int64)  # noqa: E731 - no documents of this scope are new
         by_index = await _asked(store, queries, lambda tx, q: near.cosines(tx, generation, q, numbers, none))
 
-        def scan(exact_to: int) -> Callable[[ReadTx, Floats], Answer]:
+        def scan(exact_to: int) -> Callable[[ReadTx, Floats], Cosines]:
             return lambda tx, q: vectors.vectors(tx, generation).cosines(q, numbers, exact_to=exact_to)
 
         exact = await _asked(store, queries, scan(count))

@@ -19,11 +19,17 @@ from typing import Any
 from benchmarks.measure import Row, log
 from memhold import Memhold
 from memhold.ports.models import ChatModel, ChatReply, ChatRequest, ToolCall, Usage
+from memhold.providers.catalog import load_catalog
 from memhold.providers.chat import chat_model
+from memhold.providers.chat.bare import BareChat
+from memhold.providers.entry import Asked
 from memhold.providers.naming import entry_in_line
+from memhold.providers.stepwise import Stepwise
+from memhold.text.details import content_terms
+from memhold.text.quantities import quantities
 from memhold.wiring.system import SystemClock
 
-__all__ = ["Recorded", "Window", "demo_windows", "everyday_windows", "run"]
+__all__ = ["Recorded", "Window", "demo_windows", "everyday_windows", "holds", "run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,16 +39,20 @@ class Window:
     user: str
     session: str
     messages: tuple[Mapping[str, Any], ...]
+    golds: tuple[str, ...] = ()
+    """What questions about its messages are answered with, as somebody wrote it down."""
 
 
 @dataclass(slots=True)
 class Recorded:
     """A `ChatModel` that asks another once a request and keeps what it answered, with the seconds it took."""
 
-    model: ChatModel | None
+    model: BareChat | None
     keep: Path
     seconds: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
+    read: list[int] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -61,11 +71,17 @@ class Recorded:
             if self.model is None:
                 raise LookupError(path.name)
             begun = perf_counter()
-            reply = await self.model.chat(request)
+            try:
+                reply = await self.model.chat(request)
+            finally:
+                await self.model.close()  # a later call opens again; a run has no end of its own to close at
             path.write_text(json.dumps(_plain(reply) | {"seconds": perf_counter() - begun}), encoding="utf-8")
         held = json.loads(path.read_text(encoding="utf-8"))
         self.seconds.append(held.pop("seconds"))
-        self.tokens.append((held["usage"][0] or 0) + (held["usage"][1] or 0))
+        into, out = (count or 0 for count in held["usage"])
+        self.tokens.append(into + out)
+        self.read.append(into)
+        self.written.append(out)
         return _reply(self.name, held)
 
 
@@ -100,12 +116,19 @@ def everyday_windows(path: Path, most: int) -> list[Window]:
             user=world["name"],
             session=session["id"],
             messages=tuple(_message(one | {"event_time": one["time"]}) for one in session["messages"]),
+            golds=_golds(world, {one["id"] for one in session["messages"]}),
         )
         for place in range(max(len(world["sessions"]) for world in worlds))
         for world in worlds
         for session in world["sessions"][place : place + 1]
     ]
     return found[:most]
+
+
+def _golds(world: Mapping[str, Any], ids: set[str]) -> tuple[str, ...]:
+    """The answers of a world's questions that stand in these messages alone."""
+    asked = [one for one in world.get("questions", ()) if one.get("answer") and one.get("gold")]
+    return tuple(one["answer"] for one in asked if set(one["gold"]) <= ids)
 
 
 def _message(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,13 +144,17 @@ class _Seen:
     inferred: int = 0
     ungrounded: int = 0
     unreadable: int = 0
+    superseded: int = 0
+    golds: int = 0
+    held: int = 0
 
 
-def run(line: str, keep: Path, windows: Sequence[Window]) -> Iterator[Row]:
-    """One row a figure; what is measured is told while it is."""
+def run(line: str, keep: Path, windows: Sequence[Window], *, asked: Asked = "whole") -> Iterator[Row]:
+    """One row a figure; what is measured is told while it is. `asked` is how the model is asked about a window."""
     keep.mkdir(parents=True, exist_ok=True)
     entry = replace(entry_in_line(line), local=True, timeout=3_000.0)
-    model = Recorded(chat_model(entry, keys=lambda _: None, clock=SystemClock()), keep)
+    recorded = Recorded(chat_model(entry, keys=lambda _: None, clock=SystemClock()), keep)
+    model: ChatModel = Stepwise(recorded) if asked == "turns" else recorded
     seen = _Seen()
     with Memhold.open("memory://", worker=False, consolidation=model, embedding="none", chain_seconds=6_000.0) as mem:
         for window in windows:
@@ -136,7 +163,8 @@ def run(line: str, keep: Path, windows: Sequence[Window]) -> Iterator[Row]:
             log.info("%d of %d windows, %d taken", seen.windows, len(windows), seen.taken)
         for user in dict.fromkeys(window.user for window in windows):
             _count(mem, user, seen)
-    yield from _rows(seen, model)
+            _hold(mem, user, [gold for window in windows if window.user == user for gold in window.golds], seen)
+    yield from _rows(seen, recorded)
 
 
 def _consolidated(mem: Memhold, window: Window) -> bool:
@@ -149,10 +177,33 @@ def _count(mem: Memhold, user: str, seen: _Seen) -> None:
     scope = mem.scope(user=user)
     made = [one for one in scope.list(kinds=["fact", "note"], limit=1_000).items if one.origin == "model"]
     inferred = sum(one.metadata.get("standing") == "inferred" for one in made)
+    seen.superseded += len(scope.list(kinds=["fact"], states=["superseded"], limit=1_000).items)
     seen.inferred, seen.said = seen.inferred + inferred, seen.said + len(made) - inferred
     for change in scope.changes(limit=1_000).items:
         seen.ungrounded += len(change.detail.get("ungrounded", ()))
         seen.unreadable += len(change.detail.get("unreadable", ()))
+
+
+HELD = 0.5
+"""The share of an answer's content words that one memory has from which on it holds the answer; numbers all of them."""
+
+
+def _hold(mem: Memhold, user: str, golds: Iterable[str], seen: _Seen) -> None:
+    """Count the answers that some fact, note or entry of the user holds by itself."""
+    scope = mem.scope(user=user)
+    texts = [one.text for one in scope.list(kinds=["fact", "note", "summary"], limit=1_000).items]
+    for gold in golds:
+        seen.golds += 1
+        seen.held += any(holds(text, gold) for text in texts)
+
+
+def holds(text: str, gold: str) -> bool:
+    """Whether a memory's text has what an answer says: its numbers, and at least half of its content words."""
+    numbers = {value for one in quantities(gold) for value in one.values}
+    if numbers - {value for one in quantities(text) for value in one.values}:
+        return False
+    wanted = content_terms(gold)
+    return bool(wanted) and len(wanted & content_terms(text)) >= HELD * len(wanted)
 
 
 def _rows(seen: _Seen, model: Recorded) -> Iterable[Row]:
@@ -160,8 +211,24 @@ def _rows(seen: _Seen, model: Recorded) -> Iterable[Row]:
     yield Row(name="windows taken", value=f"{seen.taken} of {seen.windows}", ratio=share, bar=13 / 15, at_most=False)
     yield Row(name="facts and notes told as said", value=str(seen.said))
     yield Row(name="named as inferred", value=str(seen.inferred))
+    yield Row(name="superseded facts, to be looked at", value=str(seen.superseded))
+    if seen.golds:
+        share = seen.held / seen.golds
+        yield Row(name="answers held", value=f"{seen.held} of {seen.golds}", ratio=share, bar=0.6, at_most=False)
     yield Row(name="left out: no line says it", value=str(seen.ungrounded))
     yield Row(name="left out: cannot be read", value=str(seen.unreadable))
     if model.seconds:
         yield Row(name="seconds a call, median", value=f"{sorted(model.seconds)[len(model.seconds) // 2]:.0f}")
+        yield Row(name="seconds a window, mean", value=f"{sum(model.seconds) / seen.windows:.0f}")
         yield Row(name="tokens a call, mean", value=f"{sum(model.tokens) / len(model.tokens):.0f}")
+        yield Row(name="tokens a window, mean", value=f"{sum(model.tokens) / seen.windows:.0f}")
+        for name, usd in _prices(model):
+            yield Row(name=f"USD a window at the prices of {name}", value=f"{usd / seen.windows:.5f}")
+
+
+def _prices(model: Recorded) -> Iterator[tuple[str, float]]:
+    """What all calls would cost at the models of the catalog's consolidation chain."""
+    for entry in load_catalog().chain("consolidation"):
+        usd = entry.cost(sum(model.read), sum(model.written))
+        if usd:
+            yield entry.name, usd

@@ -296,7 +296,7 @@ async def test_arms_that_there_was_no_time_for_are_named_and_the_others_answer(
         await scope.remember(attribute="dog", value="Rex")
         await memhold.settle()
         query = Query(text="Which dog was there yesterday?", explain=True)
-        vector = Meaning(vector=await _centred(embedding, query.text), fingerprint="letters/centred-1")
+        vector = Meaning(vector=await _centred(embedding, query.text), fingerprint="letters/centred-1/sentences-1")
         answer = await memhold._store._runtime.store.read(
             scope.scope, lambda tx: recall(tx, query, Caches(), vector, lambda: next(turns, False))
         )

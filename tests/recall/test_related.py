@@ -49,7 +49,8 @@ async def test_each_kind_is_as_its_own_recall_gives_it(memhold: AsyncMemhold, ag
         def both(
             tx: ReadTx, queries: tuple[Query, ...] = queries, meaning: Meaning = meaning
         ) -> tuple[list[list[str]], list[list[str]], int]:
-            found, missing = related(tx, queries, Caches(), meaning)
+            one = related(tx, queries, Caches(), meaning)
+            found, missing = one.found, one.degraded
             answers = [recall(tx, query, Caches(), meaning) for query in queries]
             assert missing == answers[0].degraded
             alone = [[hit.id for hit in answer.hits if hit.superseded_by is None] for answer in answers]

@@ -89,6 +89,34 @@ def test_the_last_release_works_on_the_schema_of_the_next(database: str) -> None
     assert (caught.value.found, caught.value.supported) == (NEXT + 1, NEWEST)
 
 
+def test_vectors_of_whole_texts_are_made_anew_from_sentences(database: str) -> None:
+    location = parsed(database)
+    with closing(connect(location, lock_timeout=5)) as connection:
+        create_or_migrate(
+            connection,
+            location,
+            partitions=0,
+            now=NOW,
+            known=[step for step in migrations() if step.name != "sentence_vectors"],
+        )
+    enter = "SELECT set_config('memhold.namespace', 'default', false), set_config('memhold.user_id', 'alice', false)"
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(enter)
+        connection.execute("INSERT INTO generation VALUES (1, 'old', 2, 'current', 0)")
+        connection.execute("INSERT INTO owner (namespace, user_id, documents) VALUES ('default', 'alice', 3)")
+        connection.execute(
+            "INSERT INTO vector_block (namespace, user_id, generation, first, rev, marks, vectors)"
+            " VALUES ('default', 'alice', 1, 0, 1, 'a', 'b')"
+        )
+    with closing(connect(location, lock_timeout=5)) as connection:
+        create_or_migrate(connection, location, partitions=0, now=NOW)
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(enter)
+        assert connection.execute("SELECT state FROM generation").fetchall() == [("retired",)]
+        assert connection.execute("SELECT count(*) FROM vector_block").fetchall() == [(0,)]
+        assert connection.execute("SELECT kind, ref, due_at FROM due").fetchall() == [("index", "vectors", 0)]
+
+
 async def test_every_verb_of_the_last_release_works_where_each_table_has_grown(database: str) -> None:
     location = parsed(database)
     with closing(connect(location, lock_timeout=5)) as connection:

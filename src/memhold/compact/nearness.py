@@ -72,8 +72,9 @@ class Nearness:
         cosines = np.zeros(len(numbers), dtype=np.float64)
         vector = None if self._vectors is None else self._vectors.vector(memory.number)
         if self._vectors is not None and vector is not None:
-            found, held, _ = self._vectors.cosines(vector, numbers)
-            cosines = np.where(held, found, 0.0)
+            near_by = self._vectors.cosines(vector, numbers)
+            found = near_by.nearest if near_by.middle is None else near_by.middle
+            cosines = np.where(near_by.held, found, 0.0)
         close = cosines >= 1.0 - self._distance if vector is not None else np.zeros(len(numbers), dtype=bool)
         close |= shared > 1.0 - self._word_distance
         if changes(memory.text) and vector is not None:

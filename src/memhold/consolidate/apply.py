@@ -51,6 +51,7 @@ class Answered:
     draft: Draft
     model: str
     origin: Origin = "model"
+    prompt: str | None = None
     input_tokens: int = 0
     output_tokens: int = 0
 
@@ -159,7 +160,7 @@ def _author(answers: Sequence[Answered]) -> Author:
     """By whom a result is: a model's if all of it is, else the rules', so that it is done again."""
     rules = [answer for answer in answers if answer.origin == "rules"]
     first = (rules or list(answers))[0]
-    return Author(origin=first.origin, name=first.model, version=prompt().version)
+    return Author(origin=first.origin, name=first.model, version=first.prompt or prompt().version)
 
 
 def _learn(learner: Learner, result: Result, means: Means) -> Memory | None:

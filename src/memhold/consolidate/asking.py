@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from memhold.asking.prompts import prompt
 from memhold.consolidate.contract import Frame, save_memory
 from memhold.consolidate.grounding import Line
 from memhold.consolidate.snapshot import shown
+from memhold.consolidate.turns import in_turns, joined
 from memhold.journal.windows import Part, Piece, begins_turn, calls_of
 from memhold.messages.fences import unquoted
-from memhold.ports.models import ChatRequest, ChatTurn
+from memhold.ports.models import ChatRequest, ChatTurn, Steps
 from memhold.text.token_estimate import estimate_tokens
 from memhold.values.records import Memory, Message
 
@@ -97,6 +99,7 @@ def request(part: Part, known: Sequence[Memory], *, place: int = 1, of: int = 1)
     lines = "\n".join(_line(piece) for piece in part.pieces)
     text = f"{head}{split}\n\nThe conversation:\n\n{lines}"
     return ChatRequest(
+        steps=Steps(requests=in_turns(part, PURPOSE), joined=partial(joined, part)),
         system=prompt().text,
         turns=(ChatTurn(role="user", text=text),),
         purpose=PURPOSE,

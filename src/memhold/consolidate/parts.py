@@ -148,6 +148,7 @@ class Asking:
             draft=outcome.value,
             model=name,
             origin="rules" if name in self.rules else "model",
+            prompt=outcome.reply.prompt,
             input_tokens=usage.input_tokens or 0,
             output_tokens=usage.output_tokens or 0,
         )

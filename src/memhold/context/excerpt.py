@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from memhold.text.analysis import QueryWord, analyse, analyse_query
 from memhold.text.person import person_of
-from memhold.text.sentences import Span, sentences
+from memhold.text.sentences import Span, sampled, sentences
 from memhold.text.token_estimate import Count
 from memhold.values.records import Message
 
@@ -17,6 +17,8 @@ GAP = " … "
 """Stands where sentences are left out."""
 WEAK = 0.2
 """What a function word counts beside another word, as in recall."""
+LOOKED_AT = 256
+"""Sentences of one text that are looked at: a pasted book costs no more than a long letter."""
 NEAREST = 1.5
 """What it counts that a sentence is the message's nearest in meaning."""
 
@@ -25,27 +27,33 @@ NEAREST = 1.5
 class Asked:
     """What a context's memory was asked for: its words, the role whose words it is about, None where people talk.
 
-    `nearest` is the span of the nearest sentence, by message.
+    `nearest` gives of a message, by its number and the pieces of its text, the one that is nearest in meaning.
     """
 
     words: Sequence[QueryWord] = ()
     role: str | None = "user"
-    nearest: dict[str, tuple[int, int]] = field(default_factory=dict)
+    nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
 
 
-def excerpt(text: str, limit: int, asked: Asked, *, item: str, count: Count) -> str:
+def excerpt(text: str, limit: int, asked: Asked, *, number: int, count: Count) -> str:
     """The text in about `limit` tokens: the sentences that have most of what is asked, in their order.
 
     A text that fits comes back as it is. The best sentence is there whatever it costs, shorter ones beside it as far as
-    there is room, those nearest to the best first where nothing else tells.
+    there is room, those nearest to the best first where nothing else tells. Of a text of very many sentences
+    `LOOKED_AT` from end to end are looked at, and the nearest in meaning.
     """
     if count(text) <= limit:
         return text
     spans = sentences(text)
-    worth = [_worth(one, text, asked, asked.nearest.get(item)) for one in spans]
-    best = max(range(len(spans)), key=lambda at: (worth[at], -at), default=None)
-    if best is None:
+    if not spans:
         return text
+    nearest = None if asked.nearest is None else asked.nearest(number, sampled(spans))
+    if len(spans) > LOOKED_AT:
+        step = len(spans) / LOOKED_AT
+        kept_spans = {spans[int(at * step)] for at in range(LOOKED_AT)} | ({nearest} if nearest else set())
+        spans = sorted(kept_spans, key=lambda one: one.start)
+    worth = [_worth(one, text, asked, nearest) for one in spans]
+    best = max(range(len(spans)), key=lambda at: (worth[at], -at))
     kept, left = {best}, limit - count(spans[best].of(text))
     for at in sorted(range(len(spans)), key=lambda at: (-worth[at], abs(at - best), at)):
         cost = count(spans[at].of(text))
@@ -55,10 +63,10 @@ def excerpt(text: str, limit: int, asked: Asked, *, item: str, count: Count) -> 
     return _joined(text, spans, sorted(kept))
 
 
-def _worth(span: Span, text: str, asked: Asked, nearest: tuple[int, int] | None) -> float:
+def _worth(span: Span, text: str, asked: Asked, nearest: Span | None) -> float:
     terms = analyse(span.of(text)).counts
     words = sum(WEAK if word.weak else 1.0 for word in asked.words if any(term in terms for term in word.terms))
-    near = nearest is not None and span.start < nearest[1] and nearest[0] < span.end
+    near = nearest is not None and span.start < nearest.end and nearest.start < span.end
     return words + NEAREST * near
 
 
@@ -78,8 +86,10 @@ def _joined(text: str, spans: Sequence[Span], kept: Sequence[int]) -> str:
     return "".join(parts)
 
 
-def asked_of(text: str, found: Sequence[Message]) -> Asked:
-    """A question, read for the messages that it found."""
+def asked_of(
+    text: str, found: Sequence[Message], nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
+) -> Asked:
+    """A question, read for the messages that it found; `nearest` as in `Asked`."""
     people = any(message.role == "assistant" and message.body.get("name") for message in found)
     role = None if people else "assistant" if person_of(text).second else "user"
-    return Asked(words=analyse_query(text), role=role)
+    return Asked(words=analyse_query(text), role=role, nearest=nearest)

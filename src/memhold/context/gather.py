@@ -12,6 +12,7 @@ from memhold.context.strategies import Crossing, check_strategy
 from memhold.facts.outdated import rested
 from memhold.journal.windows import When, kept_from, skipped
 from memhold.ports.transaction import ReadTx
+from memhold.text.sentences import Span
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
 from memhold.values.records import Memory, Message, Session, Tier
 
@@ -205,7 +206,8 @@ class Seen:
 
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
-    counts messages that were not even looked at, at most. `damaged` are ids of what was left out as damaged.
+    counts messages that were not even looked at, at most. `nearest` is that of `Asked`, `damaged` are ids of what was
+    left out as damaged.
     """
 
     items: tuple[Memory | Message, ...] = ()
@@ -213,6 +215,7 @@ class Seen:
     at: datetime | None = None
     degraded: tuple[str, ...] = ()
     unread: int = 0
+    nearest: Callable[[int, Sequence[Span]], Span | None] | None = None
     damaged: tuple[str, ...] = ()
 
 

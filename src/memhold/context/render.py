@@ -85,7 +85,7 @@ def message_line(message: Message, asked: Asked | None = None, *, count: Count =
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
     if asked is None or whole.cost <= BRIEF_TOKENS:
         return whole
-    short = excerpt(text, BRIEF_TOKENS, asked, item=message.id, count=count)
+    short = excerpt(text, BRIEF_TOKENS, asked, number=message.number, count=count)
     brief = replace(_line(message.id, message.number, said, short, 2 * BRIEF_TOKENS, count), day=day, own=own)
     return replace(whole, brief=brief) if brief.cost < whole.cost else whole
 

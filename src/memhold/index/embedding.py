@@ -51,7 +51,7 @@ BACKGROUND = (
 )
 """Everyday sentences about nothing in particular; another set would be another generation."""
 
-_CENTRED = "/centred-1"
+_CENTRED = "/centred-1/sentences-1"
 _LEAST_LENGTH = 1e-6
 
 
@@ -81,6 +81,10 @@ class Embedding:
     async def dimension(self) -> int:
         """The length of its vectors."""
         return len(await self._middle())
+
+    async def static(self) -> bool:
+        """Whether its vectors are sums of word vectors: a sentence of them is told by few words, and counts less."""
+        return bool(getattr(await self._opened(), "static", False))
 
     async def room(self) -> int | None:
         """The longest text, in characters, that the model takes in one piece; None where it does not say."""

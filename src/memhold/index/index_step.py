@@ -100,12 +100,10 @@ async def fill(
         batch: Batch = await store.read(scope, lambda tx: next_batch(tx, generation))
         if not batch.size:
             return
-        found = await embedding.documents(list(batch.texts.values())) if batch.texts else []
-        vectors = {number: one for number, one in zip(batch.texts, found, strict=True) if one is not None}
-        if len(vectors) < len(found):
-            log.warning(
-                "upkeep: the embedding does not take %d texts; words still find them", len(found) - len(vectors)
-            )
+        found = await embedding.documents(batch.pieces) if batch.texts else []
+        vectors = batch.by_document(found)
+        if refused := found.count(None):
+            log.warning("upkeep: the embedding does not take %d texts; words still find them", refused)
         work = lambda tx, b=batch, v=vectors: put_vectors(tx, generation, b, v)  # noqa: E731 - bound to this batch
         if not await store.write(scope, work, priority=Priority.WORKER):
             return

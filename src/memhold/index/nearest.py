@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memhold.index.turns import SCORING
-from memhold.index.vector_cache import DecodedVectors
-from memhold.ports.vector_blocks import HELD, UNSEEN, VECTOR_DOCUMENTS, CorruptVectors, block_of
+from memhold.index.vector_cache import Cosines, DecodedVectors
+from memhold.ports.vector_blocks import HELD, STATE_BITS, UNSEEN, VECTOR_DOCUMENTS, CorruptVectors, block_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,8 +62,8 @@ class NearVectors:
         self._generation = generation
         self._read: dict[int, DecodedVectors] = {}
 
-    def vector(self, number: int) -> Floats | None:
-        """The vector of one document; None where it has none, or its block is damaged (which `doctor` finds)."""
+    def vectors(self, number: int) -> Floats | None:
+        """The vectors of one document; None where it has none, or its block is damaged (which `doctor` finds)."""
         first = block_of(number)
         if first not in self._read:
             blocks = self._tx.vector_blocks(self._generation.number, [first])
@@ -71,7 +71,7 @@ class NearVectors:
                 self._read[first] = DecodedVectors.of(blocks, self._generation.dimension)
             except CorruptVectors:
                 self._read[first] = DecodedVectors.of([], self._generation.dimension)
-        return self._read[first].vector(number)
+        return self._read[first].vectors(number)
 
 
 class NearCache:
@@ -83,8 +83,10 @@ class NearCache:
 
     def cosines(
         self, tx: ReadTx, generation: Generation, query: Floats, numbers: Numbers, also: Callable[[], Numbers]
-    ) -> tuple[Floats, Mask, Mask] | None:
-        """As `DecodedVectors.cosines`; None where the store has no index of nearest neighbours for the scope.
+    ) -> Cosines | None:
+        """As `DecodedVectors.cosines`, of the nearest vectors alone.
+
+        None where the store has no index of nearest neighbours for the scope.
 
         `also` gives rows, as places in `numbers`, whose cosine is to be exact whatever the index gives, the most
         important first.
@@ -110,10 +112,11 @@ class NearCache:
         values = np.fromiter(found.cosines.values(), dtype=np.float32, count=len(near))
         cosines[near[near < len(marks)]] = values[near < len(marks)]
         newest = np.arange(found.upto, max(top, found.upto))
-        cosines[newest] = held.newest.cosines(query, newest, exact_to=top)[0]
+        cosines[newest] = held.newest.cosines(query, newest, exact_to=held.newest.count).nearest
         marks = marks[numbers]
         has = marks == HELD
-        return np.where(has, cosines[numbers], np.float32(0)), has, marks != UNSEEN
+        nearest = np.where(has, cosines[numbers], np.float32(0))
+        return Cosines(nearest=nearest, middle=None, held=has, seen=marks != UNSEEN)
 
     def _held(self, tx: ReadTx, generation: Generation, upto: int) -> _Held:
         key = (tx.scope.namespace, tx.scope.user, generation.number)
@@ -137,7 +140,7 @@ def _made(tx: ReadTx, generation: Generation, rev: int, upto: int, before: _Held
     blocks = tx.vector_marks(generation.number)
     marks = np.zeros(blocks[-1].first + VECTOR_DOCUMENTS if blocks else 0, dtype=np.uint8)
     for block in blocks:
-        marks[block.first : block.first + len(block.marks)] = np.frombuffer(block.marks, dtype=np.uint8)
+        marks[block.first : block.first + len(block.marks)] = _states(block.marks)
     wanted = frozenset(_sample(upto))
     sampled = tuple((block.first, block.rev) for block in blocks if block.first in wanted)
     if before is not None and before.sampled == sampled:
@@ -148,6 +151,13 @@ def _made(tx: ReadTx, generation: Generation, rev: int, upto: int, before: _Held
     tail = [block for block in blocks if block.first + VECTOR_DOCUMENTS > upto]
     newest = newest.renewed(tx, generation.number, rev, tail)
     return _Held(rev=rev, upto=upto, marks=marks, sampled=sampled, middle=middle, newest=newest)
+
+
+def _states(marks: bytes) -> Marks:
+    import numpy as np
+
+    states: Marks = (np.frombuffer(marks, dtype=np.uint8) & ((1 << STATE_BITS) - 1)).astype(np.uint8)
+    return states
 
 
 def _with_turns(rows: Numbers, count: int) -> Numbers:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from memhold.messages.fences import unquoted
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.vector_blocks import UNSEEN, Generation, block_of, unseen, written
+from memhold.text.sentences import pieces
 from memhold.values.errors import StoreError
 from memhold.values.records import Memory, Message
 
@@ -37,17 +38,29 @@ DUE_INDEX = ("index", "vectors")
 
 DUE_COMPACTION = ("compact", "memories")
 
-BATCH_DOCUMENTS = 512
+BATCH_DOCUMENTS, BATCH_PIECES = 512, 1024
 BATCH_CHARS = 400_000
-"""A batch ends at this many documents or characters, so that no transaction is long."""
+"""A batch ends at this many documents, sentences or characters, so that no transaction is long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Documents of a scope that a generation has not seen: those with a text to embed, and those with nothing."""
+    """Documents of a scope that a generation has not seen: those with sentences to embed, and those with nothing."""
 
-    texts: Mapping[int, str]
+    texts: Mapping[int, Sequence[str]]
     empty: tuple[int, ...]
+
+    @property
+    def pieces(self) -> list[str]:
+        """Every sentence of the batch, document after document."""
+        return [piece for texts in self.texts.values() for piece in texts]
+
+    def by_document(self, vectors: Sequence[bytes | None]) -> dict[int, bytes]:
+        """Of each document its vectors, one behind the other; left out where the embedding took nothing of it."""
+        given = iter(vectors)
+        parts = {number: [next(given) for _ in texts] for number, texts in self.texts.items()}
+        joined = {number: b"".join(one for one in mine if one is not None) for number, mine in parts.items()}
+        return {number: one for number, one in joined.items() if one}
 
     @property
     def size(self) -> int:
@@ -97,8 +110,8 @@ def begin(tx: WriteTx, *, fingerprint: str, dimension: int) -> Generation | None
 def next_batch(tx: ReadTx, generation: Generation) -> Batch:
     """The next documents to embed, in order of number; an empty batch when the scope has none left."""
     numbers = unseen(tx.vector_marks(generation.number), tx.document_count(), BATCH_DOCUMENTS)
-    texts: dict[int, str] = {}
-    chars = 0
+    texts: dict[int, list[str]] = {}
+    chars = count = 0
     items = {item.number: item for item in tx.find_numbers(numbers)}
     empty = []
     for number in numbers:
@@ -107,10 +120,12 @@ def next_batch(tx: ReadTx, generation: Generation) -> Batch:
         if not text.strip():
             empty.append(number)
             continue
-        if texts and chars + len(text) > BATCH_CHARS:
+        parts = [one.of(text) for one in pieces(text)]
+        chars += sum(map(len, parts))
+        count += len(parts)
+        if texts and (chars > BATCH_CHARS or count > BATCH_PIECES):
             break
-        texts[number] = text
-        chars += len(text)
+        texts[number] = parts
     return Batch(texts=texts, empty=tuple(empty))
 
 

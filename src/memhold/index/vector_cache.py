@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from memhold.index.pending_vectors import due_index, look_again
 from memhold.index.sign_bits import estimated, signs
@@ -12,12 +13,14 @@ from memhold.ports.vector_blocks import (
     FLOAT_BYTES,
     HELD,
     REFUSED,
+    STATE_BITS,
     UNSEEN,
     VECTOR_DOCUMENTS,
     CorruptVectors,
     Generation,
     VectorBlock,
     block_of,
+    state_of,
 )
 
 if TYPE_CHECKING:
@@ -29,10 +32,10 @@ if TYPE_CHECKING:
     from memhold.index.sign_bits import Words
     from memhold.ports.transaction import ReadTx, WriteTx
 
-__all__ = ["EXACT_TO", "DecodedVectors", "VectorCache", "VectorOf", "mend_vectors"]
+__all__ = ["EXACT_TO", "Cosines", "DecodedVectors", "VectorCache", "VectorsOf", "mend_vectors", "middle_of"]
 
 EXACT_TO = 100_000
-"""Documents of a scope up to which every vector is multiplied; beyond, sign bits choose (docs/recall.md, Size)."""
+"""Vectors of a scope up to which every one is multiplied; beyond, sign bits choose (docs/recall.md, Size)."""
 _BLOCKS_AT_ONCE = 32
 """Signs are made of so many blocks at a time: one product of large matrices is far quicker than many of small ones."""
 RESCORE_LEAST, RESCORE_ONE_IN = 2000, 50
@@ -42,15 +45,33 @@ _UNIT = 0.01
 """How far the square of a stored vector's length may be from 1: bytes that were damaged are farther."""
 
 
-class DecodedVectors:
-    """The vectors of one scope and generation as arrays, a block at a time, in order of document number."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cosines:
+    """How near documents are to a question, and which have a vector and were looked at; 0 where there is none.
 
-    __slots__ = ("_bits", "_blocks", "_earlier", "dimension", "rev")
+    `nearest` is the cosine of the nearest of a document's vectors, `middle` that of their middle; None where single
+    vectors are all that was asked.
+    """
+
+    nearest: Floats
+    middle: Floats | None
+    held: Mask
+    seen: Mask
+
+
+class DecodedVectors:
+    """The vectors of one scope and generation as arrays, a block at a time, in order of document number and sentence.
+
+    A document is as near to something as the nearest of its vectors.
+    """
+
+    __slots__ = ("_bits", "_blocks", "_earlier", "_layout", "dimension", "rev")
 
     def __init__(self, blocks: dict[int, _Decoded], dimension: int, rev: int) -> None:
         self._blocks = blocks
         self._bits: _Bits | None = None
         self._earlier: _Bits | None = None
+        self._layout: _Layout | None = None
         self.dimension = dimension
         self.rev = rev
 
@@ -59,6 +80,11 @@ class DecodedVectors:
         """How much memory the vectors take."""
         return sum(block.matrix.nbytes for block in self._blocks.values())
 
+    @property
+    def count(self) -> int:
+        """How many vectors they are."""
+        return sum(len(block.matrix) for block in self._blocks.values())
+
     def cosines(
         self,
         query: Floats,
@@ -66,78 +92,92 @@ class DecodedVectors:
         *,
         also: Callable[[], Rows] | None = None,
         exact_to: int = EXACT_TO,
-    ) -> tuple[Floats, Mask, Mask]:
-        """For each document number its cosine with the query, whether it has a vector, and whether it was looked at.
+    ) -> Cosines:
+        """The cosines of each document number with the query.
 
-        The cosine is 0 where there is no vector. Up to `exact_to` documents every vector is multiplied. Beyond, the
-        cosines are estimated from sign bits, and exact for the nearest of them (one in `RESCORE_ONE_IN`, at least
-        `RESCORE_LEAST`) and for the rows that `also` gives.
+        Up to `exact_to` vectors every one is multiplied. Beyond, the cosines are estimated from sign bits, and exact
+        for the nearest documents (one in `RESCORE_ONE_IN`, at least `RESCORE_LEAST`) and the rows that `also` gives.
         """
         import numpy as np
 
         top = int(numbers[-1]) + 1 if len(numbers) else 0
-        marks = np.zeros(top, dtype=np.uint8)
+        states = np.zeros(top, dtype=np.uint8)
         for first, block in self._blocks.items():
-            marks[first : first + len(block.marks)] = block.marks[: max(0, top - first)]
-        marks = marks[numbers]
-        if top <= exact_to:
-            cosines = self._exact(query, top)[numbers]
+            states[first : first + len(block.states)] = block.states[: max(0, top - first)]
+        states = states[numbers]
+        if self.count <= exact_to or not len(numbers):
+            nearest, middle = (found[numbers] for found in self._by_document(self._multiplied(query), top))
         else:
-            cosines = self._estimated(query, top)[numbers]
-            nearest = max(RESCORE_LEAST, len(numbers) // RESCORE_ONE_IN)
-            rows = np.argpartition(-cosines, min(nearest, len(cosines) - 1))[:nearest]
+            words, sums, _ = self._signed()
+            nearest, middle = (found[numbers] for found in self._by_document(estimated(query, words, sums), top))
+            count = max(RESCORE_LEAST, len(numbers) // RESCORE_ONE_IN)
+            rows = np.argpartition(-nearest, min(count, len(nearest) - 1))[:count]
             if also is not None:
                 rows = np.union1d(rows, also())
-            cosines[rows] = self._rescored(query, numbers, rows)
-        return cosines, marks == HELD, marks != UNSEEN
+            nearest[rows], middle[rows] = self._rescored(query, numbers, rows)
+        return Cosines(nearest=nearest, middle=middle, held=states == HELD, seen=states != UNSEEN)
 
-    def _exact(self, query: Floats, top: int) -> Floats:
+    def _multiplied(self, query: Floats) -> Floats:
+        """The cosine of every vector, in their order."""
         import numpy as np
 
-        cosines = np.zeros(top, dtype=np.float32)
-        for first, block in self._blocks.items():
-            end = min(top, first + len(block.marks))
-            if end > first:
-                np.dot(block.matrix[: end - first], query, out=cosines[first:end])
-        return cosines
+        found = np.empty(self.count, dtype=np.float32)
+        at = 0
+        for block in self._blocks.values():
+            np.dot(block.matrix, query, out=found[at : at + len(block.matrix)])
+            at += len(block.matrix)
+        return found
 
-    def _estimated(self, query: Floats, top: int) -> Floats:
+    def _by_document(self, values: Floats, top: int) -> tuple[Floats, Floats]:
+        """Of each document's values the greatest, and the cosine of their middle, by document number below `top`."""
         import numpy as np
 
-        words, sums, places, _ = self._signed()
-        end = int(np.searchsorted(places, top))
-        cosines = np.zeros(top, dtype=np.float32)
-        cosines[places[:end]] = estimated(query, words[:, :end], sums[:end])
-        return cosines
+        owners, starts, lengths = self._laid()
+        size = max(top, int(owners[-1]) + 1 if len(owners) else 0)
+        nearest, middle = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+        if len(owners):
+            single = len(values) == len(owners)
+            nearest[owners] = values if single else np.maximum.reduceat(values, starts)
+            middle[owners] = values if single else np.add.reduceat(values, starts) / lengths
+        return nearest[:top], middle[:top]
+
+    def _laid(self) -> _Layout:
+        """Which documents have vectors, where in the order of all those of each begin, and how long their sum is."""
+        import numpy as np
+
+        if self._layout is None:
+            counts = _joined([block.counts for block in self._blocks.values()])
+            numbers = _joined([np.arange(first, first + len(block.states)) for first, block in self._blocks.items()])
+            lengths = _joined([block.lengths for block in self._blocks.values()])
+            has = counts > 0
+            self._layout = numbers[has], (np.cumsum(counts) - counts)[has], lengths[has].astype(np.float32)
+        return self._layout
 
     def _signed(self) -> _Bits:
-        """Sign bits, sums and document numbers of all vectors; what a write left as it was is kept."""
+        """Sign bits and sums of all vectors, and the blocks they are of; what a write left as it was is kept."""
         import numpy as np
 
         if self._bits is None:
-            mine = list(self._blocks.items())
+            mine = list(self._blocks.values())
             before = self._earlier
-            blocks = () if before is None else before[3]
-            pairs = zip(mine, blocks, strict=False)
+            blocks = () if before is None else before[2]
             fewer = min(len(mine), len(blocks))
-            same = next((at for at, (one, other) in enumerate(pairs) if one[1] is not other), fewer)
-            size = sum(len(block.marks) for block in blocks[:same])
-            parts = [] if before is None else [(before[0][:, :size], before[1][:size], before[2][:size])]
+            same = next((at for at in range(fewer) if mine[at] is not blocks[at]), fewer)
+            size = sum(len(block.matrix) for block in blocks[:same])
+            parts = [] if before is None else [(before[0][:, :size], before[1][:size])]
             for start in range(same, len(mine), _BLOCKS_AT_ONCE):
                 some = mine[start : start + _BLOCKS_AT_ONCE]
-                words, sums = signs(np.concatenate([block.matrix for _, block in some]))
-                numbers = [np.arange(first, first + len(block.marks)) for first, block in some]
-                parts.append((words, sums, np.concatenate(numbers)))
-            joined = tuple(np.concatenate([part[at] for part in parts], axis=-1) for at in range(3))
-            self._bits = joined[0], joined[1], joined[2], tuple(block for _, block in mine)
+                parts.append(signs(np.concatenate([block.matrix for block in some])))
+            joined = tuple(np.concatenate([part[at] for part in parts], axis=-1) for at in range(2))
+            self._bits = joined[0], joined[1], tuple(mine)
             self._earlier = None
         return self._bits
 
-    def _rescored(self, query: Floats, numbers: NDArray[np.int64], rows: Rows) -> Floats:
-        """Exact cosines of a few rows."""
+    def _rescored(self, query: Floats, numbers: NDArray[np.int64], rows: Rows) -> NDArray[np.float32]:
+        """Exact cosines of a few documents: of the nearest vector, and of their middle."""
         import numpy as np
 
-        cosines = np.zeros(len(rows), dtype=np.float32)
+        cosines = np.zeros((2, len(rows)), dtype=np.float32)
         order = np.argsort(rows, kind="stable")
         asked = numbers[rows[order]]
         firsts = asked - asked % VECTOR_DOCUMENTS
@@ -147,18 +187,23 @@ class DecodedVectors:
             block = self._blocks.get(first)
             if block is not None:
                 at = asked[start:end] - first
-                inside = at < len(block.marks)
-                cosines[order[start:end][inside]] = block.matrix[at[inside]] @ query
+                inside = at < len(block.states)
+                cosines[:, order[start:end][inside]] = block.near(query, at[inside])
         return cosines
 
-    def vector(self, number: int) -> Floats | None:
-        """The vector of one document, or None."""
+    def vectors(self, number: int) -> Floats | None:
+        """The vectors of one document, one a row in the order of its sentences, or None."""
         first = block_of(number)
         block = self._blocks.get(first)
-        if block is None or number - first >= len(block.marks) or block.marks[number - first] != HELD:
+        if block is None or number - first >= len(block.states):
             return None
-        vector: Floats = block.matrix[number - first]
-        return vector
+        found = block.of(number - first)
+        return found if len(found) else None
+
+    def vector(self, number: int) -> Floats | None:
+        """The middle of a document's vectors at unit length, or None."""
+        found = self.vectors(number)
+        return None if found is None else middle_of(found)
 
     @classmethod
     def of(cls, blocks: Sequence[VectorBlock], dimension: int) -> DecodedVectors:
@@ -176,7 +221,7 @@ class DecodedVectors:
         total = np.zeros(self.dimension, dtype=np.float64)
         for block in self._blocks.values():
             total += block.matrix.sum(axis=0, dtype=np.float64)
-        return total, sum(int((block.marks == HELD).sum()) for block in self._blocks.values())
+        return total, self.count
 
     def renewed(
         self, tx: ReadTx, generation: int, rev: int, marks: Sequence[VectorBlock] | None = None
@@ -199,29 +244,63 @@ class DecodedVectors:
         return renewed
 
 
-class VectorOf(Protocol):
-    """Where the vector of a document is looked up."""
+class VectorsOf(Protocol):
+    """Where the vectors of a document are looked up."""
 
-    def vector(self, number: int) -> Floats | None:
-        """The vector of one document, or None."""
+    def vectors(self, number: int) -> Floats | None:
+        """The vectors of one document, one a row in the order of its sentences, or None."""
         ...
 
 
 class _Decoded:
-    __slots__ = ("marks", "matrix", "rev")
+    __slots__ = ("_starts", "counts", "lengths", "matrix", "rev", "states")
 
     def __init__(self, block: VectorBlock, dimension: int) -> None:
         import numpy as np
 
-        if len(block.vectors) != len(block.marks) * dimension * FLOAT_BYTES:
-            raise CorruptVectors(block.first, f"{len(block.vectors)} bytes for {len(block.marks)} documents")
         self.rev = block.rev
-        self.marks: NDArray[np.uint8] = np.frombuffer(block.marks, dtype=np.uint8)
-        self.matrix: Floats = np.frombuffer(block.vectors, dtype="<f4").reshape(len(block.marks), dimension)
+        marks = np.frombuffer(block.marks, dtype=np.uint8)
+        self.states: NDArray[np.uint8] = (marks & ((1 << STATE_BITS) - 1)).astype(np.uint8)
+        self.counts: NDArray[np.int64] = np.where(self.states == HELD, (marks >> STATE_BITS) + 1, 0).astype(np.int64)
+        total = int(self.counts.sum())
+        if len(block.vectors) != total * dimension * FLOAT_BYTES:
+            raise CorruptVectors(block.first, f"{len(block.vectors)} bytes for {total} vectors")
+        self._starts = np.cumsum(self.counts) - self.counts
+        self.matrix: Floats = np.frombuffer(block.vectors, dtype="<f4").reshape(total, dimension)
         lengths = np.einsum("ij,ij->i", self.matrix, self.matrix)
         # Written so that a length that is no number fails too.
-        if not bool((np.abs(lengths - (self.marks == HELD)) <= _UNIT).all()):
+        if not bool((np.abs(lengths - 1) <= _UNIT).all()):
             raise CorruptVectors(block.first, "a vector is not of unit length")
+        # How long the sum of a document's vectors is: their middle is that sum at unit length.
+        self.lengths: Floats = (self.counts > 0).astype(np.float32)
+        several = self.counts > 1
+        if several.any():
+            ends = (self._starts + self.counts)[several].tolist()
+            sums = [
+                self.matrix[one:end].sum(axis=0) for one, end in zip(self._starts[several].tolist(), ends, strict=True)
+            ]
+            self.lengths[several] = np.maximum(np.sqrt(np.square(np.stack(sums)).sum(axis=1)), _UNIT)
+
+    def of(self, at: int) -> Floats:
+        """The vectors of the document at a place; no row where it has none."""
+        start = int(self._starts[at])
+        return self.matrix[start : start + int(self.counts[at])]
+
+    def near(self, query: Floats, places: Rows) -> NDArray[np.float32]:
+        """The cosines of the nearest vectors of some documents, and those of their middles; 0 where one has none."""
+        import numpy as np
+
+        counts = self.counts[places]
+        found = np.zeros((2, len(places)), dtype=np.float32)
+        has = counts > 0
+        if has.any():
+            begin = np.cumsum(counts[has]) - counts[has]
+            within = np.arange(int(counts.sum())) - np.repeat(begin, counts[has])
+            rows = np.repeat(self._starts[places][has], counts[has]) + within
+            values = self.matrix[rows] @ query
+            found[0, has] = np.maximum.reduceat(values, begin)
+            found[1, has] = np.add.reduceat(values, begin) / self.lengths[places][has]
+        return found
 
 
 def mend_vectors(tx: WriteTx) -> int:
@@ -232,7 +311,7 @@ def mend_vectors(tx: WriteTx) -> int:
     mended, refused = 0, list[int]()
     for generation in tx.generations():
         for marks in tx.vector_marks(generation.number):
-            refused += [marks.first + at for at, mark in enumerate(marks.marks) if mark == REFUSED]
+            refused += [marks.first + at for at, mark in enumerate(marks.marks) if state_of(mark) == REFUSED]
             for block in tx.vector_blocks(generation.number, [marks.first]):
                 try:
                     _Decoded(block, generation.dimension)
@@ -244,6 +323,25 @@ def mend_vectors(tx: WriteTx) -> int:
     if refused:
         look_again(tx, refused)
     return mended
+
+
+def middle_of(vectors: Floats) -> Floats:
+    """The middle of some unit vectors, at unit length; the first of them where they cancel out."""
+    import numpy as np
+
+    if len(vectors) == 1:
+        only: Floats = vectors[0]
+        return only
+    total = vectors.sum(axis=0)
+    length = float(np.sqrt(total @ total))
+    middle: Floats = total / np.float32(length) if length > _UNIT else vectors[0]
+    return middle
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    import numpy as np
+
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
 class VectorCache:
@@ -281,4 +379,5 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int64]
-    _Bits: TypeAlias = tuple[Words, Floats, Rows, tuple["_Decoded", ...]]
+    _Bits: TypeAlias = tuple[Words, Floats, tuple["_Decoded", ...]]
+    _Layout: TypeAlias = tuple[Rows, Rows, Floats]

@@ -25,6 +25,7 @@ __all__ = [
     "LinkNote",
     "ModelChain",
     "Rejected",
+    "Steps",
     "Tally",
     "TaskFailed",
     "Tool",
@@ -79,7 +80,10 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """What a model is asked: a system text, turns, and at most one tool that it must call (`tool`)."""
+    """What a model is asked: a system text, turns, and at most one tool that it must call (`tool`).
+
+    `steps` is the same in several short requests, for links that are asked so; others pass over it.
+    """
 
     system: str
     turns: tuple[ChatTurn, ...]
@@ -87,6 +91,15 @@ class ChatRequest:
     tool: Tool | None = None
     max_tokens: int = 4096
     temperature: float | None = None
+    steps: Steps | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """One request as several: `joined` makes the one reply of theirs, in their order; None is a step without one."""
+
+    requests: tuple[ChatRequest, ...]
+    joined: Callable[[Sequence[ChatReply | None]], ChatReply]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +118,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """A model's answer, collected from its stream; reasoning text is left out."""
+    """A model's answer, collected from its stream; reasoning text is left out.
+
+    `prompt` is the version of the prompt that was answered, where it is another than the request's.
+    """
 
     model: str
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     finish: Literal["stop", "tool", "length", "refusal", "other"] = "stop"
     usage: Usage = Usage()
+    prompt: str | None = None
 
 
 class ChatModel(Protocol):

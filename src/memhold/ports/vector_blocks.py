@@ -1,8 +1,9 @@
 """The vectors of a scope as bytes: blocks of 128 consecutive document numbers, one row a block in a store.
 
-Each block says of every document whether it has a vector, has nothing to embed, or is still to be looked at (its
-*mark*), so that the work of the index follows from state alone. A vector is little-endian float32 at unit length; where
-a document has none, zeros stand. Nothing here needs NumPy.
+A document has a vector for each of its sentences, at most `MOST_VECTORS`. Each block says of every document how many it
+has, that there is nothing to embed, or that it is still to be looked at (its *mark*), so that the work of the index
+follows from state alone. Vectors are little-endian float32 at unit length and stand one behind the other in order of
+document and sentence. Nothing here needs NumPy.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ __all__ = [
     "EMPTY",
     "FLOAT_BYTES",
     "HELD",
+    "MOST_VECTORS",
     "REFUSED",
+    "STATE_BITS",
     "UNSEEN",
     "VECTOR_DOCUMENTS",
     "CorruptVectors",
@@ -27,16 +30,25 @@ __all__ = [
     "VectorReads",
     "VectorWrites",
     "block_of",
+    "count_of",
     "dropped",
+    "held_mark",
+    "state_of",
     "unseen",
+    "vectors_of",
     "written",
 ]
 
 VECTOR_DOCUMENTS = 128
-"""Documents a block: at 256 dimensions 128 KiB, which one new message rewrites in a tenth of a millisecond."""
+"""Documents a block: at 256 dimensions 128 KiB where each has one sentence, which one new message rewrites."""
+MOST_VECTORS = 8
+"""Vectors of one document; of a longer text samples are taken (`text.sentences.pieces`)."""
 FLOAT_BYTES = 4
 UNSEEN, HELD, EMPTY, REFUSED = 0, 1, 2, 3
-"""Marks: still to be looked at; has a vector; there is nothing to embed; the embedding does not take it."""
+"""States: still to be looked at; has vectors; there is nothing to embed; the embedding does not take it."""
+STATE_BITS = 2
+"""A mark is the state in its two low bits, and above them, where it is held, one less than how many vectors it has."""
+_STATE = (1 << STATE_BITS) - 1
 
 GenerationState = Literal["building", "current", "retired"]
 
@@ -75,6 +87,8 @@ class Generation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorBlock:
     """One row: the marks and vectors of the documents from `first` on; `rev` grows with every change of the scope's.
+
+    The vectors of its documents stand one behind the other; the marks say how many each has.
 
     A block that was read for its marks alone has no `vectors`.
     """
@@ -119,11 +133,11 @@ class VectorReads(Protocol):
     def nearest(
         self, generation: int, vector: bytes, limit: int, also: Callable[[], Sequence[int]] = tuple
     ) -> Nearest | None:
-        """The `limit` documents of the scope whose vectors are nearest to one, and those that `also` names.
+        """The documents of the `limit` vectors of the scope that are nearest to one, and those that `also` names.
 
-        None where the store keeps no index of nearest neighbours for the scope; then nothing was asked of `also`. The
-        nearest may miss some, never because of what other scopes hold; the cosines are exact. A document without a
-        vector is left out.
+        A document's cosine is that of its nearest vector. None where the store keeps no index of nearest neighbours for
+        the scope; then nothing was asked of `also`. The nearest may miss some, never because of what other scopes hold;
+        the cosines are exact. A document without a vector is left out.
         """
         ...
 
@@ -153,6 +167,43 @@ def block_of(number: int) -> int:
     return number - number % VECTOR_DOCUMENTS
 
 
+def state_of(mark: int) -> int:
+    """The state that a mark tells."""
+    return mark & _STATE
+
+
+def count_of(mark: int) -> int:
+    """How many vectors a document with this mark has."""
+    return (mark >> STATE_BITS) + 1 if mark & _STATE == HELD else 0
+
+
+def held_mark(count: int) -> int:
+    """The mark of a document with so many vectors.
+
+    Raises:
+        ValueError: they are none, or too many.
+    """
+    if not 1 <= count <= MOST_VECTORS:
+        raise ValueError(f"a document has 1 to {MOST_VECTORS} vectors, not {count}")
+    return HELD | (count - 1) << STATE_BITS
+
+
+def vectors_of(block: VectorBlock, size: int) -> list[bytes]:
+    """What stands in a block of each of its documents: its vectors, of `size` bytes each, empty where it has none.
+
+    Raises:
+        CorruptVectors: the vectors are not as many bytes as the marks say.
+    """
+    counts = [count_of(mark) for mark in block.marks]
+    if len(block.vectors) != sum(counts) * size:
+        raise CorruptVectors(block.first, f"{len(block.vectors)} bytes for {sum(counts)} vectors of {size} bytes")
+    found, at = [], 0
+    for count in counts:
+        found.append(block.vectors[at : at + count * size])
+        at += count * size
+    return found
+
+
 def written(
     block: VectorBlock | None,
     values: Mapping[int, bytes | None],
@@ -161,42 +212,48 @@ def written(
     dimension: int,
     refused: Sequence[int] = (),
 ) -> VectorBlock:
-    """The block with these vectors in it, by document number; None says that there is nothing to embed.
+    """The block with these documents' vectors in it, one behind the other; None says that there is nothing to embed.
 
     Those of them that are among `refused` have none because the embedding does not take their text.
 
     Raises:
-        ValueError: a vector is not of that dimension, or a number belongs into another block.
+        ValueError: vectors are not of that dimension, or too many, or a number belongs into another block.
         CorruptVectors: the block is not one of that dimension.
     """
     size = dimension * FLOAT_BYTES
     held = block or VectorBlock(first=first)
-    if len(held.vectors) != len(held.marks) * size:
-        raise CorruptVectors(first, f"{len(held.vectors)} bytes of vectors for {len(held.marks)} documents")
+    parts = vectors_of(held, size)
     if any(block_of(number) != first for number in values):
         raise ValueError(f"a document does not belong into the block of {first}")
     length = max(len(held.marks), *(number - first + 1 for number in values)) if values else len(held.marks)
     marks = bytearray(held.marks.ljust(length, bytes((UNSEEN,))))
-    vectors = bytearray(held.vectors.ljust(length * size, b"\0"))
+    parts += [b""] * (length - len(parts))
     for number, value in values.items():
         at = number - first
-        if value is not None and len(value) != size:
-            raise ValueError(f"the vector of document {number} has {len(value)} bytes, not {size}")
-        marks[at] = HELD if value is not None else REFUSED if number in refused else EMPTY
-        vectors[at * size : (at + 1) * size] = bytes(size) if value is None else value
-    return VectorBlock(first=first, marks=bytes(marks), vectors=bytes(vectors), rev=held.rev)
+        if value is not None and len(value) % size:
+            raise ValueError(f"the vectors of document {number} have {len(value)} bytes, no multiple of {size}")
+        none = REFUSED if number in refused else EMPTY
+        marks[at] = none if value is None else held_mark(len(value) // size)
+        parts[at] = value or b""
+    return VectorBlock(first=first, marks=bytes(marks), vectors=b"".join(parts), rev=held.rev)
 
 
 def dropped(block: VectorBlock, numbers: Sequence[int]) -> VectorBlock:
-    """The block with zeros for these documents, which are then still to be looked at; others are passed over."""
-    size = len(block.vectors) // len(block.marks) if block.marks else 0
-    marks, vectors = bytearray(block.marks), bytearray(block.vectors)
+    """The block without the vectors of these documents, which are then still to be looked at; others are passed over.
+
+    Of a damaged block nothing is left: whose vectors stand where is not known, and these must be gone.
+    """
+    total = sum(map(count_of, block.marks))
+    size, odd = divmod(len(block.vectors), total) if total else (0, len(block.vectors))
+    if odd:
+        return VectorBlock(first=block.first, rev=block.rev)
+    marks, parts = bytearray(block.marks), vectors_of(block, size)
     for number in numbers:
         at = number - block.first
         if 0 <= at < len(marks):
             marks[at] = UNSEEN
-            vectors[at * size : (at + 1) * size] = bytes(size)
-    return VectorBlock(first=block.first, marks=bytes(marks), vectors=bytes(vectors), rev=block.rev)
+            parts[at] = b""
+    return VectorBlock(first=block.first, marks=bytes(marks), vectors=b"".join(parts), rev=block.rev)
 
 
 def unseen(blocks: Sequence[VectorBlock], documents: int, limit: int) -> list[int]:

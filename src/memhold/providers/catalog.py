@@ -14,7 +14,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
-from memhold.providers.entry import PROTOCOLS, Entry, Protocol, guess_protocol, is_local
+from memhold.providers.entry import ASKED, FORMS, PROTOCOLS, Entry, Protocol, guess_protocol, is_local
 from memhold.values.errors import InvalidSetting
 
 __all__ = ["CHAINS", "Catalog", "Note", "load_catalog", "shipped"]
@@ -157,6 +157,9 @@ def _entry(name: str, raw: object, notes: list[Note]) -> Entry | None:
     if values["base_url"] is None and protocol not in _NO_URL:
         fault("no-url", "`base_url` is missing")
     values["protocol"] = protocol
+    for key, allowed in (("structured", FORMS), ("asked", ASKED)):
+        if values.get(key) is not None and values[key] not in allowed:
+            fault("bad-value", f"`{key}` is one of {', '.join(allowed)}")
     fresh = notes[before:]
     return None if any(note.level == "error" for note in fresh) else Entry(name=name, **values)
 

@@ -10,8 +10,10 @@ from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 __all__ = [
+    "ASKED",
     "FORMS",
     "PROTOCOLS",
+    "Asked",
     "Entry",
     "Protocol",
     "Structured",
@@ -21,6 +23,7 @@ __all__ = [
     "is_local",
     "key_header",
     "looks_embedding",
+    "looks_small",
     "origin_of",
     "server_of",
 ]
@@ -38,12 +41,18 @@ Protocol = Literal[
 ]
 PROTOCOLS: Final[tuple[str, ...]] = get_args(Protocol)
 
+Asked = Literal["whole", "turns"]
+ASKED: Final[tuple[Asked, ...]] = get_args(Asked)
+"""How a link is asked about a window: in one call, or in one for each message of the user's."""
+
 Structured = Literal["tool", "schema", "object", "text"]
 FORMS: Final[tuple[Structured, ...]] = get_args(Structured)
 """How a link is asked for arguments, from the best form down; see `memhold.providers.chat.forms`."""
 
 _VERSION = re.compile(r"/v\d[a-z0-9]*+(?=/|$)")
 _EMBEDDING_MODEL = re.compile(r"embed|\bbge\b|bge-|\be5-|\bgte-|minilm|nomic|jina-e|arctic-e", re.IGNORECASE)
+_SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,2})?)([bm])(?![a-z0-9])", re.IGNORECASE)
+_SMALL_BILLIONS: Final = 4.0  # Qwen 1.5B kept a fifth of a whole window, and nearly all of it line by line
 _HOSTED_SECONDS: Final = 30.0  # a hosted model that takes longer is stuck
 _LOCAL_SECONDS: Final = 180.0  # a local one may be loading: 5 to 19 s for 8B, minutes for larger
 
@@ -52,7 +61,8 @@ _LOCAL_SECONDS: Final = 180.0  # a local one may be loading: 5 to 19 s for 8B, m
 class Entry:
     """One model as the catalog describes it. Prices are USD per million tokens, `speed` tokens a second, times seconds.
 
-    `structured` is the form in which it is asked for arguments; None leaves it to the kind of server. `options` are
+    `structured` is the form in which it is asked for arguments, `asked` how much at a time; None leaves it to the kind
+    of server and to the size that the model's name tells. `options` are
     further fields of the request's body; `headers` go with every request to this link and to no other.
     """
 
@@ -74,6 +84,7 @@ class Entry:
     local: bool | None = None
     stream: bool = True
     structured: Structured | None = None
+    asked: Asked | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -91,6 +102,11 @@ class Entry:
     def form(self) -> Structured:
         """The form in which it is asked first: a local server by a schema, which it turns into a grammar."""
         return self.structured or ("schema" if self.served_locally else "tool")
+
+    @property
+    def by_turns(self) -> bool:
+        """Whether it is asked turn by turn: as its entry says, else where its name says that it is a small model."""
+        return self.asked == "turns" or (self.asked is None and looks_small(self.model))
 
     @property
     def deadline(self) -> float:
@@ -160,6 +176,12 @@ def is_local(base_url: str | None) -> bool:
 def looks_embedding(model: str) -> bool:
     """Whether a model's name is that of an embedding model, as far as names tell."""
     return _EMBEDDING_MODEL.search(model) is not None
+
+
+def looks_small(model: str) -> bool:
+    """Whether a model's name says that it has at most four thousand million parameters ("1.5b", "135M")."""
+    sizes = [float(size) * (1 if unit in "bB" else 0.001) for size, unit in _SIZE.findall(model)]
+    return bool(sizes) and max(sizes) <= _SMALL_BILLIONS
 
 
 def guess_protocol(base_url: str | None, model: str) -> Protocol | None:

@@ -17,6 +17,7 @@ from memhold.providers.chat import KeySource, chat_model
 from memhold.providers.chat.forms import Forms
 from memhold.providers.entry import Entry
 from memhold.providers.link_health import Links
+from memhold.providers.stepwise import Stepwise
 from memhold.providers.wrappers import Backoff, HostGates, Limited, Timed
 
 __all__ = ["ChainSettings", "ChatPool"]
@@ -75,8 +76,9 @@ class ChatPool:
             self._bare[name] = bare
             timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
             limited = Limited(timed, gate=self.gates.of(entry))
+            asked = Stepwise(limited) if entry.by_turns else limited
             key = partial(self._keys, entry.api_key_env) if entry.api_key_env else None
-            self._dressed[name] = Breaker(limited, clock=self._clock, rest=self._settings.rest, key=key)
+            self._dressed[name] = Breaker(asked, clock=self._clock, rest=self._settings.rest, key=key)
         return self._dressed[name]
 
     def _made(self, entry: Entry) -> ChatModel:

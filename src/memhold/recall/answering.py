@@ -13,9 +13,10 @@ from memhold.index.words import best_first
 from memhold.ports.transaction import ReadTx
 from memhold.recall.fusion import WEIGHTS, Signal
 from memhold.recall.hits import Candidate, as_hit, with_neighbours
+from memhold.recall.near import Sentences
 from memhold.recall.pages import Place, best_left, unshown
 from memhold.recall.signals import Question
-from memhold.values.answers import DAMAGED, Query, Reason, Recall
+from memhold.values.answers import DAMAGED, Hit, Query, Reason, Recall
 from memhold.values.records import Memory, Message
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "standing"]
+__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "reasons_of", "standing"]
 
 REPEATS = 100
 """At most so many of the messages that a hit repeats are named, the best first; `total` counts texts, not copies."""
@@ -45,6 +46,7 @@ class Ranking:
     signals: Sequence[Signal]
     allowed: Mask
     hit: Mask
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     words: WordScores | None = None
     repeats: Repeats | None = None
     near: Rows | None = None
@@ -52,6 +54,8 @@ class Ranking:
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
     confidence: float | None = None
     question: Question | None = None
+    sentences: Sentences | None = None
+    """Which sentence of a hit is the nearest; None where the question has no vector."""
 
     @property
     def filling(self) -> list[int]:
@@ -82,7 +86,7 @@ def answered(
     page = list(_loaded(tx, ranking, [*order, *ranking.filling], held))
     found = _candidates(tx, ranking, page)
     hits = [
-        with_neighbours(tx, as_hit(one, item), item, query.neighbours)
+        with_neighbours(tx, _excerpted(as_hit(one, item), item, ranking.sentences), item, query.neighbours)
         for one, (_, item) in zip(found, page, strict=True)
     ]
     following = len(place.shown) + end
@@ -100,6 +104,10 @@ def answered(
         cursor=place.cursor(query, tx.scope, ranking.index.numbers[ranking.order[:end]].tolist()) if more else None,
     )
     return replace(answer, account=_account(ranking, gaps)) if query.explain else answer
+
+
+def _excerpted(hit: Hit, item: Message | Memory, sentences: Sentences | None) -> Hit:
+    return hit if sentences is None else replace(hit, excerpt=sentences.excerpt(item.number, hit.text))
 
 
 def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
@@ -135,7 +143,7 @@ def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message 
     numbers = dict(zip(wanted, index.numbers[wanted].tolist(), strict=True))
     named = {item.number: item.id for item in tx.find_numbers(list(numbers.values()))}
     ids = {row: named[number] for row, number in numbers.items() if number in named}
-    why = _reasons(ranking, [row for row, _ in page])
+    why = reasons_of(ranking, [row for row, _ in page])
     for (row, item), reasons in zip(page, why, strict=True):
         past = ranking.outdated.get(item.number)
         found.append(
@@ -161,7 +169,7 @@ def _same(ranking: Ranking, row: int) -> list[int]:
     return best
 
 
-def _reasons(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
+def reasons_of(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
     """For each row the signals that speak for it, with its rank among what the filters let through."""
     found: list[list[Reason]] = [[] for _ in rows]
     for signal in ranking.signals:
@@ -176,7 +184,7 @@ def _reasons(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
             hit = ranking.words.of_row(rows[place]) if signal.name == "words" and ranking.words is not None else None
             words = () if hit is None else hit.matched or hit.nearby
             rank = 1 + int((others > score).sum())
-            part = score * WEIGHTS[signal.name]
+            part = score * ranking.weights[signal.name]
             found[place].append(Reason(signal=signal.name, rank=rank, score=score, words=words, part=part))
     return [tuple(reasons) for reasons in found]
 
@@ -194,7 +202,7 @@ def _account(ranking: Ranking, gaps: Gaps) -> Mapping[str, Any]:
         "allowed": int(ranking.allowed.sum()),
         "signals": {
             signal.name: {
-                "weight": WEIGHTS[signal.name],
+                "weight": ranking.weights[signal.name],
                 "found": int((signal.found & ranking.allowed).sum()),
                 "scored": int(((signal.score > 0) & ranking.allowed).sum()),
             }

@@ -20,32 +20,41 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
 
-__all__ = ["SIGNALS", "WEIGHTS", "Fused", "Signal", "fuse", "normalised"]
+__all__ = ["SIGNALS", "WEIGHTS", "Fused", "Signal", "fuse", "normalised", "weights_of"]
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         "words": 1.0,
-        "meaning": 0.3,
+        "meaning": 0.35,
+        "sentence": 0.05,
         "surroundings": 0.1,
         "speaker": 0.15,
         "key": 0.5,
         "time": 0.6,
-        "role": 0.4,
+        "role": 0.7,
         "change": 0.25,
         "reply": 0.25,
         "recency": 0.3,
     }
 )
-"""What each signal counts. Speaker, time and reply were set on the first half of LoCoMo's and RealMem's conversations,
-and the second stood beside; the others while looking at all of them (docs/recall.md).
+"""What each signal counts beside the built-in table. Speaker, time and reply were set on the first half of LoCoMo's
+and RealMem's conversations, and the second stood beside; the others while looking at all sets (docs/recall.md).
 
-words: the question's words in the message, its window and its session. meaning: nearness of its vector. surroundings:
-the same of its window. speaker: said by somebody whom the question names. key: a fact whose subject and attribute the
-question names. time: said in a time that the question names. reply: said in answer to a question, and no question
-itself, where speakers have names. change: the user tells in short of a change. recency: said lately, where the
+words: the question's words in the message, its window and its session. meaning: nearness of the middle of its
+sentences' vectors. sentence: nearness of its nearest sentence. surroundings: the meaning of its window. speaker: said
+by somebody whom the question names. key: a fact whose subject and attribute the question names. time: said in a time
+that the question names. role: of the role whose words are asked for. change: the user tells in short of a change.
+reply: said in answer to a question, and no question itself, where speakers have names. recency: said lately, where the
 question goes on with a conversation.
 """
 SIGNALS = tuple(WEIGHTS)
+_OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "meaning": 0.5, "sentence": 0.5})
+"""The same beside vectors of a model that reads a word with those beside it: one sentence of them says enough."""
+
+
+def weights_of(*, static: bool) -> Mapping[str, float]:
+    """What each signal counts: nearness counts as far as the embedding can be trusted."""
+    return WEIGHTS if static else _OF_A_MODEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

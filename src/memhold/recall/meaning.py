@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memhold.index.nearest import NearCache
+from memhold.index.nearest import NearCache, NearVectors
 from memhold.index.postings_arrays import DecodedIndex
-from memhold.index.vector_cache import VectorCache
+from memhold.index.vector_cache import Cosines, VectorCache, VectorsOf
 from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import CorruptVectors, Generation, unseen
 from memhold.recall.answering import Gaps
+from memhold.recall.near import Near, Sentences
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,12 +31,16 @@ LAG = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """The question as the embedder sees it, or why it does not: `off` (none is configured) or `failed`."""
+    """The question as the embedder sees it, or why it does not: `off` (none is configured) or `failed`.
+
+    `static`: its vectors are sums of word vectors, which know nothing of what stands beside a word.
+    """
 
     vector: Floats | None = None
     fingerprint: str | None = None
     off: bool = False
     failed: str | None = None
+    static: bool = False
 
 
 def nearness(
@@ -45,7 +50,7 @@ def nearness(
     near: NearCache,
     meaning: Meaning,
     also: Callable[[], Rows],
-) -> tuple[tuple[Floats, Mask] | None, Gaps]:
+) -> tuple[Near | None, Gaps]:
     """Cosines by row, and whether each row has a vector; what is missing.
 
     Where cosines are estimated, those of the rows of `also` are exact all the same.
@@ -70,11 +75,12 @@ def nearness(
         found = _cosines(tx, index, vectors, near, current, meaning.vector, also)
     except CorruptVectors as error:
         return None, Gaps(degraded=("meaning",), why=str(error))
-    cosines, held, seen = found
-    missing = index.active & ~seen
+    cosines, of = found
+    missing = index.active & ~cosines.seen
     gaps = Gaps(lag=int(missing.sum()), degraded=_behind(tx, index, missing), building=building)
-    held &= index.living
-    return (cosines, held), gaps
+    sentences = Sentences(vectors=of, query=meaning.vector)
+    told = Near(cosines=cosines.nearest, middle=cosines.middle, held=cosines.held & index.living, sentences=sentences)
+    return told, gaps
 
 
 def _cosines(
@@ -85,12 +91,16 @@ def _cosines(
     current: Generation,
     query: Floats,
     also: Callable[[], Rows],
-) -> tuple[Floats, Mask, Mask]:
-    """As `DecodedVectors.cosines`: by the store's index of nearest neighbours where it has one for the scope."""
+) -> tuple[Cosines, VectorsOf]:
+    """As `DecodedVectors.cosines`, and the vectors.
+
+    By the store's index of nearest neighbours where it has one for the scope; then vectors are read one by one.
+    """
     found = near.cosines(tx, current, query, index.numbers, also)
     if found is not None:
-        return found
-    return vectors.vectors(tx, current).cosines(query, index.numbers, also=also)
+        return found, NearVectors(tx, current)
+    held = vectors.vectors(tx, current)
+    return held.cosines(query, index.numbers, also=also), held
 
 
 def _without(tx: ReadTx, index: DecodedIndex, generation: Generation | None) -> int:

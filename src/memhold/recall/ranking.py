@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memhold.facts.outdated import Outdated
@@ -14,6 +14,7 @@ from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
 from memhold.recall.confidence import confidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
+from memhold.recall.near import Near
 from memhold.recall.newer import lift_newer
 from memhold.recall.signals import MEANS_IT, Question
 
@@ -40,8 +41,9 @@ class View:
     scores: WordScores
     speaker: Signal | None = None
     aside: Mask | None = None
-    cosines: tuple[Floats, Mask] | None = None
+    near: Near | None = None
     signals: Sequence[Signal] = ()
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     fused: Fused | None = None
 
 
@@ -61,7 +63,7 @@ def ordered(
     `most` is how far the order must reach (None: to its end). `now` says that it is asked what holds now: then the
     newer stands above the older.
     """
-    index, cosines = view.index, view.cosines
+    index, near = view.index, view.near
     hit = found & allowed
     score = fused.score.copy()
     # By all that was found, whatever the filters: they change no score.
@@ -74,7 +76,7 @@ def ordered(
     sure = confidence(
         coverage=max((view.scores.coverage(row) for row in best), default=0.0),
         # The best hit may be too fresh to have a vector: then its words are believed.
-        cosine=None if cosines is None or not cosines[1][best[:1]].all() else float(cosines[0][best].max(initial=0)),
+        cosine=None if near is None or not near.held[best[:1]].all() else float(_whole(near)[best].max(initial=0)),
         short=_short(view, fused.score, hit),
     )
     return Ranking(
@@ -82,6 +84,7 @@ def ordered(
         order=order,
         score=score,
         signals=view.signals,
+        weights=view.weights,
         allowed=allowed,
         words=view.scores,
         total=repeats.count(hit),
@@ -90,6 +93,7 @@ def ordered(
         outdated=past,
         confidence=sure if best else 0.0,
         question=view.question,
+        sentences=None if near is None else near.sentences,
     )
 
 
@@ -117,11 +121,15 @@ def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) 
     return replace(ranking, near=np.array(near[: max(0, limit - len(ranking.order))], dtype=np.int64))
 
 
+def _whole(near: Near) -> Floats:
+    return near.cosines if near.middle is None else near.middle
+
+
 def _about(view: View, row: int) -> bool:
-    """Whether a row itself has a word of the question that says something, or a vector that is near."""
+    """Whether a row itself has a word of the question that says something, or a sentence that is near."""
     import numpy as np
 
-    near = view.cosines is not None and bool(view.cosines[1][row]) and bool(view.cosines[0][row] >= MEANS_IT)
+    near = view.near is not None and bool(view.near.held[row]) and bool(view.near.cosines[row] >= MEANS_IT)
     return near or bool(view.scores.said(row, np.zeros(len(view.question.words), dtype=np.bool_)))
 
 
@@ -136,7 +144,7 @@ def _short(view: View, score: Floats, hit: Mask) -> float:
     if speaker is None or not hit.any():
         return 0.0
     preferred = any(signal is speaker for signal in view.signals)
-    plain = score - speaker.score * np.float32(WEIGHTS["speaker"]) if preferred else score
+    plain = score - speaker.score * np.float32(view.weights["speaker"]) if preferred else score
     theirs = plain[hit & ((speaker.score > 0) | (view.index.columns["kind"] != KIND_OF["message"]))]
     return shortfall(float(theirs.max(initial=0)), float(plain[hit].max()))
 

@@ -12,15 +12,18 @@ from memhold.index.documents import KIND_OF, ROLE_OF
 from memhold.index.nearest import NearCache
 from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.postings_cache import IndexCache
-from memhold.index.vector_cache import VectorCache
+from memhold.index.vector_cache import DecodedVectors, VectorCache
 from memhold.index.words import best_first
-from memhold.journal.visibility import checked_session
+from memhold.journal.visibility import checked_id, checked_session
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Gaps, Ranking, answered, standing
+from memhold.recall.conversation import carried
+from memhold.recall.expected import expected
 from memhold.recall.filters import allowed_rows, held_then, passing_rows
-from memhold.recall.fusion import SIGNALS, Signal, fuse
+from memhold.recall.fusion import SIGNALS, Signal, fuse, weights_of
 from memhold.recall.hits import MAX_NEIGHBOURS
 from memhold.recall.meaning import Meaning, nearness
+from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
 from memhold.recall.ranking import View, newest_first, ordered, with_nearest
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "checked", "recall", "related", "said_in"]
+__all__ = ["MAX_LIMIT", "MAX_QUERY", "Caches", "Meaning", "Related", "checked", "recall", "related", "said_in"]
 
 T = TypeVar("T")
 
@@ -142,6 +145,8 @@ def _typed(query: Query) -> None:
     texts: tuple[object, ...] = (query.snapshot, query.cursor)
     if not all(text is None or isinstance(text, str) for text in texts):
         raise InvalidInput("a snapshot or a cursor is no text; pass the one that the last page gave")
+    if query.expect is not None:
+        checked_id(query.expect)
 
 
 def recall(
@@ -167,7 +172,20 @@ def recall(
     view = _view(tx, query, place, caches, meaning, in_time)
     held = held_then(tx, query)
     ranking = _ranking(tx, view, query, caches, held)
-    return answered(tx, query, ranking, held, view.gaps, place)
+    answer = answered(tx, query, ranking, held, view.gaps, place)
+    return answer if query.expect is None else replace(answer, expected=expected(tx, query, ranking))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """What several queries of one text found, the signals that were missing, and which sentences are the nearest.
+
+    `sentences` is None where that would have to be read from the store.
+    """
+
+    found: Sequence[Sequence[Message | Memory]]
+    degraded: tuple[str, ...]
+    sentences: Sentences | None = None
 
 
 def related(
@@ -176,7 +194,7 @@ def related(
     caches: Caches,
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
-) -> tuple[list[list[Message | Memory]], tuple[str, ...]]:
+) -> Related:
     """For several queries of one text what each first page holds that nothing replaced, and the signals missing.
 
     The same items in the same order as `recall` gives for each, from one ranking: only filters and limits may differ.
@@ -186,7 +204,9 @@ def related(
     """
     view = _view(tx, queries[0], place_of(tx, queries[0], b""), caches, meaning, in_time)
     found = [standing(tx, _ranking(tx, view, query, caches, None), query.limit) for query in queries]
-    return found, view.gaps.degraded
+    sentences = None if view.near is None else view.near.sentences
+    lasting = sentences is not None and isinstance(sentences.vectors, DecodedVectors)
+    return Related(found=found, degraded=view.gaps.degraded, sentences=sentences if lasting else None)
 
 
 def said_in(tx: ReadTx, caches: Caches) -> int:
@@ -201,7 +221,7 @@ def _view(
     import numpy as np
 
     index = caches.indexes.index(tx).upto(place.ceiling)
-    question = understood(query.text, place.now)
+    question = understood(query.text, place.now, carried(query.text, query.conversation))
     speaker, aside = speaker_signal(question, index)
     words, scores = words_signal(question, index, aside)
     # Where cosines are estimated, those of the best by words are exact all the same.
@@ -209,11 +229,11 @@ def _view(
     meaning = meaning or Meaning(off=True)
     if not meaning.off and not in_time():
         meaning = Meaning(failed=LATE)
-    cosines, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
+    found, gaps = nearness(tx, index, caches.vectors, caches.near, meaning, also)
     view = View(index=index, question=question, gaps=gaps, scores=scores)
     if not question.words:
         return view
-    near = meaning_signals(*cosines, index) if cosines is not None else []
+    near = meaning_signals(found, index) if found is not None else []
     rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
     named = bool(question.times or question.anchors)
@@ -234,7 +254,9 @@ def _view(
     asked = [
         signal for signal in signals if signal is not None and (query.signals is None or signal.name in query.signals)
     ] or [words]
-    return replace(view, speaker=speaker, cosines=cosines, signals=asked, fused=fuse(asked))
+    weights = weights_of(static=meaning.static)
+    fused = fuse(asked, weights=weights)
+    return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused)
 
 
 def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:

@@ -20,6 +20,7 @@ from memhold.index.turns import SCORING, turns_of
 from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
+from memhold.recall.near import Near
 from memhold.text.analysis import QueryWord, analyse, analyse_query
 from memhold.text.person import Person, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
@@ -90,8 +91,8 @@ class Question:
         return bool(self.times) and all(word.weak for word in analyse_query(rest))
 
 
-def understood(text: str, now: datetime) -> Question:
-    """Read a question as of a time.
+def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Question:
+    """Read a question as of a time; `carried` are the words that it takes along from its conversation.
 
     In a text of several sentences most times are part of what is told ("I could not sleep last night"): only those in
     its sentences that ask are read, and only what is not still to come.
@@ -107,7 +108,7 @@ def understood(text: str, now: datetime) -> Question:
         events = []
     return Question(
         text=text,
-        words=analyse_query(text),
+        words=(*analyse_query(text), *carried),
         times=tuple(found),
         anchors=tuple(events),
         goes_on=goes_on,
@@ -125,12 +126,18 @@ def words_signal(question: Question, index: DecodedIndex, aside: Mask | None = N
     return Signal(name="words", score=normalised(scores.score), found=scores.hit), scores
 
 
-def meaning_signals(cosines: Floats, held: Mask, index: DecodedIndex) -> list[Signal]:
-    """Nearness of the vector, and of the vectors of the turns around; `held` says which documents have one."""
-    near = smoothed(cosines, index, SCORING)
+def meaning_signals(near: Near, index: DecodedIndex) -> list[Signal]:
+    """Nearness of what a document says in all, of its nearest sentence, and of the turns around.
+
+    Where the middles are not known the nearest sentences stand for both.
+    """
+    held, whole = near.held, near.cosines if near.middle is None else near.middle
+    around = smoothed(whole, index, SCORING)
+    means = held & (near.cosines >= MEANS_IT)
     return [
-        Signal(name="meaning", score=normalised(cosines, held, centred=True), found=held & (cosines >= MEANS_IT)),
-        Signal(name="surroundings", score=normalised(near, held, centred=True), found=_nothing(index)),
+        Signal(name="meaning", score=normalised(whole, held, centred=True), found=means),
+        Signal(name="sentence", score=normalised(near.cosines, held, centred=True), found=means),
+        Signal(name="surroundings", score=normalised(around, held, centred=True), found=_nothing(index)),
     ]
 
 

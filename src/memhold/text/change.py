@@ -154,11 +154,9 @@ def change_words(text: str) -> list[Span]:
 def changes(text: str) -> bool:
     """Whether a text has a word of change."""
     low = _small(text)
-    words = {*_WORD.findall(low)}
-    if not _WORDS.isdisjoint(words):
-        return True
-    if any(_phrase(word).search(low) for word in words & _PHRASES.keys()):
-        return True
+    for word in _WORD.findall(low):
+        if word in _WORDS or (word in _PHRASES and _phrase(word).search(low)):
+            return True
     return not low.isascii() and _WIDE.search(low) is not None and _UNSPACED.search(low) is not None
 
 

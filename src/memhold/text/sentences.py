@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 # ruff: noqa: RUF001 - punctuation of every script
 
-__all__ = ["MOST", "Span", "pieces", "sentences"]
+__all__ = ["MOST", "Span", "pieces", "sampled", "sentences"]
 
 MOST = 8
 """Pieces of one text that get a vector; a longer text is sampled."""
@@ -59,7 +59,11 @@ def sentences(text: str) -> list[Span]:
 
 def pieces(text: str) -> list[Span]:
     """At most `MOST` pieces of a text that stand for it: its sentences, of a longer one samples from end to end."""
-    found = sentences(text)
+    return sampled(sentences(text))
+
+
+def sampled(found: Sequence[Span]) -> list[Span]:
+    """The pieces that stand for a text of these sentences."""
     short = [Span(one.start, min(one.end, one.start + CODE), True) if one.code else one for one in found]
     if len(short) <= MOST:
         return short

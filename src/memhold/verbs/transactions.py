@@ -84,7 +84,8 @@ class Transactions:
         try:
             seconds = self.runtime.settings.recall_timeout
             vector = await embedding.questions.ask(text, seconds=seconds, clock=self.runtime.clock)
-            return Meaning(vector=vector, fingerprint=await embedding.fingerprint())
+            fingerprint, static = await embedding.fingerprint(), await embedding.static()
+            return Meaning(vector=vector, fingerprint=fingerprint, static=static)
         except TooSlow as slow:
             return Meaning(failed=str(slow))
         except MemholdError as error:

@@ -1,4 +1,4 @@
-"""Vectors of large scopes a row each, and what answers `nearest` from them by the HNSW index of pgvector.
+"""Vectors of large scopes, each a row, and what answers `nearest` from them by the HNSW index of pgvector.
 
 The blocks stay what counts; the rows are derived from them. Documents before a scope's `upto` have their row, and each
 transaction that changes their vector changes it too; those from there on are scored from their blocks. Upkeep moves
@@ -7,10 +7,18 @@ transaction that changes their vector changes it too; those from there on are sc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memhold.ports.vector_blocks import FLOAT_BYTES, HELD, VECTOR_DOCUMENTS, Nearest, VectorBlock
+from memhold.ports.vector_blocks import (
+    FLOAT_BYTES,
+    VECTOR_DOCUMENTS,
+    CorruptVectors,
+    Nearest,
+    VectorBlock,
+    count_of,
+    vectors_of,
+)
 from memhold.storage.postgres.connection import Reals
 
 if TYPE_CHECKING:
@@ -43,12 +51,19 @@ def nearest(
     found = sql.composed("nearest", numbers, asked).fetchall()
     if len(found) < limit:
         found = sql.composed("nearest_exact", numbers, asked).fetchall()
-    cosines = {int(number): float(cosine) for number, cosine in found}
+    cosines = _best(found)
     others = [number for number in also() if number < near[0] and number not in cosines]
     if others:
-        rows = sql.composed("cosines_of", numbers, {**asked, "numbers": others})
-        cosines |= {int(number): float(cosine) for number, cosine in rows}
+        cosines |= _best(sql.composed("cosines_of", numbers, {**asked, "numbers": others}))
     return Nearest(upto=near[0], cosines=cosines)
+
+
+def _best(rows: Iterable[Row]) -> dict[int, float]:
+    """Of each document the greatest cosine of its vectors."""
+    best: dict[int, float] = {}
+    for number, cosine in rows:
+        best[int(number)] = max(float(cosine), best.get(int(number), -1.0))
+    return best
 
 
 def covered(row: Row | None) -> tuple[int, bool] | None:
@@ -56,20 +71,22 @@ def covered(row: Row | None) -> tuple[int, bool] | None:
     return None if row is None else (int(row[0]), bool(row[1]))
 
 
-def row_changes(before: VectorBlock | None, after: VectorBlock, upto: int) -> dict[int, bytes | None]:
-    """The documents before `upto` whose vector a block changes: the new one, or None where there is none any more."""
+def row_changes(before: VectorBlock | None, after: VectorBlock, upto: int) -> dict[int, list[bytes]]:
+    """The documents before `upto` whose vectors a block changes: the new ones, none where there are none any more."""
     old, new = _held(before), _held(after) or {}
     every = range(after.first, after.first + VECTOR_DOCUMENTS)
     changed = (number for number in every if old is None or old.get(number) != new.get(number))
-    return {number: new.get(number) for number in changed if number < upto}
+    return {number: new.get(number, []) for number in changed if number < upto}
 
 
-def _held(block: VectorBlock | None) -> dict[int, bytes] | None:
+def _held(block: VectorBlock | None) -> dict[int, list[bytes]] | None:
     """The vectors of a block by document number; None where it is damaged."""
     if block is None or not block.marks:
         return {}
-    size, odd = divmod(len(block.vectors), len(block.marks))
-    if odd:
+    size = len(block.vectors) // max(sum(map(count_of, block.marks)), 1)
+    try:
+        parts = vectors_of(block, size)
+    except CorruptVectors:
         return None
-    held = (at for at, mark in enumerate(block.marks) if mark == HELD)
-    return {block.first + at: block.vectors[at * size : (at + 1) * size] for at in held}
+    held = ((block.first + at, part) for at, part in enumerate(parts) if part)
+    return {number: [part[at : at + size] for at in range(0, len(part), size)] for number, part in held}

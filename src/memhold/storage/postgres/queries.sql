@@ -150,8 +150,8 @@ SELECT set_config('memhold.namespace', :namespace, true), set_config('memhold.us
 SELECT set_config('memhold.upkeep', 'on', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)
 
--- The vectors of large scopes by row. {dimension} and {generation} are whole numbers that the store puts in: an index of
--- nearest neighbours is found by the planner only where they stand in the text.
+-- The vectors of large scopes by row, one for each sentence of a document. {dimension} and {generation} are whole numbers
+-- that the store puts in: an index of nearest neighbours is found by the planner only where they stand in the text.
 
 -- name: read_near
 SELECT upto, ready = 1 AND to_regtype('halfvec') IS NOT NULL AND NOT EXISTS (
@@ -174,9 +174,8 @@ ON CONFLICT (namespace, user_id, generation) DO UPDATE SET upto = excluded.upto,
 DELETE FROM near_scope WHERE namespace = :namespace AND user_id = :user_id AND generation = :generation
 
 -- name: put_near_vector
-INSERT INTO near_vector (namespace, user_id, generation, number, vector)
-VALUES (:namespace, :user_id, :generation, :number, :vector::real[])
-ON CONFLICT (namespace, user_id, generation, number) DO UPDATE SET vector = excluded.vector
+INSERT INTO near_vector (namespace, user_id, generation, number, part, vector)
+VALUES (:namespace, :user_id, :generation, :number, :part, :vector::real[])
 
 -- name: delete_near_vector
 DELETE FROM near_vector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memhold.ports.vector_blocks import UNSEEN, VECTOR_DOCUMENTS, VectorBlock, block_of
 from memhold.storage.postgres.connection import Reals
@@ -47,7 +47,7 @@ class PostgresWrite(SqlWrite):
         upto, ready = self.near(generation) or (0, False)
         found = self.vector_blocks(generation, list(range(block_of(upto), upto + most, VECTOR_DOCUMENTS)))
         end = upto
-        values: dict[int, bytes | None] = {}
+        values: dict[int, list[bytes]] = {}
         for block in found:
             if block.first > end or len(block.marks) < VECTOR_DOCUMENTS or UNSEEN in block.marks:
                 break
@@ -64,9 +64,11 @@ class PostgresWrite(SqlWrite):
         if near is not None:
             self._run("put_near", generation=generation, upto=near[0], ready=1)
 
-    def _put_rows(self, generation: int, values: dict[int, bytes | None]) -> None:
-        gone = [number for number, value in values.items() if value is None]
-        self._many("delete_near_vector", [{"generation": generation, "number": number} for number in gone])
-        new = [(number, value) for number, value in values.items() if value is not None]
-        made = [{"generation": generation, "number": number, "vector": Reals(value)} for number, value in new]
+    def _put_rows(self, generation: int, values: Mapping[int, Sequence[bytes]]) -> None:
+        self._many("delete_near_vector", [{"generation": generation, "number": number} for number in values])
+        made = [
+            {"generation": generation, "number": number, "part": part, "vector": Reals(vector)}
+            for number, vectors in values.items()
+            for part, vector in enumerate(vectors)
+        ]
         self._many("put_near_vector", made)

@@ -170,8 +170,8 @@ def update_digests(table: str, parameter: str) -> str:
     return f"UPDATE {table} SET {changed} WHERE {named}"  # noqa: S608 - names of this module
 
 
-def with_digest(params: dict[str, Any], columns: Sequence[str], digest: Callable[[Row], int]) -> dict[str, Any]:
+def with_digest(params: dict[str, Any], columns: tuple[str, ...], digest: Callable[[Row], int]) -> dict[str, Any]:
     """The parameters of an insert, their digest among them."""
-    row = [params.setdefault(name) for name in columns]
+    row = [*params.values()] if (*params,) == columns else [params.setdefault(name) for name in columns]
     params["crc"] = digest(row)
     return params

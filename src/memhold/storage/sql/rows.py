@@ -201,22 +201,23 @@ def to_quotes(text: str) -> tuple[Quote, ...]:
 
 
 def message_params(message: Message) -> dict[str, Any]:
-    """The parameters of `insert_message`."""
+    """The parameters of `insert_message`, in the order of the columns."""
+    recorded = micros(message.recorded_at)
     params = {
         "number": message.number,
+        "seq": message.seq,
+        "embed": int(message.embed),
+        "event_time": recorded if message.event_time is message.recorded_at else micros(message.event_time),
+        "recorded_at": recorded,
         "id": message.id,
         "session_id": message.session,
         "agent_id": message.agent or "",
-        "seq": message.seq,
         "role": message.role,
         "shape": message.shape,
+        "change_id": message.change_id,
         "body": dumps(message.body),
         "text": message.text,
-        "embed": int(message.embed),
         "metadata": _object(message.metadata),
-        "event_time": micros(message.event_time),
-        "recorded_at": micros(message.recorded_at),
-        "change_id": message.change_id,
         "quotes": _array([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
     }
     return with_digest(params, MESSAGE, message_digest)
@@ -319,18 +320,29 @@ def change_params(change: Change, seq: int) -> dict[str, Any]:
     detail = _object(change.detail)
     params = {
         "seq": seq,
+        "at": micros(change.at),
         "id": change.id,
         "verb": change.verb,
         "reason": change.reason,
         "by": _author(change.by),
-        "at": micros(change.at),
         "sources": _array(change.sources),
-        "spans": _array([{"session": s.session, "first": s.first, "last": s.last} for s in change.spans]),
-        "detail": detail,
+        "spans": _spans(change.spans),
         "undoes": change.undoes,
-        "detail_crc": detail_digest(detail),
+        "undone_by": None,
+        "detail": detail,
     }
-    return with_digest(params, CHANGE, change_digest)
+    params = with_digest(params, CHANGE, change_digest)
+    params["detail_crc"] = _NO_DETAIL if detail == "{}" else detail_digest(detail)
+    return params
+
+
+_NO_DETAIL = detail_digest("{}")
+
+
+def _spans(spans: Sequence[Span]) -> str:
+    # An add has one, and dumping it costs more than the rest of its change.
+    said = (f'{{"session":{dumps(one.session)},"first":{one.first:d},"last":{one.last:d}}}' for one in spans)
+    return f"[{','.join(said)}]"
 
 
 def receipt_text(receipt: Receipt) -> str:

@@ -201,7 +201,9 @@ class Writer:
             self._roll_back()
             self._regroup(begun, error)
         else:
+            # First those who wait: what is noted for the next group is noted while they wake up.
             settle(done)
+            self._known.learn(gathered, now.dated)
         self._tell(due=woke)
         return outside
 
@@ -273,7 +275,6 @@ class Writer:
         gathered.write()
         self._connection.execute(QUERIES["write_clock"], {"now": micros(now)})
         self._connection.execute("COMMIT")
-        self._known.learn(gathered, now)
 
     def _roll_back(self) -> None:
         self._known.clear()

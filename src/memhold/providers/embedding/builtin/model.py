@@ -72,6 +72,8 @@ class BuiltinEmbedding:
         directory: where the table is; the one of the package unless given.
     """
 
+    static = True
+
     def __init__(self, directory: Path = BUILTIN_DIRECTORY) -> None:
         self._directory = directory
 

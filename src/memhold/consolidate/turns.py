@@ -1,0 +1,168 @@
+"""A window asked turn by turn, for small models: one short request for each message of the user's, one for the entry.
+
+A small model that is shown a whole window keeps little of it and repeats itself; shown one message, it keeps nearly all
+that it says. What comes back is put together as the one reply that is read everywhere else: each item on the line that
+it came from, repetitions folded. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from memhold.asking.prompts import prompt
+from memhold.asking.replies import Fault, arguments_of
+from memhold.consolidate.contract import SAVE_MEMORY
+from memhold.facts.keys import cardinality
+from memhold.journal.windows import Part, Piece, begins_turn
+from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, ToolCall, Usage
+from memhold.text.compare import canonical_text
+from memhold.text.details import content_terms
+from memhold.text.token_estimate import estimate_tokens
+
+__all__ = ["in_turns", "joined"]
+
+TURN_TOKENS: Final = 600
+ENTRY_TOKENS: Final = 500
+CONTEXT_CHARS: Final = 400
+"""Characters of the line before a message: enough to know what is answered."""
+ENTRY_CHARS: Final = 6_000
+"""Characters of a window that the request for the entry shows; its middle is left out."""
+QUOTED: Final = 160
+
+SAVE_TURN: Final = Tool(
+    name="save_turn",
+    description="Keep what this message of the user's tells.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "facts": {
+                "type": "array",
+                "maxItems": 6,
+                "items": {
+                    "type": "object",
+                    "properties": {name: {"type": "string"} for name in ("subject", "attribute", "value")},
+                    "required": ["subject", "attribute", "value"],
+                },
+            },
+            "notes": {"type": "array", "maxItems": 2, "items": {"type": "string"}},
+        },
+        "required": ["facts", "notes"],
+    },
+)
+SAVE_ENTRY: Final = Tool(
+    name="save_entry",
+    description="Keep what happened.",
+    parameters={
+        "type": "object",
+        "properties": {"history_entry": {"type": "string"}},
+        "required": ["history_entry"],
+    },
+)
+
+
+def in_turns(part: Part, purpose: str) -> tuple[ChatRequest, ...]:
+    """A request for each message of the user's in a part, in their order, and the last one for the entry."""
+    found = []
+    for before, piece in zip((None, *part.pieces), part.pieces, strict=False):
+        if begins_turn(piece.message) and piece.text.strip():
+            found.append(_request("consolidate_turn", _turn(before, piece), SAVE_TURN, purpose, TURN_TOKENS))
+    text = "\n".join(f"{piece.message.role}: {piece.text}" for piece in part.pieces)
+    if len(text) > ENTRY_CHARS:
+        text = f"{text[: ENTRY_CHARS * 2 // 3]}\n(…)\n{text[-ENTRY_CHARS // 3 :]}"
+    return (*found, _request("consolidate_entry", f"The conversation:\n\n{text}", SAVE_ENTRY, purpose, ENTRY_TOKENS))
+
+
+def _turn(before: Piece | None, piece: Piece) -> str:
+    above = "" if before is None else before.text.strip()[-CONTEXT_CHARS:]
+    head = (
+        f"The line above ({before.message.role}, not to be retold): {above}\n\n" if before is not None and above else ""
+    )
+    return f"{head}The message of the user's, of {piece.message.event_time:%Y-%m-%d}:\n\n{piece.text}"
+
+
+def _request(name: str, text: str, tool: Tool, purpose: str, most: int) -> ChatRequest:
+    return ChatRequest(
+        system=prompt(name).text,
+        turns=(ChatTurn(role="user", text=text),),
+        purpose=purpose,
+        tool=tool,
+        max_tokens=max(most, min(4 * most, estimate_tokens(text))) if tool is SAVE_TURN else most,
+        temperature=0.0,
+    )
+
+
+def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
+    """The replies to `in_turns(part)` as one call of `save_memory`; None stands for one that was no answer."""
+    own = [piece for piece in part.pieces if begins_turn(piece.message) and piece.text.strip()]
+    facts: dict[tuple[str, ...], dict[str, Any]] = {}
+    notes: dict[tuple[str, ...], dict[str, Any]] = {}
+    for piece, reply in zip(own, replies, strict=False):
+        given = _given(reply, SAVE_TURN)
+        for fact in _tables(given.get("facts")):
+            named = [str(fact.get(name) or "") for name in ("subject", "attribute", "value")]
+            blank = {**fact, "operation": _operation(fact), "importance": "mid", "sources": []}
+            facts.setdefault(_key(*named), blank)["sources"] += _line(piece, " ".join(named[1:]))
+        for text in _texts(given.get("notes")):
+            blank = {"text": text, "importance": "mid", "sources": []}
+            notes.setdefault(_key(text), blank)["sources"] += _line(piece, text)
+    entry = str(_given(replies[-1], SAVE_ENTRY).get("history_entry") or "") or _quoted(own)
+    arguments = {"history_entry": entry, "facts": list(facts.values()), "notes": list(notes.values())}
+    answered = [reply for reply in replies if reply is not None]
+    return ChatReply(
+        model=answered[-1].model if answered else "",
+        text="",
+        tool_calls=(ToolCall(id="call_0", name=SAVE_MEMORY.name, arguments=json.loads(json.dumps(arguments))),),
+        finish="tool",
+        prompt=prompt("consolidate_turn").version,
+        usage=_sum(answered),
+    )
+
+
+def _key(*parts: str) -> tuple[str, ...]:
+    return tuple(canonical_text(part).casefold() for part in parts)
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _line(piece: Piece, told: str) -> list[str]:
+    """The line of a message as the source of an item, where it has a word of it.
+
+    The model did not cite it: nothing else speaks for what shares no word with it, and it is left no line to stand on.
+    """
+    return [f"m{piece.number}"] if content_terms(told) & content_terms(piece.text) else []
+
+
+def _given(reply: ChatReply | None, tool: Tool) -> Mapping[str, Any]:
+    """The arguments of a reply; none where it holds none: the others still count."""
+    if reply is None:
+        return {}
+    try:
+        return arguments_of(reply, tool)
+    except Fault:
+        return {}
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    kept = ("subject", "attribute", "value")
+    held = value if isinstance(value, list) else []
+    return [{name: one[name] for name in kept if name in one} for one in held if isinstance(one, dict)]
+
+
+def _operation(fact: Mapping[str, Any]) -> str:
+    """What a value does: it stands beside others where several of its kind hold at once."""
+    return "add" if cardinality(str(fact.get("attribute", ""))) == "many" else "set"
+
+
+def _quoted(own: Sequence[Piece]) -> str:
+    """The user's own first words, where no entry came."""
+    return f"“{' '.join(own[0].text.split())[:QUOTED]}”" if own else ""
+
+
+def _sum(replies: Sequence[ChatReply]) -> Usage:
+    counts = [[getattr(one.usage, name) for one in replies] for name in ("input_tokens", "output_tokens")]
+    into, out = (None if None in found else sum(found) for found in counts)
+    return Usage(input_tokens=into, output_tokens=out)

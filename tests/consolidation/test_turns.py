@@ -1,0 +1,127 @@
+"""A window asked turn by turn: what each message tells on its own line, repetitions folded, one reply in the end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memhold import AsyncMemhold
+from memhold.errors import InvalidSetting, ModelError
+from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
+from memhold.providers.catalog import load_catalog
+from memhold.providers.entry import looks_small
+from memhold.providers.stepwise import Stepwise
+
+SAID = [
+    {"role": "user", "content": "I keep goats in Uri."},
+    {"role": "assistant", "content": "How many goats do you keep?"},
+    {"role": "user", "content": "Seven goats. I never eat cheese."},
+    {"role": "assistant", "content": "Noted: seven goats."},
+    {"role": "user", "content": "I keep goats in Uri, as I said. On Monday I sell one goat."},
+]
+TOLD: dict[str, dict[str, Any]] = {
+    "I keep goats in Uri.": {"facts": [{"subject": "user", "attribute": "goats", "value": "in Uri"}], "notes": []},
+    "Seven goats. I never eat cheese.": {
+        "facts": [
+            {"subject": "user", "attribute": "number of goats", "value": "seven"},
+            {"subject": "user", "attribute": "favorite food", "value": "pizza"},
+        ],
+        "notes": ["The user never eats cheese."],
+    },
+    "I keep goats in Uri, as I said. On Monday I sell one goat.": {
+        "facts": [{"subject": "user", "attribute": "Goats", "value": "in Uri"}],
+        "notes": ["The user sells one goat on Monday."],
+    },
+}
+
+
+class Small:
+    """Answers one message at a time, and no whole window."""
+
+    name = "small"
+
+    def __init__(self, fails: tuple[str, ...] = (), cls: str = "resample") -> None:
+        self.asked: list[ChatRequest] = []
+        self.fails, self.cls = fails, cls
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        self.asked.append(request)
+        assert request.tool is not None
+        said = request.turns[0].text.rsplit("\n\n", 1)[-1]
+        if any(said.startswith(one) for one in self.fails):
+            raise ModelError("it fails", model=self.name, cls=self.cls)
+        given = (
+            {"history_entry": "The user keeps seven goats in Uri."} if request.tool.name == "save_entry" else TOLD[said]
+        )
+        call = ToolCall(id="c", name=request.tool.name, arguments=given)
+        return ChatReply(model=self.name, text="", tool_calls=(call,), usage=Usage(input_tokens=10, output_tokens=5))
+
+
+async def consolidated(model: Small) -> tuple[set[str], set[str], dict[str, Any]]:
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=Stepwise(model), embedding="none") as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        made = await alice.consolidate()
+        assert made.summaries, made.last_error
+        change = (await alice.history(made.summaries[0]))[-1]
+        facts = (await alice.list(kinds=["fact"])).items
+        notes = (await alice.list(kinds=["note"])).items
+        detail = json.loads(json.dumps(dict(change.detail), default=str))
+        assert change.by.version == "consolidate_turn/1"
+        return {f"{one.attribute}={one.value}" for one in facts}, {one.text for one in notes}, detail
+
+
+async def test_each_message_is_asked_for_itself_and_what_came_back_is_one_memory() -> None:
+    model = Small()
+    facts, notes, detail = await consolidated(model)
+    assert facts == {"goats=in Uri", "number of goats=seven"}, (
+        "what nobody said is left out, and what is said twice is one"
+    )
+    assert notes == {"The user never eats cheese.", "The user sells one goat on Monday."}
+    assert detail["tokens"] == {"input": 40, "output": 20} or "40" in json.dumps(detail["tokens"])
+    assert [one.tool.name for one in model.asked if one.tool] == ["save_turn"] * 3 + ["save_entry"]
+    assert "How many goats" in model.asked[1].turns[0].text
+    assert "not to be retold" in model.asked[1].turns[0].text
+    assert all(one.steps is None for one in model.asked)
+
+
+async def test_a_step_that_fails_costs_its_message_alone_and_the_link_that_fails_costs_all() -> None:
+    facts, notes, _ = await consolidated(Small(fails=("Seven goats",)))
+    assert facts == {"goats=in Uri"}
+    assert notes == {"The user sells one goat on Monday."}
+    with pytest.raises(AssertionError):
+        await consolidated(Small(fails=("Seven goats",), cls="park"))
+    with pytest.raises(AssertionError):
+        await consolidated(Small(fails=("Seven goats", "I keep", "user:")))
+
+
+async def test_an_entry_that_does_not_come_is_the_users_own_words() -> None:
+    model = Small(fails=("user:",))
+    async with AsyncMemhold.open("memory://", worker=False, consolidation=Stepwise(model), embedding="none") as mem:
+        alice = mem.scope(user="alice", session="s")
+        await alice.add(SAID)
+        assert (await alice.consolidate()).summaries
+        assert "“I keep goats in Uri.”" in (await alice.summaries()).hits[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "small"),
+    [
+        ("qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", True), ("SmolLM2-135M-Instruct", True), ("llama3.2:3b", True),
+        ("gemma-2-9b-it", False), ("gpt-4.1-mini", False), ("llama-3.3-70b-versatile", False), ("qwen3", False),
+        ("mixtral-8x7b", False), ("auto", False), ("claude-sonnet-4-6", False),
+    ],
+)  # fmt: skip
+def test_a_model_is_small_where_its_name_says_so(name: str, *, small: bool) -> None:
+    assert looks_small(name) is small
+
+
+def test_how_a_link_is_asked_is_a_field_of_its_entry_and_no_other_word_is_taken() -> None:
+    table = '[models.mine]\nmodel = "x-1b"\nbase_url = "http://127.0.0.1:1"\n{}'
+    assert load_catalog(user=table.format("")).models["mine"].by_turns
+    assert not load_catalog(user=table.format('asked = "whole"')).models["mine"].by_turns
+    for wrong in ('asked = "line"', 'structured = "grammar"'):
+        with pytest.raises(InvalidSetting, match="is one of"):
+            load_catalog(user=table.format(wrong))
