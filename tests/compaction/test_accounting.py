@@ -401,6 +401,8 @@ MADE_UP = [
     (HEAVY, "The parcel is heavy: 7 kg"),
     (HEAVY, "The parcel is heavy on Tuesdays"),
     (HEAVY, "The parcel is heavy, says Zelda"),
+    (HEAVY, "The parcel is heavy now"),
+    (("The ferry leaves at 9:30", "The ferry leaves at 10:15"), "The ferry leaves at 9:30 and at 10:15"),
     (HEAVY, "The parcel is not heavy"),
     (HEAVY, "**The parcel** is heavy"),
     (HEAVY, "The parcel is heavy, the parcel is heavy, the parcel is heavy and the parcel is heavy, heavy, heavy"),

@@ -648,14 +648,14 @@ def _change_invented(case: _Case) -> str | None:
 
 
 def _two_values(case: _Case) -> str | None:
-    """Two sources give different figures of one kind, and neither has the other's: they do not say the same."""
+    """Two sources give different figures of one unit, and neither has the other's: they do not say the same."""
     if case.gone:
         return None
     for one, other in combinations(case.sources, 2):
         mine, theirs = (_figures_but(first, second) for first, second in ((one, other), (other, one)))
         for first in mine:
             for second in theirs:
-                if first.unit == second.unit and (first.unit is not None or (_single(one) and _single(other))):
+                if first.unit is not None and first.unit == second.unit:
                     return "the memories give two values of one kind"
     return None
 
@@ -666,10 +666,6 @@ def _figures_but(one: Source, other: Source) -> list[Figure]:
     return [
         figure for figure in figures(one.text) if not figure.loose and not any(_agree(figure, two) for two in there)
     ]
-
-
-def _single(source: Source) -> bool:
-    return sum(not one.loose for one in figures(source.text)) == 1
 
 
 def _newest_told(case: _Case) -> str | None:
