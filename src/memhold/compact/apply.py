@@ -133,7 +133,11 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: 
         )
         _changed(tx, merger, _copied(read), RULES, read, effects, {})
         return "done", maintenance.id
-    made = replace(_merged(tx, read, judgement, RULES, merger, total=max(map(leaves, read))), origin=newest.origin)
+    made = replace(
+        _merged(tx, read, judgement, RULES, merger, total=max(map(leaves, read))),
+        origin=newest.origin,
+        actor=newest.actor,
+    )
     made, effects = _put(tx, made, read, merger)
     for generation in tx.generations():
         held = next((found for memory in read if (found := _vector(tx, generation, memory.number)) is not None), None)
@@ -364,6 +368,9 @@ def _merged(
     united = _united(read, topics=judgement.topics, entities=judgement.entities)
     sessions = {memory.session for memory in read}
     united["metadata"] |= {LINEAGE: _lineage(total, spans(read))}
+    # What agents and imports said stays theirs in other words: nothing is upgraded by a merge.
+    theirs = read[0].origin in {"agent", "tool", "import"}
+    said_as = (read[0].origin, read[0].actor) if theirs else (author.origin, author.name)
     return Memory(
         id=merger.ids.new("mem"),
         number=-1,
@@ -372,7 +379,8 @@ def _merged(
         agent=read[0].agent,
         subject=read[0].subject,
         session=sessions.pop() if len(sessions) == 1 else None,
-        origin=author.origin,
+        origin=said_as[0],
+        actor=said_as[1],
         event_time=max(memory.event_time for memory in read),
         expires_at=read[0].expires_at,
         created_at=tx.now,
