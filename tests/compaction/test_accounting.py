@@ -338,7 +338,7 @@ def _wrong(merges: list[Merge], *, fair: bool) -> list[str]:
 
 
 def test_fair_merges_pass_and_false_ones_do_not() -> None:
-    """The shares that decision 41 gives; a merge that goes wrong beside these is one that was judged better before."""
+    """The shares that decision 42 gives; a merge that goes wrong beside these is one that was judged better before."""
     assert _wrong(FAIR, fair=True) == ["The user is afraid of dogs but not of cats"]
     assert _wrong(UNSEEN_FAIR, fair=True) == [
         "The user sleeps badly in hot weather",
