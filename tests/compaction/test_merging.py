@@ -109,7 +109,7 @@ async def test_trust_is_the_lowest_of_the_sources(opened: Opened) -> None:
     from tests.compaction.worlds import copies
 
     alice = (await opened(Judge(lambda _: merged(BOTH)), close(ONE, TWO))).scope(user="alice")
-    await copies(alice, ONE, 1, trust="user", origin="model")
+    await copies(alice, ONE, 1, trust="assistant", origin="model")
     await copies(alice, TWO, 1, trust="tool", origin="model")
     await alice.compact()
     assert [memory.trust for memory in await living(alice)] == ["tool"]
