@@ -182,7 +182,7 @@ _FEW = (10, 20)
 """Characters at which only exponential work shows: there it is still bearable."""
 _SOME = (400, 800)
 """Where cubic work shows."""
-_MANY = (1600, 6400)
+_MANY = (1200, 4800)
 """Where quadratic work shows: 16 times the work for 4 times the text. Long texts take other ways than short ones, so
 the shorter of the two is one of them."""
 _BOUNDS = {_FEW: 50.0, _SOME: 6.0, _MANY: 10.0}

@@ -20,9 +20,12 @@ from tests.patterns import READING, Compiled, analyses, compile_sites, compiled,
 ROOMS = sorted(one.stem for one in Path(memhold.__file__).parent.iterdir() if one.suffix == ".py" or one.is_dir())
 
 
-MOST = 60
+MOST = 30
 """Attacks of a module's own patterns on each of its functions."""
-UNREACHED = {"memhold.faces.mcp.install": "compiled of our own name, for a file of settings that is read by lines"}
+UNREACHED = {
+    "memhold.faces.mcp.install": "compiled of our own name, for a file of settings that is read by lines",
+    "memhold.cli.setup": "compiled of a setting's name, for the user's own file of settings",
+}
 
 
 def test_each_compile_of_the_package_was_seen() -> None:
