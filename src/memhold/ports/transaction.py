@@ -361,6 +361,15 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
         """Take due work away: its state no longer implies it. A lease on it is lost, also when it is made due again."""
         ...
 
+    def redate(self) -> int:
+        """Date what a clock that was ahead dated as of now, by the machine's clock; returns how many rows that were.
+
+        Messages, revisions and changes that were recorded later than now, and what their dates ended or began; sessions
+        and evidence with them. What is dated next is of now too. Their order is that of their numbers, as before. The
+        words index keeps the old times until it is built again.
+        """
+        ...
+
     def clear_index(self) -> None:
         """Empty the words index of the scope, before it is built again."""
         ...

@@ -82,6 +82,37 @@ FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by I
 SELECT {message}
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
+-- name: read_messages_ahead
+SELECT {message} FROM message WHERE namespace = :namespace AND user_id = :user_id AND recorded_at > :now
+
+-- name: redate_message
+UPDATE message SET event_time = :event_time, recorded_at = :recorded_at, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND number = :number
+
+-- name: read_memories_ahead
+SELECT {memory} FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND (recorded_at > :now OR unrecorded_at > :now)
+
+-- name: redate_memory
+UPDATE memory SET event_time = :event_time, valid_from = :valid_from, valid_to = :valid_to, created_at = :created_at,
+  recorded_at = :recorded_at, unrecorded_at = :unrecorded_at, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
+
+-- name: read_changes_ahead
+SELECT {change} FROM change WHERE namespace = :namespace AND user_id = :user_id AND at > :now
+
+-- name: redate_change
+UPDATE change SET at = :at, crc = :crc WHERE namespace = :namespace AND user_id = :user_id AND seq = :seq
+
+-- name: redate_evidence
+UPDATE evidence SET at = :now + place WHERE namespace = :namespace AND user_id = :user_id AND at > :now
+
+-- name: redate_sessions
+UPDATE session SET created_at = CASE WHEN created_at > :now THEN :now ELSE created_at END,
+  last_at = CASE WHEN last_at > :now THEN :now ELSE last_at END,
+  ended_at = CASE WHEN ended_at > :now THEN :now ELSE ended_at END
+WHERE namespace = :namespace AND user_id = :user_id AND (created_at > :now OR last_at > :now OR ended_at > :now)
+
 -- name: delete_message
 DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number, quotes
 
