@@ -70,20 +70,24 @@ def run(
     seconds: float,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    given: str = "",
 ) -> Done:
-    """Run a program to its end; one that is not done after `seconds` is killed with all its children (exit -9)."""
+    """Run a program to its end; one that is not done after `seconds` is killed with all its children (exit -9).
+
+    `given` is what it reads on standard input.
+    """
     process = subprocess.Popen(
         [str(word) for word in command],
         cwd=cwd,
         env=None if env is None else dict(env),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
     try:
-        out, err = process.communicate(timeout=seconds)
+        out, err = process.communicate(given, timeout=seconds)
         return Done(code=process.returncode, out=out, err=err)
     except subprocess.TimeoutExpired:
         _kill_group(process)

@@ -8,11 +8,14 @@ It knows nothing of this tree: what it imports was installed. Each line it print
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
 
 COMMAND = str(Path(sys.executable).with_name("memhold"))
 SAID = [{"role": "user", "content": "I moved to Lisbon, to a flat by the river."}]
@@ -88,9 +91,15 @@ def rest(folder: Path) -> None:
         asked = urllib.request.Request(
             f"{url}/v1/messages?session=s1", data=body, headers={"Content-Type": "application/json"}
         )
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(asked, timeout=100)
+            raise AssertionError("a request without the token of this account was let in")
+        token = Path(f"~/.local/state/memhold/servers/loopback-{urlsplit(url).port}.token").expanduser()
+        asked.add_header("Authorization", f"Bearer {token.read_text().strip()}")
         with urllib.request.urlopen(asked, timeout=100) as answer:
             assert len(json.load(answer)["ids"]) == 1
-        with urllib.request.urlopen(f"{url}/openapi.json", timeout=100) as answer:
+        described = urllib.request.Request(f"{url}/openapi.json", headers=asked.headers)
+        with urllib.request.urlopen(described, timeout=100) as answer:
             assert "/v1/recall" in json.load(answer)["paths"]
         with Memhold.open(url) as mem:
             assert mem.scope(user="alice").recall("Lisbon").hits[0].text == SAID[0]["content"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 import tomllib
 import zipfile
@@ -13,6 +14,19 @@ from reality.outside import HERE, PYTHONS, ROOT, python_with, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = tuple(PROJECT["optional-dependencies"])
+_HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a client", "version": "1"}}
+CALLS = "".join(
+    json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
+    for number, (method, params) in enumerate(
+        (
+            ("initialize", _HELLO),
+            ("tools/call", {"name": "add_message", "arguments": {"text": "I moved to Lisbon."}}),
+            ("tools/call", {"name": "recall", "arguments": {"query": "Lisbon"}}),
+        ),
+        1,
+    )
+)
+"""What an MCP client writes to the standard input of `memhold mcp`."""
 
 
 @pytest.mark.parametrize("version", PYTHONS)
@@ -37,11 +51,13 @@ def test_the_core_alone_works_and_says_which_extra_it_needs(
     python = python_with(version, wheel=wheel, name="core")
     demo = run([python.with_name("memhold"), "demo"], seconds=300, cwd=tmp_path, env=clean)
     assert demo.code == 0, demo.out + demo.err
-    for words in (["serve"], ["mcp"]):
-        refused = run([python.with_name("memhold"), *words, "--db", tmp_path / "m.db"], seconds=200, env=clean)
-        assert refused.code != 0
-        assert "pip install 'memhold[server]'" in refused.err
-        assert "Traceback" not in refused.err
+    refused = run([python.with_name("memhold"), "serve", "--db", tmp_path / "m.db"], seconds=200, env=clean)
+    assert refused.code != 0
+    assert "pip install 'memhold[server]'" in refused.err
+    assert "Traceback" not in refused.err
+    served = run([python.with_name("memhold"), "mcp", "--db", tmp_path / "m.db"], seconds=200, env=clean, given=CALLS)
+    assert [json.loads(line)["id"] for line in served.out.splitlines()] == [1, 2, 3], served.err
+    assert "I moved to Lisbon" in served.out.splitlines()[-1]
 
 
 def test_the_classifiers_are_the_pythons_it_is_run_on() -> None:

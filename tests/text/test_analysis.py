@@ -189,3 +189,17 @@ def test_terms_of_version_one_stay():
         "john": 1, "userid": 1, "user": 1, "id": 1, "isnt": 1, "isn": 1, "t": 1, "3.5": 1, "3": 1, "5": 1,
         "생일": 1, "생": 1, "일": 1, "축하": 1, "축": 1, "하": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "weak"),
+    [
+        ("dog", []),
+        ("dog Rex", []),
+        ("what is the name of my dog", ["what", "is", "the", "of", "my"]),
+        ("wo ist mein Hund", ["wo", "ist", "mein"]),
+        ("the", ["the"]),
+    ],
+)
+def test_a_noun_is_no_function_word_because_another_language_has_one_like_it(question: str, weak: list[str]) -> None:
+    assert [word.word for word in analyse_query(question) if word.weak] == weak

@@ -57,6 +57,7 @@ OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Serving": {
         "serve": ("serve", "Serve the store over HTTP."),
         "mcp": ("mcp", "Serve memory to an agent over MCP, on standard input and output."),
+        "project": ("project", "Show which project's memory a folder belongs to."),
     },
     "Models": {
         "models": ("models", "List the models of the catalog."),

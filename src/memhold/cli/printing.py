@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 import click
 
 from memhold.cli.output import clean, table
-from memhold.values.answers import Hit, Page, Recall, Receipt, Remembered, missing_told
+from memhold.values.answers import Expected, Hit, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.jsonable import to_jsonable
 from memhold.values.records import Change, Memory, Message
 from memhold.verbs.declaration import Verb
@@ -129,10 +129,24 @@ def _say_recall(found: Recall, arguments: Arguments) -> None:
     rest = f"; more with --offset {found.next_offset}" if found.next_offset is not None else ""
     sure = "" if found.confidence is None else f"; confidence {found.confidence:.2f}"
     click.echo(f"{len(found.hits)} of {found.total}{rest}{sure}", err=True)
+    if found.expected is not None:
+        _say_expected(found.expected)
     if found.account is not None:
         _say_account(found, found.account)
     for missing in missing_told(found.degraded, found.damaged):
         click.echo(f"degraded: {missing}", err=True)
+
+
+def _say_expected(one: Expected) -> None:
+    """Where the one that was expected stands, and what kept it out."""
+    place = "nowhere" if one.rank is None else f"rank {one.rank}"
+    rows = [("stands at" if one.kept_out is None else "would stand at", place)]
+    rows += [("kept out by", one.kept_out)] if one.kept_out else []
+    rows += [("for it", one.by)] if one.by else []
+    rows += [(reason.signal, f"rank {reason.rank}, {reason.part:.3f}") for reason in one.why]
+    rows += [("says nothing", ", ".join(one.silent))] if one.silent else []
+    click.echo()
+    table(("expected", clean(one.id)), rows, wide=1)
 
 
 def _say_account(found: Recall, account: Mapping[str, Any]) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "standing"]
+__all__ = ["REPEATS", "Gaps", "Ranking", "answered", "reasons_of", "standing"]
 
 REPEATS = 100
 """At most so many of the messages that a hit repeats are named, the best first; `total` counts texts, not copies."""
@@ -143,7 +143,7 @@ def _candidates(tx: ReadTx, ranking: Ranking, page: Sequence[tuple[int, Message 
     numbers = dict(zip(wanted, index.numbers[wanted].tolist(), strict=True))
     named = {item.number: item.id for item in tx.find_numbers(list(numbers.values()))}
     ids = {row: named[number] for row, number in numbers.items() if number in named}
-    why = _reasons(ranking, [row for row, _ in page])
+    why = reasons_of(ranking, [row for row, _ in page])
     for (row, item), reasons in zip(page, why, strict=True):
         past = ranking.outdated.get(item.number)
         found.append(
@@ -169,7 +169,7 @@ def _same(ranking: Ranking, row: int) -> list[int]:
     return best
 
 
-def _reasons(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
+def reasons_of(ranking: Ranking, rows: Sequence[int]) -> list[tuple[Reason, ...]]:
     """For each row the signals that speak for it, with its rank among what the filters let through."""
     found: list[list[Reason]] = [[] for _ in rows]
     for signal in ranking.signals:

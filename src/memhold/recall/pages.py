@@ -126,7 +126,7 @@ def _read(query: Query, scope: Scope, secret: bytes) -> Place:
 
 def _seal(secret: bytes, query: Query, scope: Scope, body: bytes) -> bytes:
     """What binds a cursor to a store, a scope and a question; how a page is shown may differ from page to page."""
-    same = replace(query, limit=1, offset=0, neighbours=0, explain=False, snapshot=None, cursor=None)
+    same = replace(query, limit=1, offset=0, neighbours=0, explain=False, expect=None, snapshot=None, cursor=None)
     asked = json.dumps(to_jsonable(same), sort_keys=True, default=repr)
     whose = json.dumps([scope.namespace, scope.user, scope.agent])
     return keyed_digest(secret, "recall cursor", whose, asked, body.hex())[:_SEAL]

@@ -14,9 +14,11 @@ from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.postings_cache import IndexCache
 from memhold.index.vector_cache import DecodedVectors, VectorCache
 from memhold.index.words import best_first
-from memhold.journal.visibility import checked_session
+from memhold.journal.visibility import checked_id, checked_session
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Gaps, Ranking, answered, standing
+from memhold.recall.conversation import carried
+from memhold.recall.expected import expected
 from memhold.recall.filters import allowed_rows, held_then, passing_rows
 from memhold.recall.fusion import SIGNALS, Signal, fuse, weights_of
 from memhold.recall.hits import MAX_NEIGHBOURS
@@ -143,6 +145,8 @@ def _typed(query: Query) -> None:
     texts: tuple[object, ...] = (query.snapshot, query.cursor)
     if not all(text is None or isinstance(text, str) for text in texts):
         raise InvalidInput("a snapshot or a cursor is no text; pass the one that the last page gave")
+    if query.expect is not None:
+        checked_id(query.expect)
 
 
 def recall(
@@ -168,7 +172,8 @@ def recall(
     view = _view(tx, query, place, caches, meaning, in_time)
     held = held_then(tx, query)
     ranking = _ranking(tx, view, query, caches, held)
-    return answered(tx, query, ranking, held, view.gaps, place)
+    answer = answered(tx, query, ranking, held, view.gaps, place)
+    return answer if query.expect is None else replace(answer, expected=expected(tx, query, ranking))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +221,7 @@ def _view(
     import numpy as np
 
     index = caches.indexes.index(tx).upto(place.ceiling)
-    question = understood(query.text, place.now)
+    question = understood(query.text, place.now, carried(query.text, query.conversation))
     speaker, aside = speaker_signal(question, index)
     words, scores = words_signal(question, index, aside)
     # Where cosines are estimated, those of the best by words are exact all the same.

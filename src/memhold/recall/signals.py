@@ -91,8 +91,8 @@ class Question:
         return bool(self.times) and all(word.weak for word in analyse_query(rest))
 
 
-def understood(text: str, now: datetime) -> Question:
-    """Read a question as of a time.
+def understood(text: str, now: datetime, carried: Sequence[QueryWord] = ()) -> Question:
+    """Read a question as of a time; `carried` are the words that it takes along from its conversation.
 
     In a text of several sentences most times are part of what is told ("I could not sleep last night"): only those in
     its sentences that ask are read, and only what is not still to come.
@@ -108,7 +108,7 @@ def understood(text: str, now: datetime) -> Question:
         events = []
     return Question(
         text=text,
-        words=analyse_query(text),
+        words=(*analyse_query(text), *carried),
         times=tuple(found),
         anchors=tuple(events),
         goes_on=goes_on,

@@ -163,11 +163,14 @@ def analyse_query(text: str) -> tuple[QueryWord, ...]:
     """
     tokens = _tokens(text)
     language = _language(tokens)
+    # One word alone ("dog" is Danish too) does not show a language: it is no function word for its own sake.
+    speak = sum(any(name == language for name, _ in _KNOWN[token][1]) for token in tokens)
+    shown = language if speak > 1 else None
     alone = sum(len(token) for token in tokens if _UNSPACED.match(token)) == 1
     words: dict[tuple[str, ...], QueryWord] = {}
     for token in tokens:
         for surface, terms in _asked(token, language, alone=alone):
-            weak = _is_weak(surface, language)
+            weak = _is_weak(surface, shown)
             words.setdefault(terms, QueryWord(word=surface, terms=terms, weak=weak))
     return tuple(words.values())
 

@@ -17,6 +17,7 @@ __all__ = [
     "Consolidated",
     "Due",
     "Erasure",
+    "Expected",
     "Hit",
     "Merging",
     "ModelHealth",
@@ -87,6 +88,7 @@ class Query:
     """Everything that a recall asks, as one value through all layers. Filters only ever narrow."""
 
     text: str = ""
+    conversation: tuple[str, ...] = ()
     limit: int = 10
     offset: int = 0
     kinds: tuple[HitKind, ...] | None = None
@@ -105,6 +107,7 @@ class Query:
     signals: tuple[str, ...] | None = None
     neighbours: int = 0
     explain: bool = False
+    expect: str | None = None
     snapshot: str | None = None
     cursor: str | None = None
 
@@ -172,6 +175,27 @@ DAMAGED = "damaged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """Where one message or memory stands in an answer, and what keeps it out of it.
+
+    `kept_out` is None where it is on the page. Else: "limit" (it stands behind the page), "repeats" (`by` says the same
+    and stands for it), "signals" (none found it), "superseded" (by `by`, where something took its place), "state: …" (a
+    memory's, such as expired or merged), "filter: …" (which of the query's; it may be several), "snapshot" (it came
+    after the moment that is asked), "hidden", "forgotten", or "unknown" (the scope has no such thing).
+    `rank` is its place in the answer, from 1, or where it would stand if nothing kept it out; None where nothing is
+    there to rank. `why` are the signals that speak for it, `silent` those that were asked and say nothing of it.
+    """
+
+    id: str
+    kept_out: str | None
+    rank: int | None = None
+    score: float = 0.0
+    by: str | None = None
+    why: tuple[Reason, ...] = ()
+    silent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """The answer to a recall.
 
@@ -183,7 +207,7 @@ class Recall:
     counts what a signal has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
     1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
     `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
-    `explain` asked for it.
+    `explain` asked for it, `expected` the story of the one that `expect` named.
     """
 
     hits: tuple[Hit, ...]
@@ -197,6 +221,7 @@ class Recall:
     snapshot: str | None = None
     cursor: str | None = None
     account: Mapping[str, Any] | None = None
+    expected: Expected | None = None
 
     def __repr__(self) -> str:
         parts = [f"{one_of(len(self.hits), 'hit')} of {self.total}"]

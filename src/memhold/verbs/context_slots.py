@@ -17,6 +17,7 @@ from memhold.context.window_messages import is_person, words_of
 from memhold.messages.fences import unquoted
 from memhold.messages.window import entries_of
 from memhold.ports.transaction import ReadTx
+from memhold.recall.conversation import MOST_CHARS, TURNS, asked_with, last_turns, points_back
 from memhold.recall.recall import Meaning, checked, related, said_in
 from memhold.text.token_estimate import Counted
 from memhold.values.answers import DAMAGED, Query
@@ -70,9 +71,15 @@ class ContextSlots:
         asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
         window = asyncio.ensure_future(self._tx.read(lambda tx: gather.read_window(tx, session, plan)))
 
-        async def asking() -> tuple[str, Meaning]:
+        async def asking() -> tuple[Query, Meaning]:
             text = _both_ends(asked or _newest_words((await asyncio.shield(window)).messages))
-            return text, await self._tx.meaning(text)
+            turns: tuple[str, ...] = ()
+            if points_back(text):
+                turns = last_turns(given, self._runtime.store.facts.secret)
+                turns = turns if len(turns) > 1 else (*_turns((await asyncio.shield(window)).messages), *turns)
+                turns = tuple(turn for turn in turns if turn.partition(": ")[2] != text)
+            question = Query(text=text, conversation=turns)
+            return question, await self._tx.meaning(asked_with(question))
 
         question = asyncio.ensure_future(asking())
         # One ranking for both kinds of hits.
@@ -108,15 +115,15 @@ class ContextSlots:
 
         return await self._tx.read(seen)
 
-    async def _ranked(self, question: Awaitable[tuple[str, Meaning]], most: int) -> gather.Seen:
+    async def _ranked(self, question: Awaitable[tuple[Query, Meaning]], most: int) -> gather.Seen:
         """What the question finds. It is evidence of nothing: what is put into a prompt was not asked for."""
         asked, meaning = await question
-        if not asked.strip():
+        if not asked.text.strip():
             return gather.Seen()
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
         queries = (
-            checked(Query(text=asked, kinds=MEMORIES, limit=MEMORY_HITS)),
-            checked(Query(text=asked, kinds=("message",), roles=("user", "assistant"), limit=most)),
+            checked(replace(asked, kinds=MEMORIES, limit=MEMORY_HITS)),
+            checked(replace(asked, kinds=("message",), roles=("user", "assistant"), limit=most)),
         )
 
         def work(tx: ReadTx) -> gather.Seen:
@@ -169,8 +176,8 @@ class ContextSlots:
         return {name: task.result() for name, task in tasks.items() if name not in failed}, failed
 
 
-def _said(question: asyncio.Future[tuple[str, Meaning]]) -> str:
-    return question.result()[0] if question.done() and not question.cancelled() else ""
+def _said(question: asyncio.Future[tuple[Query, Meaning]]) -> str:
+    return question.result()[0].text if question.done() and not question.cancelled() else ""
 
 
 def _inputs(
@@ -277,6 +284,12 @@ def listed(messages: Any) -> Sequence[Mapping[str, Any]]:
 
 def _both_ends(text: str) -> str:
     return text if len(text) <= MAX_QUERY else f"{text[: MAX_QUERY // 2]} {text[-MAX_QUERY // 2 :]}"
+
+
+def _turns(messages: Sequence[Message]) -> tuple[str, ...]:
+    """What the last turns of a window say, as `last_turns` gives them."""
+    said = [(message.role, unquoted(message)) for message in messages if message.role in {"user", "assistant"}]
+    return tuple(f"{role}: {text[-MOST_CHARS:]}" for role, text in said[-TURNS:] if text.strip())
 
 
 def _newest_words(messages: Sequence[Message]) -> str:

@@ -37,6 +37,7 @@ from memhold.messages.ingest import parse_messages
 from memhold.messages.shown import keep_shown
 from memhold.ports.idempotency import Idempotency
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
+from memhold.recall.conversation import asked_with, last_turns
 from memhold.recall.recall import checked, recall
 from memhold.upkeep.periods import LEVELS
 from memhold.values.answers import (
@@ -274,13 +275,16 @@ class LocalScope:
         include_superseded: bool = False,
         signals: Sequence[str] | None = None,
         neighbours: int = 0,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         explain: bool = False,
+        expect: str | None = None,
         snapshot: str | None = None,
         cursor: str | None = None,
     ) -> Recall:
         if isinstance(query, str):
             query = Query(
                 text=query,
+                conversation=last_turns(messages, self._runtime.store.facts.secret),
                 limit=limit,
                 offset=offset,
                 kinds=as_tuple(kinds),
@@ -299,6 +303,7 @@ class LocalScope:
                 signals=as_tuple(signals),
                 neighbours=neighbours,
                 explain=explain,
+                expect=expect,
                 snapshot=snapshot,
                 cursor=cursor,
             )
@@ -608,7 +613,7 @@ class LocalScope:
         await warm(subject, attribute, stored)
 
     async def _answer(self, asked: Query) -> Recall:
-        meaning = await self._tx.meaning(asked.text)
+        meaning = await self._tx.meaning(asked_with(asked))
         caches, timeout = self._runtime.caches, self._runtime.settings.recall_timeout
         secret = self._runtime.store.facts.secret
 

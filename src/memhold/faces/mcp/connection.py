@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memhold.faces.mcp.methods import (
     CAPABILITIES,
-    INSTRUCTIONS,
     INVALID_PARAMS,
     INVALID_REQUEST,
     SERVER,
@@ -58,6 +57,7 @@ class Connection:
     def __init__(self, methods: Methods, principal: Principal, caller: Callable[[], Awaitable[Caller]]) -> None:
         self._principal = principal
         self._caller = caller
+        self._instructions = methods.instructions
         self._era: Literal["handshake", "modern"] | None = None
         self._revision: str | None = None
         self._methods: Mapping[str, Callable[[Asked, Params], Awaitable[dict[str, Any]]]] = {
@@ -115,7 +115,7 @@ class Connection:
             "protocolVersion": self._revision,
             "capabilities": CAPABILITIES,
             "serverInfo": SERVER,
-            "instructions": INSTRUCTIONS,
+            "instructions": self._instructions,
         }
 
     async def _modern(self, method: str, params: Params) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Connection:
             answer: dict[str, Any] = {
                 "supportedVersions": [*MODERN],
                 "capabilities": CAPABILITIES,
-                "instructions": INSTRUCTIONS,
+                "instructions": self._instructions,
             }
         else:
             answer = await self._method(method)(self._asked(revision), params)

@@ -14,6 +14,7 @@ from memhold.verbs.declaration import Tool, Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
 
 if TYPE_CHECKING:
+    from memhold.faces.mcp.where import Where
     from memhold.values.principal import Principal
     from memhold.verbs.store_protocols import AsyncStore
 
@@ -27,20 +28,27 @@ _SESSION = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks, and the store that is asked. Whose memory it is comes from the principal alone."""
+    """Who asks, and the store that is asked. Whose memory it is comes from the connection alone.
+
+    Attributes:
+        project: the namespace of the project's memory, where the connection has one beside the principal's own.
+    """
 
     memhold: AsyncStore
     principal: Principal
+    project: str | None = None
 
-    def scope(self, session: str | None = None) -> AsyncScope:
+    def scope(self, session: str | None = None, where: Where = "personal") -> AsyncScope:
         """The principal's scope, in that session, or in the one that the connection began with.
+
+        With "project" it is the same person's in the namespace of the project, which the connection must have.
 
         Raises:
             InvalidScope: a session that cannot be used as a name.
         """
         bound = self.principal.scope
         return self.memhold.scope(
-            namespace=bound.namespace,
+            namespace=bound.namespace if where == "personal" or self.project is None else self.project,
             user=bound.user,
             agent=bound.agent,
             session=bound.session if session is None else session,

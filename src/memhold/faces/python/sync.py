@@ -292,7 +292,9 @@ class SyncScope:
         include_superseded: bool = False,
         signals: Sequence[str] | None = None,
         neighbours: int = 0,
+        messages: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         explain: bool = False,
+        expect: str | None = None,
         snapshot: str | None = None,
         cursor: str | None = None,
     ) -> Recall:
@@ -322,7 +324,11 @@ class SyncScope:
             include_superseded: Past values too, marked by their state.
             signals: Ask only these signals, such as "words"; left out: all that are there.
             neighbours: So many turns before and after each message.
+            messages: The conversation that the question is part of: its last turns say what "it" and "he" are. It is
+                not stored, and only the last six turns are looked at.
             explain: With an account of how the question was read and what each signal gave.
+            expect: The id of a message or memory that should be among the hits: the answer's `expected` says where it
+                stands, or which signal, filter, state or replacement kept it out, and at which rank it would stand.
             snapshot: The first page's `snapshot`, which keeps later writes out; with `offset`.
             cursor: The `cursor` of the page before, all else being the same.
 
@@ -349,7 +355,9 @@ class SyncScope:
                 include_superseded=include_superseded,
                 signals=signals,
                 neighbours=neighbours,
+                messages=messages,
                 explain=explain,
+                expect=expect,
                 snapshot=snapshot,
                 cursor=cursor,
             )

@@ -1,0 +1,96 @@
+"""The conversation as part of a question: its last turns say what "it" and "there" are. Pure.
+
+A question that names nothing, or points at what was said ("what did he say about it?"), is asked with the words of the
+newest turn of the user's. One that names what it means stands alone: words of a conversation would only blur it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memhold.messages.fences import without_fences
+from memhold.messages.shapes import read_message
+from memhold.text.analysis import QueryWord, analyse_query
+from memhold.values.answers import Query
+from memhold.values.errors import InvalidInput
+
+# ruff: noqa: RUF001 - letters of every script
+
+__all__ = ["MOST_CHARS", "TURNS", "asked_with", "carried", "last_turns", "points_back"]
+
+TURNS = 6
+"""The last turns of a conversation that are looked at."""
+MOST_CHARS = 2_000
+"""Characters of a turn that are looked at, from its end."""
+ENOUGH = 2
+"""From so many words of its own on a question's words count more than those that it takes along."""
+MOST_WORDS = 12
+"""Words that are taken along, the first ones of the turn."""
+
+_BACK = re.compile(
+    r"\b(?:he|him|his|she|her|hers|they|them|their|theirs|it|its|the same|the other one|what about|how about)\b"
+    r"|\b(?:that|this|those|these|there|one|ones)\b(?=\s*(?:[?.!,]|$|is\b|was\b|are\b|were\b|again\b|too\b|mean\b))"
+    r"|\b(?:er|ihn|ihm|davon|dazu|damit|dort|dafür|daran|darüber|il|elle|lui|ça|cela|celui|celle|él|ella|ello|eso|esto|allí|aquello"
+    r"|ele|ela|isso|isto|ali|lui|lei|quello|quella|hij|hem|zij|daar|dat|он|она|они|его|её|это|там|них)\b"
+    r"|그거|그것|그건|그게|거기|그 사람|걔|他|她|它|那个|那個|那里|那裡|这个|這個|それ|そこ|その|彼|あれ",
+    re.IGNORECASE,
+)
+
+
+def last_turns(messages: Any, secret: bytes) -> tuple[str, ...]:
+    """What the last turns of a conversation say, oldest first, each with whose it is ("user: …"), without fences.
+
+    Only the last six are looked at, however many there are.
+
+    Raises:
+        InvalidInput, InvalidMessage: they are no messages.
+    """
+    if messages is None:
+        return ()
+    listed = [messages] if isinstance(messages, Mapping) else messages
+    if isinstance(listed, str | bytes) or not isinstance(listed, Sequence):
+        raise InvalidInput(f"messages is a {type(messages).__name__}; pass a list of dicts with role and content")
+    found = []
+    for body in listed[-TURNS:]:
+        if not isinstance(body, Mapping):
+            raise InvalidInput(f"a message is a {type(body).__name__}; pass dicts with role and content")
+        role, _, text = read_message(without_fences(body, secret))
+        if text.strip():
+            found.append(f"{role}: {text[-MOST_CHARS:]}")
+    return tuple(found)
+
+
+def points_back(text: str) -> bool:
+    """Whether a question leans on what was said: it has a pronoun that points, or no word that says something."""
+    return bool(text.strip()) and (_BACK.search(text) is not None or all(word.weak for word in analyse_query(text)))
+
+
+def carried(text: str, turns: Sequence[str]) -> tuple[QueryWord, ...]:
+    """The words that a question takes along where it points back: those of the user's newest turn.
+
+    They count as its own where it has hardly any, else as little as function words.
+    """
+    own = analyse_query(text)
+    newest = _newest(turns)
+    if not newest or not points_back(text):
+        return ()
+    few = sum(not word.weak for word in own) < ENOUGH
+    held = {word.terms for word in own}
+    fresh = [word for word in analyse_query(newest) if not word.weak and word.terms not in held]
+    return tuple(replace(word, weak=not few) for word in fresh[:MOST_WORDS])
+
+
+def asked_with(query: Query) -> str:
+    """The text whose meaning is asked for: the question, behind the user's newest turn where it points back."""
+    newest = _newest(query.conversation)
+    return f"{newest} {query.text}" if newest and points_back(query.text) else query.text
+
+
+def _newest(turns: Sequence[str]) -> str:
+    """The user's newest turn; the assistant's where the user said nothing yet."""
+    mine = [turn for turn in turns if turn.startswith("user: ")]
+    chosen = mine or list(turns)
+    return chosen[-1].partition(": ")[2] if chosen else ""
