@@ -154,8 +154,11 @@ class ReadTx(FactReads, VectorReads, Protocol):
     def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
         """The revisions that `known_at` (None: now) knew and that held at `as_of`, by document number.
 
-        A revision is known from `recorded_at` until before `unrecorded_at`, and holds from `valid_from` until before
-        `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is what is hidden now.
+        `known_at` names the last change dated up to then. A revision is known from the change that made it until before
+        the one that made the next, in the order of `seq`, so that no clock that jumped reorders them; one that no
+        change of its own time made (an imported one) from `recorded_at` until before `unrecorded_at`. It holds from
+        `valid_from` until before `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is
+        what is hidden now.
         """
         ...
 

@@ -14,7 +14,7 @@ from memhold.ports.stores import Clock, Store
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.testing.clock import FakeClock
 from memhold.testing.ids import SeededIds
-from memhold.testing.store_suite_rows import ALICE, OpenStore, add_fact, later, say
+from memhold.testing.store_suite_rows import ALICE, OpenStore, add_change, add_fact, later, say
 from memhold.values.records import Memory, Message, State
 
 __all__ = ["TimeCases", "exhaustive"]
@@ -92,6 +92,27 @@ class TimeCases:
         for pair, answer in zip(pairs, found, strict=True):
             assert answer == _held(model, *pair), pair
         await store.close()
+
+    async def test_what_was_known_follows_the_order_of_changes_across_a_clock_that_jumps(
+        self, store: Store, clock: Clock
+    ) -> None:
+        assert isinstance(clock, FakeClock)
+        ids = SeededIds(4)
+
+        def told(tx: WriteTx, value: str) -> None:
+            add_change(tx, ids, add_fact(tx, ids, "town", value, valid_from=later(0)), at=tx.now)
+
+        for at, value in ((0, "Lisbon"), (10**9, "Oslo"), (20, "Faro"), (40, "Porto")):
+            clock.set(later(at))
+            await store.write(ALICE, lambda tx, v=value: told(tx, v))  # type: ignore[misc]
+
+        def known(tx: ReadTx, at: int) -> list[str | None]:
+            return [memory.value for memory in tx.held(as_of=later(50), known_at=later(at))]
+
+        seen = [await store.read(ALICE, lambda tx, a=at: known(tx, a)) for at in (0, 19, 20, 40, 10**9)]  # type: ignore[misc]
+        assert seen[:2] == [["Lisbon"], ["Lisbon"]]
+        assert seen[2] == ["Lisbon", "Oslo", "Faro"], "Oslo was told before Faro, whatever the clock said"
+        assert seen[3] == seen[4] == ["Lisbon", "Oslo", "Faro", "Porto"]
 
     async def test_what_a_clock_ahead_dated_is_dated_as_of_now(self, store: Store, clock: Clock) -> None:
         assert isinstance(clock, FakeClock)

@@ -245,10 +245,31 @@ SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
   AND valid_from <= :as_of AND (valid_to IS NULL OR valid_to > :as_of)
-  AND state IN ('active', 'superseded', 'expired')
-  AND ((CAST(:known_at AS BIGINT) IS NULL AND unrecorded_at IS NULL)
-       OR (recorded_at <= :known_at AND (unrecorded_at IS NULL OR unrecorded_at > :known_at)))
+  AND state IN ('active', 'superseded', 'expired') AND unrecorded_at IS NULL
 ORDER BY number
+
+-- name: read_known_seq
+SELECT coalesce(max(seq), 0) FROM change WHERE namespace = :namespace AND user_id = :user_id AND at <= :known_at
+
+-- name: read_held_known
+SELECT {memory:m}
+FROM memory AS m
+WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.hidden_by IS NULL
+  AND m.valid_from <= :as_of AND (m.valid_to IS NULL OR m.valid_to > :as_of)
+  AND m.state IN ('active', 'superseded', 'expired')
+  AND coalesce(
+    (SELECT min(c.seq) FROM change_effect AS e
+     JOIN change AS c ON c.namespace = e.namespace AND c.user_id = e.user_id AND c.id = e.change_id
+     WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = m.id AND e.rev_before < e.rev_after
+       AND e.rev_after = m.rev AND c.at = m.recorded_at),
+    CASE WHEN m.recorded_at <= :known_at THEN 0 ELSE 9223372036854775807 END) <= :known_seq
+  AND (m.unrecorded_at IS NULL OR coalesce(
+    (SELECT min(c.seq) FROM change_effect AS e
+     JOIN change AS c ON c.namespace = e.namespace AND c.user_id = e.user_id AND c.id = e.change_id
+     WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = m.id AND e.rev_before < e.rev_after
+       AND e.rev_after = m.rev + 1 AND c.at = m.unrecorded_at),
+    CASE WHEN m.unrecorded_at <= :known_at THEN 0 ELSE 9223372036854775807 END) > :known_seq)
+ORDER BY m.number
 
 -- name: read_derived
 SELECT {memory:m}
