@@ -51,7 +51,6 @@ def keep_aside(tx: WriteTx, messages: Sequence[Message], aside: Sequence[Aside],
                 held,
                 secret=means.secret,
                 ids=means.ids,
-                author=UPKEEP,
                 raw_chars=means.raw_chars,
                 about=about,
             )[1]
@@ -86,7 +85,6 @@ def apply_raw(
         messages,
         secret=means.secret,
         ids=means.ids,
-        author=UPKEEP,
         raw_chars=means.raw_chars,
         about=about,
     )

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from memhold.index.embedding import Embedding
 from memhold.ports.stores import Clock, Store
+from memhold.providers.embedding.official import OFFICIAL
 from memhold.values.errors import InvalidSetting
+from memhold.wiring.places import models_folder
 from memhold.wiring.settings import FILE_NAME, Settings, load_settings
 from memhold.wiring.system import SystemClock
 
@@ -122,7 +124,7 @@ class HeldModels:
 
 
 def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None) -> Embedding | None:
-    """The embedding that a setting names: `none`, `builtin`, a directory, or an entry of the catalog."""
+    """The embedding that a setting names: `none`, `builtin`, a published one, a directory, an entry of the catalog."""
     if own is None and name == "none":
         return None
 
@@ -135,6 +137,8 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
             from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
             return BuiltinEmbedding()
+        if name in OFFICIAL:
+            return await asyncio.to_thread(_official, name)
         if "://" not in name and await asyncio.to_thread(folder.is_dir):
             from memhold.providers.embedding.directory import DirectoryEmbedding
 
@@ -147,11 +151,19 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
     return Embedding(opened)
 
 
+def _official(name: str) -> EmbeddingModel:
+    """A published embedding; its files are fetched where they are not there yet."""
+    from memhold.providers.embedding.directory import DirectoryEmbedding
+    from memhold.providers.embedding.fetching import fetched
+
+    return DirectoryEmbedding(fetched(OFFICIAL[name], models_folder() / name))
+
+
 def in_catalog(name: str) -> bool:
     """Whether an embedding of that name is to be in the catalog; else it is ours, or a directory, there or not."""
     if name.startswith(("http://", "https://")):
         return True
-    return name not in {"none", "builtin"} and os.sep not in name and not Path(name).expanduser().is_dir()
+    return name not in {"none", "builtin", *OFFICIAL} and os.sep not in name and not Path(name).expanduser().is_dir()
 
 
 def check_embedding(table: Catalog, name: str) -> Entry:
@@ -167,7 +179,7 @@ def check_embedding(table: Catalog, name: str) -> Entry:
 
 
 def _unknown(name: str) -> InvalidSetting:
-    message = f"embedding is {name!r:.80}; pass none, builtin, a model directory, openai:MODEL, "
+    message = f"embedding is {name!r:.80}; pass none, builtin, minilm, a model directory, openai:MODEL, "
     message += "ollama:MODEL, lmstudio:MODEL, http://host:port/v1#MODEL, or an embedding model of the catalog"
     return InvalidSetting(message, name="embedding")
 
@@ -268,6 +280,8 @@ def key_embedding(name: str) -> EmbeddingModel:
         from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
         return BuiltinEmbedding()
+    if name in OFFICIAL:
+        return _official(name)
     if Path(name).is_dir():
         from memhold.providers.embedding.directory import DirectoryEmbedding
 
