@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from memhold.facts.revisions import memory_digest, revise
+from memhold.history.said_in import says
 from memhold.index.pending_vectors import due_compaction
 from memhold.journal.visibility import checked_id, checked_session, has_labels, sees
 from memhold.messages.fences import UNKNOWN, erased
@@ -129,8 +130,10 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     """Everything that must go with the target.
 
     The target itself; what was derived from it; with `sources="erase"` what it names as its sources, and what was
-    derived from those. A summary or RAW memory that also stood on messages that stay makes their session due again. Of
-    what somebody wrote, nobody else's sources go along, and no fact or note stays away that a line of the user's says.
+    derived from those. Of what was learnt from the window of a line that goes, also what the line says and another line
+    is named for: a model may have cited the wrong one. A fact or note that a line which stays says as well, and that
+    names it, stays. A summary or RAW memory that also stood on messages that stay makes their session due again. Of
+    what somebody wrote, nobody else's sources go along.
 
     Raises:
         NotFound: no such id in this scope.
@@ -151,11 +154,11 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
             said, derived = rows.find(list(named))
             _add(messages, said)
             _add(memories, derived)
+    besides = _Besides(rows, messages, of_some=target.of_some)
     frontier = [*messages, *memories, *damaged]
     while frontier:
-        found = [memory for memory in rows.derived(frontier) if memory.id not in memories]
-        if target.of_some:
-            found = [memory for memory in found if not _said_besides(rows, memory, messages)]
+        found = [memory for memory in rows.derived(frontier) if memory.id not in memories and not besides.says(memory)]
+        found += [one for one in _learnt(tx, rows, frontier, messages) if one.id not in memories and one not in found]
         _add(memories, found)
         frontier = [memory.id for memory in found]
     due_again = set()
@@ -175,10 +178,42 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     )
 
 
-def _said_besides(rows: _Rows, memory: Memory, going: Mapping[str, Message]) -> bool:
-    """Whether a line of the user's own that stays says a fact or note too."""
-    lines = rows.find(memory.sources)[0] if memory.kind in {"fact", "note"} else []
-    return any(users_line(line) and line.id not in going for line in lines)
+@dataclass(frozen=True, slots=True)
+class _Besides:
+    """What stays although a line that it stands on goes: a line that it names as well, and that stays, says it.
+
+    After what somebody wrote (`of_some`) any line of the user's own is enough: nothing else that they said goes along.
+    """
+
+    rows: _Rows
+    going: Mapping[str, Message]
+    of_some: bool = field(kw_only=True)
+
+    def says(self, memory: Memory) -> bool:
+        """Whether such a line says a fact or note."""
+        if memory.kind not in {"fact", "note"}:
+            return False
+        lines = [line for line in self.rows.find(memory.sources)[0] if line.id not in self.going]
+        return any(says(line, memory) or (self.of_some and users_line(line)) for line in lines)
+
+
+def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str, Message]) -> list[Memory]:
+    """Facts and notes that were learnt together with summaries that go, and that say what a line that goes says.
+
+    What the user told is their own word, wherever it was said too; what another line says that it names, stays.
+    """
+    windows = [one for one in rows.find(frontier)[1] if one.kind in {"summary", "raw"}]
+    changes = [change for one in windows for change in tx.changes(memory_id=one.id) if change.verb == "consolidate"]
+    ids = dict.fromkeys(effect.memory_id for change in changes for effect in change.effects)
+    besides = _Besides(rows, going, of_some=False)
+    return [
+        memory
+        for memory in rows.find(list(ids))[1]
+        if memory.kind in {"fact", "note"}
+        and memory.origin in {"model", "rules"}
+        and not besides.says(memory)
+        and any(says(line, memory) for line in going.values())
+    ]
 
 
 def _damaged(tx: ReadTx, target: Target, agent: str | None) -> Mapping[str, int]:
