@@ -138,6 +138,7 @@ def _clock(connection: apsw.Connection, path: str, now: datetime) -> Iterator[Fi
     if last > now + CLOCK_SLACK:
         what = f"the newest write is of {last:%Y-%m-%d %H:%M} UTC, this machine's clock says {now:%Y-%m-%d %H:%M}"
         yield _wrong("clock", what, CLOCK_ADVICE, path)
+        return
     ahead = connection.execute(KEEPING["rows_ahead"], {"until": micros(now + CLOCK_SLACK)}).get
     if ahead:
         yield _wrong("clock", f"{ahead} rows are dated after what this machine's clock says", CLOCK_ADVICE, path)
