@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from memhold.ports.maintenance import CLOCK_ADVICE, Finding
+from memhold.ports.unfinished import left_behind
 from memhold.storage.sql.digests import DAMAGED_ROWS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, scope_mark
@@ -74,6 +75,9 @@ def _files(path: str) -> Iterator[Finding]:
         {*target.parent.glob(f"{target.name}.restore-*"), *target.parent.glob(f"{target.name}.before-*")}
     ):
         yield _wrong("files", "an interrupted restore left it, with content", f"look at it, then rm {rest}", str(rest))
+    for rest in left_behind(target):
+        what = "an interrupted backup, export or restore left it, with content"
+        yield _wrong("files", what, "run 'memhold settle', or open the store: both remove it", str(rest))
     log = Path(path + "-wal")
     if log.exists() and log.stat().st_size > LARGE_LOG:
         size = log.stat().st_size // (1024 * 1024)
