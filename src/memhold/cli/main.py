@@ -64,6 +64,7 @@ OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "chaos": ("chaos", "Serve models that fail like real ones."),
     },
     "Getting started": {
+        "setup": ("setup", "Choose the model that consolidates, and see it work."),
         "demo": ("demo", "See what it does, in a minute."),
         "completion": ("completion", "Print the shell's completion script."),
     },

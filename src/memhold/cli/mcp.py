@@ -48,7 +48,9 @@ def _serve(common: CommonOptions, *, read_only: bool, project: bool, settings: d
     from memhold.values.principal import Principal
     from memhold.values.records import Scope
 
-    scope = Scope(namespace=common.namespace, user=common.user, agent=common.agent, session=common.session)
+    scope = Scope(
+        namespace=common.namespace, user=common.user, agent=common.agent, session=common.session, actor=common.actor
+    )
     rights = frozenset({"read"} if read_only else {"read", "write"})
     logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
     namespace = project_namespace(Path.cwd()) if project else None
@@ -117,6 +119,7 @@ def _options(common: CommonOptions) -> list[str]:
     for name in ("user", "agent", "session"):
         value = getattr(common, name)
         found += [] if value is None else [f"--{name}", value]
+    found += ["--actor", common.actor] if common.actor != "user" else []
     return found
 
 

@@ -15,7 +15,8 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.compare import same_value
 from memhold.values.answers import OpenSuspicion, Receipt
 from memhold.values.errors import Conflict, NotFound
-from memhold.values.records import AUTHORITY, Change, Effect, Memory, Suspicion, Tier
+from memhold.values.origins import authority
+from memhold.values.records import Change, Effect, Memory, Suspicion, Tier
 
 __all__ = ["is_open", "list_suspicions", "merged_timeline", "settle_suspicion"]
 
@@ -39,9 +40,10 @@ def list_suspicions(tx: ReadTx, *, settled: bool = False) -> tuple[OpenSuspicion
 
 
 def is_open(one: Suspicion, pair: Sequence[Memory]) -> bool:
-    """Whether there is still something to settle: keys apart and both said, or a statement still kept apart."""
+    """Whether something is to settle: keys apart and both said, a statement kept apart, two notes that stand."""
     if one.kind == "contradiction":
-        return pair[0].state == "retracted"
+        both = pair[0].kind == "note" and all(memory.state == "active" for memory in pair)
+        return both or pair[0].state == "retracted"
     apart = (pair[0].subject, pair[0].key) != (pair[1].subject, pair[1].key)
     return apart and all(memory.state not in {"retracted", "merged"} for memory in pair)
 
@@ -52,7 +54,8 @@ def settle_suspicion(
     """Settle a suspicion as one change, which can be undone. Nobody but a person looks at it again.
 
     Two keys: `same` makes their facts one timeline, `different` keeps them apart for good. A contradiction: `same`
-    takes the statement as the user's own word, and it supersedes; `different` leaves what the user told.
+    takes the statement as the user's own word, and it supersedes; `different` leaves what the user told. Of two notes
+    `same` takes the newer in the place of the older, `different` leaves both.
 
     Raises:
         NotFound: no such suspicion here.
@@ -86,8 +89,15 @@ def settle_suspicion(
 
 
 def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
-    """The statement takes its place in the timeline, on the user's word."""
+    """The statement takes its place in the timeline, on the user's word; of two notes it supersedes the other."""
     kept = found_suspicion.memory
+    if kept.kind != "fact":
+        other = found_suspicion.other
+        if kept.state == other.state == "active":
+            until = max(kept.event_time, other.valid_from)
+            return [revise(tx, other, state="superseded", valid_to=until, superseded_by=kept.id)]
+        effects = [] if other.state != "active" else [revise(tx, other, state="retracted", superseded_by=kept.id)]
+        return [*effects, revise(tx, kept, state="active", last_confirmed_at=tx.now)]
     timeline = tx.facts(subject=kept.subject or "", key=kept.key or "", agent=kept.agent)
     word = Word(value=kept.value or "", at=kept.valid_from, operation=kept.operation)
     evidence = {memory.id: tx.evidence([memory.id]) for memory in timeline}
@@ -98,11 +108,18 @@ def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
         revise(tx, ending.memory, state="superseded", valid_to=ending.at, superseded_by=kept.id)
         for ending in placed.endings
     ]
+    other = found_suspicion.other
+    if other.agent != kept.agent and other.state == "active":
+        # It was told for all agents, in a timeline that is not this agent's own.
+        until = max(kept.valid_from, other.valid_from)
+        effects.append(revise(tx, other, state="superseded", valid_to=until, superseded_by=kept.id))
     late = placed.valid_to is not None
     by = None if placed.next is None else placed.next.id
     state = "superseded" if late else "active"
     tier = "long" if any(ending.memory.tier == "long" for ending in placed.endings) else kept.tier
-    effects.append(revise(tx, kept, state=state, valid_to=placed.valid_to, superseded_by=by, tier=tier))
+    effects.append(
+        revise(tx, kept, state=state, valid_to=placed.valid_to, superseded_by=by, tier=tier, last_confirmed_at=tx.now)
+    )
     return effects
 
 
@@ -144,7 +161,7 @@ def merged_timeline(
     """
     standing = sorted(
         (memory for memory in facts if memory.state in {"active", "superseded", "expired"}),
-        key=lambda memory: (memory.valid_from, AUTHORITY[memory.origin], memory.number),
+        key=lambda memory: (memory.valid_from, authority(memory), memory.number),
     )
     own = {memory.id for memory in standing}
     after = {memory.id: memory for memory in facts}

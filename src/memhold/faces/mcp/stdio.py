@@ -191,11 +191,11 @@ async def serve_stdio(
     """
     opening = _Opening(location, settings)
 
-    async def caller() -> Caller:
+    async def caller(client: str | None) -> Caller:
         store = await opening.store()
         from memhold.faces.mcp.tools import Caller
 
-        return Caller(memhold=store, principal=principal, project=project)
+        return Caller(memhold=store, principal=principal, client=client, project=project)
 
     loop = asyncio.get_running_loop()
     ending: list[asyncio.Task[None]] = []
