@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 _WIDE = 400
 _OFFERED = ("name", "what", "mb", "licence", "there", "folder")
-_TESTED = ("model", "reachable", "tools", "seconds", "usd_per_consolidation", "class", "text")
+_TESTED = ("model", "reachable", "tools", "form", "seconds", "usd_per_consolidation", "class", "text")
 _USED = (
     "model",
     "purpose",
@@ -109,10 +109,11 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
 
     @models.command("test")
     @click.argument("chain", default="consolidation")
+    @click.option("--db", metavar="PATH", callback=_of_store, expose_value=False, help="The store.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.pass_context
     def test(context: click.Context, *, chain: str, as_json: bool) -> None:
-        """Call each link of CHAIN (or of the chain that begins with a model) once, and say what works."""
+        """Call each link of CHAIN (or the model in one line); the form that works is kept in the store of --db."""
         rows = commands(context).test(chain)
         _show(rows, _TESTED, as_json=as_json)
         if not any(row["reachable"] and row["tools"] is not False for row in rows):

@@ -7,7 +7,7 @@ import os
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memhold.index.embedding import Embedding
 from memhold.ports.stores import Clock, Store
@@ -18,7 +18,7 @@ from memhold.wiring.settings import FILE_NAME, Settings, load_settings
 from memhold.wiring.system import SystemClock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from datetime import date
 
     from memhold.ports.models import EmbeddingModel, LinkNote, Tally
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from memhold.providers.pool import ChainSettings
     from memhold.providers.view import ModelsView
     from memhold.wiring.chains import ChainParts
+
+T = TypeVar("T")
 
 __all__ = [
     "HeldModels",
@@ -248,26 +250,41 @@ def models_view(location: str | None) -> ModelsView:
     from memhold.providers.view import ModelsView
 
     clock = SystemClock()
-    kept = None if location is None else partial(_usage_kept, location)
-    return ModelsView(catalog(load_settings({}).models), keys=os.environ.get, clock=clock, kept=kept)
+    settings = load_settings({})
+    return ModelsView(
+        settings_catalog(settings),
+        keys=os.environ.get,
+        clock=clock,
+        kept=None if location is None else partial(_usage_kept, location),
+        learned=None if location is None else partial(_links_learned, location),
+        consolidation=settings.consolidation,
+    )
 
 
 def _usage_kept(location: str, since: date | None) -> list[Tally]:
+    return _with_store(location, lambda store: store.usage.read(since))
+
+
+def _links_learned(location: str, notes: Sequence[LinkNote]) -> None:
+    _with_store(location, lambda store: store.links.put(notes))
+
+
+def _with_store(location: str, work: Callable[[Store], Awaitable[T]]) -> T:
     from memhold.storage.sqlite.store import SqliteStore
     from memhold.wiring.postgres import is_postgres, open_postgres
 
-    async def read() -> list[Tally]:
+    async def done() -> T:
         store: Store
         if is_postgres(location):
             store, _ = await open_postgres(location, Settings(worker=False), SystemClock())
         else:
             store = SqliteStore(location, clock=SystemClock())
         try:
-            return await store.usage.read(since)
+            return await work(store)
         finally:
             await store.close()
 
-    return asyncio.run(read())
+    return asyncio.run(done())
 
 
 def key_embedding(name: str) -> EmbeddingModel:
