@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,6 +72,21 @@ def test_the_tools_are_in_the_first_request_and_the_answer_comes_back_in_its_fen
     assert {tool for tool in TOOLS if any(name.endswith(tool) for name in offered)} == TOOLS.keys()
     assert [text for text in texts_in(second) if FENCE.search(text)]
     assert not [text for text in texts_in(second) if "oolong" in text and not FENCE.search(text)]
+
+
+@pytest.mark.bound(600)
+def test_what_it_writes_in_a_repository_goes_to_the_memory_of_that_project(agent: Agent) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=agent.project, check=True)
+    subprocess.run(["git", "remote", "add", "origin", "git@github.com:acme/shop.git"], cwd=agent.project, check=True)
+    db = installed(agent)
+    agent.provider.say(calls_once("remember", {"text": "The build uses pnpm"}))
+    agent.ask("Remember how we build.")
+    said = [text for text in texts_in(agent.requests()[-1]) if "Project memory:" in text]
+    assert said
+    with Memhold.open(db, worker=False) as mem:
+        project = mem.scope(namespace="project/github.com/acme/shop", user="alice")
+        assert [one.text for one in project.list().items] == ["The build uses pnpm"]
+        assert mem.scope(user="alice").list().items == ()
 
 
 @pytest.mark.bound(600)

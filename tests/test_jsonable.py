@@ -45,7 +45,10 @@ def strategy(hint: Any) -> st.SearchStrategy[Any]:
         return times
     if is_dataclass(hint):
         hints = get_type_hints(hint)
-        return st.builds(hint, **{f.name: strategy(hints[f.name]) for f in fields(hint)})
+        drawn = {f.name: strategy(hints[f.name]) for f in fields(hint)}
+        if hint is model.Scope:
+            drawn["actor"] = st.sampled_from(["user", "agent", "tool"]) | words.map("agent:{}".format)
+        return st.builds(hint, **drawn)
     plain = {
         str: words,
         bool: st.booleans(),

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memhold.consolidate.contract import Draft, Learned, Noted
@@ -158,6 +158,7 @@ _WORDS = st.lists(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(said=st.lists(_WORDS, min_size=1, max_size=5), which=st.integers(0, 4))
 def test_a_whole_line_as_a_value_is_always_said_and_cited(said: list[list[str]], which: int) -> None:
     lines = [Line(place=n, text=" ".join(words), at=SAID[0].at) for n, words in enumerate(said, 1)]

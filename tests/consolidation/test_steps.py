@@ -952,7 +952,7 @@ async def test_why_something_waits_is_said(opened: Opened) -> None:
     alice = mem.scope(user="alice", session="s1")
     await alice.add(turn("I live in Oslo."))
     made = await alice.consolidate()
-    assert made.last_error == "retry: m did not call save_memory"
+    assert made.last_error == "no model of the chain answered: m: did not call save_memory"
 
 
 async def test_making_a_session_due_changes_no_prompt_and_repeats_without_effect(opened: Opened) -> None:

@@ -67,7 +67,7 @@ def test_an_export_reads_back_equal(tmp_path):
     path = tmp_path / "x.jsonl"
     assert export(path) == {"session": 1, "message": 3, "memory": 2, "change": 1}
     header, *values = read_export(path)
-    assert header == Header(version=1, namespace="default", user="ann", exported_at=AT, memhold="1.0")
+    assert header == Header(version=2, namespace="default", user="ann", exported_at=AT, memhold="1.0")
     assert values == [*SESSIONS, *MESSAGES, *(Revisions(revisions=m) for m in MEMORIES), *CHANGES]
     assert verify_export(path) == header
     for line in path.read_bytes().splitlines():
@@ -128,7 +128,7 @@ async def test_an_export_is_refused_when_a_byte_has_changed(tmp_path, ledger, br
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda lines: [lines[0].replace('"version":1', '"version":2'), *lines[1:]], "upgrade"),
+        (lambda lines: [lines[0].replace('"version":2', '"version":3'), *lines[1:]], "upgrade"),
         (lambda lines: lines[1:], "header"),
         (lambda lines: lines[:-1], "no footer"),
         (lambda lines: [*lines, lines[-1]], "after the footer"),

@@ -60,13 +60,14 @@ def token_command() -> None:
 @click.option("--expires", type=_Life(), metavar="TIME", help="12h, 90d, 8w. [default: never]")
 @click.option("--label", default="", show_default=False, metavar="TEXT", help="What it is for.")
 def token_create(common: CommonOptions, *, rights: tuple[Right, ...], expires: timedelta | None, label: str) -> None:
-    """Make a token for the scope of --namespace, --user and --agent.
+    """Make a token for the scope of --namespace, --user and --agent, that writes as --actor.
 
     The token is printed once and kept nowhere: the store holds a keyed hash of it.
     """
     with opened(common, create=True) as (mem, _):
         made = mem.admin.tokens.create(
             namespace=common.namespace,
+            actor=common.actor,
             user=common.user,
             agent=common.agent,
             rights=rights,
@@ -88,7 +89,8 @@ def _line(token: AccessToken) -> str:
 
 def _whose(token: AccessToken) -> str:
     names = [token.namespace, token.user or "no user", *([token.agent] if token.agent else [])]
-    return "/".join(clean(name) for name in names)
+    acting = "" if token.actor == "user" else f" as {clean(token.actor)}"
+    return "/".join(clean(name) for name in names) + acting
 
 
 def _state(token: AccessToken) -> str:

@@ -24,8 +24,9 @@ from memhold.verbs.scope import AsyncScope
 
 __all__ = ["by_hand", "command_of", "option_of"]
 
-_OPTIONS = {"idempotency_key": "key", "session": "in-session"}
-"""What an option is called whose parameter has another name; `--session` says where every command works."""
+_OPTIONS = {"idempotency_key": "key", "session": "in-session", "actor": "by"}
+"""What an option is called whose parameter has another name; `--session` says where every command works, `--actor` in
+whose name it writes."""
 _METAVARS: Mapping[Any, str] = {int: "integer", float: "number", datetime: "time", timedelta: "seconds"}
 _OF_VERB = "verb_"
 """Before a parameter's name where click keeps it: a verb's `session` is another than the common one."""

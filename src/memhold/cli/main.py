@@ -57,12 +57,14 @@ OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Serving": {
         "serve": ("serve", "Serve the store over HTTP."),
         "mcp": ("mcp", "Serve memory to an agent over MCP, on standard input and output."),
+        "project": ("project", "Show which project's memory a folder belongs to."),
     },
     "Models": {
         "models": ("models", "List the models of the catalog."),
         "chaos": ("chaos", "Serve models that fail like real ones."),
     },
     "Getting started": {
+        "setup": ("setup", "Choose the model that consolidates, and see it work."),
         "demo": ("demo", "See what it does, in a minute."),
         "completion": ("completion", "Print the shell's completion script."),
     },

@@ -20,8 +20,16 @@ __all__ = ["mcp_command"]
 @common_options
 @click.option("--read-only", is_flag=True, help="Offer the tools that read, and no others.")
 @click.option("--consolidation", metavar="NAME", help="The chain or model that consolidates. [default: setting]")
+@click.option(
+    "--project",
+    type=click.Choice(["auto", "off"]),
+    default="off",
+    help="With 'auto', the memory of the repository that it is started in stands beside the user's own.",
+)
 @click.pass_context
-def mcp_command(ctx: click.Context, /, *, read_only: bool, consolidation: str | None, **options: Any) -> None:
+def mcp_command(
+    ctx: click.Context, /, *, read_only: bool, consolidation: str | None, project: str, **options: Any
+) -> None:
     """Serve memory to an agent over MCP, on standard input and output.
 
     An MCP client starts this by itself: 'memhold mcp install' tells it to. Whose memory it is, is fixed by
@@ -30,18 +38,24 @@ def mcp_command(ctx: click.Context, /, *, read_only: bool, consolidation: str | 
     common = options_of(ctx, options)
     ctx.obj = common
     if ctx.invoked_subcommand is None:
-        _serve(common, read_only=read_only, settings={} if consolidation is None else {"consolidation": consolidation})
+        settings = {} if consolidation is None else {"consolidation": consolidation}
+        _serve(common, read_only=read_only, project=project == "auto", settings=settings)
 
 
-def _serve(common: CommonOptions, *, read_only: bool, settings: dict[str, Any]) -> None:
+def _serve(common: CommonOptions, *, read_only: bool, project: bool, settings: dict[str, Any]) -> None:
+    from memhold.faces.agents.project import project_namespace
     from memhold.faces.mcp.stdio import serve_stdio
     from memhold.values.principal import Principal
     from memhold.values.records import Scope
 
-    scope = Scope(namespace=common.namespace, user=common.user, agent=common.agent, session=common.session)
+    scope = Scope(
+        namespace=common.namespace, user=common.user, agent=common.agent, session=common.session, actor=common.actor
+    )
     rights = frozenset({"read"} if read_only else {"read", "write"})
     logging.basicConfig(level=logging.WARNING, format="memhold mcp: %(levelname)s %(name)s: %(message)s")
-    asyncio.run(serve_stdio(common.db, Principal(scope=scope, rights=rights), settings))  # type: ignore[arg-type]
+    namespace = project_namespace(Path.cwd()) if project else None
+    who = Principal(scope=scope, rights=rights)  # type: ignore[arg-type]
+    asyncio.run(serve_stdio(common.db, who, settings, project=namespace))
 
 
 @command("install", example="memhold mcp install claude-code --user alice", resume="Run it again: it writes once.")
@@ -56,7 +70,7 @@ def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
     A password for PostgreSQL is not written there: keep it in ~/.pgpass or a service file.
     """
     _no_secret(common.db)
-    started = [*launcher(), "mcp", *_options(common)]
+    started = [*launcher(), "mcp", *_options(common), *(["--project", "auto"] if CLIENTS[client].in_folder else [])]
     place = place_of()
     if printed:
         text = snippet(client, started)
@@ -105,6 +119,7 @@ def _options(common: CommonOptions) -> list[str]:
     for name in ("user", "agent", "session"):
         value = getattr(common, name)
         found += [] if value is None else [f"--{name}", value]
+    found += ["--actor", common.actor] if common.actor != "user" else []
     return found
 
 

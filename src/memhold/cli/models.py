@@ -11,13 +11,16 @@ from typing import IO, Any, Protocol
 import click
 
 from memhold.cli.options import CommonOptions
+from memhold.providers.embedding.official import OFFICIAL, Official
+from memhold.values.errors import InvalidInput
 
 __all__ = ["ModelsCommands", "models_command", "models_group"]
 
 Row = Mapping[str, Any]
 
 _WIDE = 400
-_TESTED = ("model", "reachable", "tools", "seconds", "usd_per_consolidation", "class", "text")
+_OFFERED = ("name", "what", "mb", "licence", "there", "folder")
+_TESTED = ("model", "reachable", "tools", "form", "seconds", "usd_per_consolidation", "class", "text")
 _USED = (
     "model",
     "purpose",
@@ -67,6 +70,21 @@ def _of_catalog(context: click.Context) -> ModelsCommands:
     return models_view(common.db if common is not None and there else None)
 
 
+@click.command("get", epilog="Example: memhold models get minilm")
+@click.argument("name", required=False)
+@click.option("--from", "source", metavar="PLACE", default="", help="A folder or URL that has the files.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def get(*, name: str | None, source: str, as_json: bool) -> None:
+    """Fetch a published embedding, or list those that can be had, with size and licence."""
+    if name is None:
+        _show([_offer(one) for one in OFFICIAL.values()], _OFFERED, as_json=as_json)
+        return
+    model = OFFICIAL.get(name)
+    if model is None:
+        raise InvalidInput(f"no embedding {name!r:.40} can be fetched; known are {', '.join(OFFICIAL)}")
+    _get(model, source, as_json=as_json)
+
+
 def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.Group:
     """The group `models`, over what `commands` gives for a context."""
 
@@ -91,10 +109,11 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
 
     @models.command("test")
     @click.argument("chain", default="consolidation")
+    @click.option("--db", metavar="PATH", callback=_of_store, expose_value=False, help="The store.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.pass_context
     def test(context: click.Context, *, chain: str, as_json: bool) -> None:
-        """Call each link of CHAIN (or of the chain that begins with a model) once, and say what works."""
+        """Call each link of CHAIN (or the model in one line); the form that works is kept in the store of --db."""
         rows = commands(context).test(chain)
         _show(rows, _TESTED, as_json=as_json)
         if not any(row["reachable"] and row["tools"] is not False for row in rows):
@@ -124,7 +143,47 @@ def models_group(commands: Callable[[click.Context], ModelsCommands]) -> click.G
         else:
             _table(list(rows), ("kind", "status", "got", "delay", "code", "rule"))
 
+    models.add_command(get)
     return models
+
+
+def _offer(model: Official) -> Row:
+    from memhold.wiring.places import models_folder
+
+    folder = models_folder() / model.name
+    return {
+        "name": model.name,
+        "what": model.label,
+        "mb": round(model.size / 1e6),
+        "licence": model.licence,
+        "home": model.home,
+        "folder": str(folder),
+        "there": (folder / "modules.json").is_file(),
+    }
+
+
+def _get(model: Official, source: str, *, as_json: bool) -> None:
+    """Fetch a model with its progress on stderr, and say where it is and how it is used."""
+    from memhold.providers.embedding.fetching import fetched
+    from memhold.wiring.places import models_folder
+
+    offer = _offer(model)
+    click.echo(f"{model.label}: {offer['mb']} MB, {model.licence}, from {source or model.home}", err=True)
+    last = [-1]
+
+    def told(name: str, size: int, whole: int) -> None:
+        tenth = 10 * size // whole
+        if tenth != last[0]:
+            last[0] = tenth
+            click.echo(f"{name}: {size / 1e6:,.0f} of {whole / 1e6:,.0f} MB", err=True)
+
+    folder = fetched(model, models_folder() / model.name, source=source, told=told)
+    if as_json:
+        click.echo(json.dumps({**offer, "there": True}, ensure_ascii=False))
+    else:
+        click.echo(
+            f'{model.name} is in {folder}; use it with embedding="{model.name}" (an existing store: reindex --to)'
+        )
 
 
 def _of_store(context: click.Context, _: click.Parameter, path: str | None) -> None:

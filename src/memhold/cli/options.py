@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from memhold.values.errors import NotAStore
+from memhold.wiring.places import data_folder
 
 if TYPE_CHECKING:
     from memhold.faces.python.open import Memhold
@@ -49,6 +49,7 @@ class CommonOptions:
     user: str | None
     agent: str | None
     session: str | None
+    actor: str
     as_json: bool
     debug: bool
     resume: str = RESUME
@@ -65,11 +66,7 @@ class CommonOptions:
 
 def default_db() -> str:
     """The store of this user: in `$XDG_DATA_HOME/memhold`, `~/.local/share/memhold`, or macOS's own folder."""
-    if sys.platform == "darwin":
-        base = Path("~/Library/Application Support")
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
-    return str(base.expanduser() / "memhold" / "memory.db")
+    return str(data_folder() / "memory.db")
 
 
 def common_options(run: F) -> F:
@@ -79,6 +76,11 @@ def common_options(run: F) -> F:
         click.option("--namespace", envvar="MEMHOLD_NAMESPACE", help="The isolation boundary. [default: default]"),
         click.option("--user", envvar="MEMHOLD_USER", help="Whose memory; absent means of no user."),
         click.option("--agent", envvar="MEMHOLD_AGENT", help="Which agent's; absent reads all of the user's."),
+        click.option(
+            "--actor",
+            envvar="MEMHOLD_ACTOR",
+            help="In whose name it writes: user, agent or agent:NAME. [default: user]",
+        ),
         click.option(
             "--session", help="The conversation that is written, continued or ended; no filter of what is searched."
         ),
@@ -100,7 +102,14 @@ def options_of(ctx: click.Context, given: Mapping[str, Any]) -> CommonOptions:
     base = ctx.find_object(CommonOptions)
     if base is None:
         base = CommonOptions(
-            db=default_db(), namespace="default", user=None, agent=None, session=None, as_json=False, debug=False
+            db=default_db(),
+            namespace="default",
+            user=None,
+            agent=None,
+            session=None,
+            actor="user",
+            as_json=False,
+            debug=False,
         )
     said = {name: value for name, value in given.items() if value is not None and value is not False}
     # What stands in the environment was taken by the group; a command's own option must come from its line.
@@ -110,7 +119,7 @@ def options_of(ctx: click.Context, given: Mapping[str, Any]) -> CommonOptions:
     return replace(base, **said)
 
 
-_COMMON = ("db", "namespace", "user", "agent", "session", "as_json", "debug")
+_COMMON = ("db", "namespace", "user", "agent", "session", "actor", "as_json", "debug")
 
 
 def command(
@@ -158,7 +167,16 @@ def opened(
     if not create:
         need_store(common)
     with Memhold.open(common.db, worker=worker, **settings) as mem:
-        yield mem, mem.scope(namespace=common.namespace, user=common.user, agent=common.agent, session=common.session)
+        yield (
+            mem,
+            mem.scope(
+                namespace=common.namespace,
+                user=common.user,
+                agent=common.agent,
+                session=common.session,
+                actor=common.actor,
+            ),
+        )
 
 
 def need_store(common: CommonOptions) -> None:

@@ -12,6 +12,7 @@ import click
 from memhold.cli.output import clean, table
 from memhold.values.answers import Expected, Hit, Page, Recall, Receipt, Remembered, missing_told
 from memhold.values.jsonable import to_jsonable
+from memhold.values.origins import named
 from memhold.values.records import Change, Memory, Message
 from memhold.verbs.declaration import Verb
 
@@ -223,7 +224,7 @@ def _say_changes(changes: tuple[Change, ...], _: Arguments) -> None:
 
 
 def _say_change(change: Change) -> None:
-    by = change.by.origin if change.by.name is None else f"{change.by.origin} {change.by.name}"
+    by = named(change.by)
     undone = f" · undone by {change.undone_by}" if change.undone_by else ""
     click.echo(f"{change.at:%Y-%m-%d %H:%M:%S} {change.verb}: {clean(change.reason)} · by {by} · {change.id}{undone}")
     reasons = change.detail.get("why", {})

@@ -67,7 +67,7 @@ def serve_command(
     given |= {"allow_origins": ",".join(allow_origins)} if allow_origins else {}
     settings = load_serve_settings(given)
     set_up_logs(settings.log_format)
-    local = Scope(namespace=common.namespace, user=common.user, agent=common.agent)
+    local = Scope(namespace=common.namespace, user=common.user, agent=common.agent, actor=common.actor)
     opened = {} if consolidation is None else {"consolidation": consolidation}
 
     def ready(url: str) -> None:

@@ -98,7 +98,9 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: 
         )
         _changed(tx, merger, _copied(read), RULES, read, effects, {})
         return "done", maintenance.id
-    made = replace(_merged(tx, read, ruling, merger, total=max(map(leaves, read))), origin=newest.origin)
+    made = replace(
+        _merged(tx, read, ruling, merger, total=max(map(leaves, read))), origin=newest.origin, actor=newest.actor
+    )
     made, effects = _put(tx, made, read, merger)
     for generation in tx.generations():
         held = next((found for memory in read if (found := _vector(tx, generation, memory.number)) is not None), None)
@@ -223,6 +225,9 @@ def _merged(tx: WriteTx, read: Sequence[Memory], ruling: Ruling, merger: Merger,
     sessions = {memory.session for memory in read}
     times = spans(read)
     united["metadata"] |= {LINEAGE: _lineage(total, ruling.lost, times)}
+    # What agents and imports said stays theirs in other words: nothing is upgraded by a merge.
+    theirs = read[0].origin in {"agent", "tool", "import"}
+    said_as = (read[0].origin, read[0].actor) if theirs else (ruling.author.origin, ruling.author.name)
     return Memory(
         id=merger.ids.new("mem"),
         number=-1,
@@ -231,7 +236,8 @@ def _merged(tx: WriteTx, read: Sequence[Memory], ruling: Ruling, merger: Merger,
         agent=read[0].agent,
         subject=read[0].subject,
         session=sessions.pop() if len(sessions) == 1 else None,
-        origin=ruling.author.origin,
+        origin=said_as[0],
+        actor=said_as[1],
         event_time=max(memory.event_time for memory in read),
         expires_at=read[0].expires_at,
         created_at=tx.now,

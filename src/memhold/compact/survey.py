@@ -14,6 +14,7 @@ from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import Generation
 from memhold.recall.recall import Caches
 from memhold.text.compare import canonical_text
+from memhold.values.origins import said_by
 from memhold.values.records import Change, Memory
 
 __all__ = ["Survey", "copies", "narrowed", "survey"]
@@ -34,7 +35,7 @@ class Survey:
 
 def _key(memory: Memory) -> tuple[object, ...]:
     """What must be the same for two memories to become one; the namespace and the user are the transaction's."""
-    return memory.agent, memory.subject, memory.kind, memory.expires_at
+    return memory.agent, memory.subject, memory.kind, memory.expires_at, *said_by(memory)
 
 
 def narrowed(tx: ReadTx, changed: Changed) -> Changed:

@@ -14,6 +14,7 @@ from memhold.journal.windows import Part, Piece, begins_turn, calls_of
 from memhold.messages.fences import unquoted
 from memhold.ports.models import ChatRequest, ChatTurn, Steps
 from memhold.text.token_estimate import estimate_tokens
+from memhold.values.origins import users_line
 from memhold.values.records import Memory, Message
 
 __all__ = ["frame_of", "lines_of", "only_recalled", "pieces_of", "quoted_in", "request"]
@@ -127,7 +128,7 @@ def lines_of(part: Part) -> list[Line]:
             place=place,
             text="".join(texts[place]),
             at=message.event_time,
-            own=begins_turn(message),
+            own=begins_turn(message) and users_line(message),
             speaker=str(message.body.get("name") or ""),
         )
         for place, message in messages.items()

@@ -184,7 +184,7 @@ class Consolidation:
             return
         about = {"reason": "what held it was forgotten"}
         means = self._means
-        _, effects = archive(tx, messages, secret=means.secret, ids=means.ids, author=UPKEEP, about=about)
+        _, effects = archive(tx, messages, secret=means.secret, ids=means.ids, about=about)
         change = Change(
             id=means.ids.new("chg"),
             seq=0,

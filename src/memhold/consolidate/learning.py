@@ -22,6 +22,7 @@ from memhold.ports.stores import Ids
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
+from memhold.values.origins import users_line
 from memhold.values.records import Author, Effect, Importance, Memory, Message, Tier, Trust
 
 __all__ = ["Learner"]
@@ -96,6 +97,7 @@ class Learner:
             session=self.snapshot.session.name,
             importance=importance,
             origin=self.author.origin,
+            actor=self.author.name,
             trust=trust,
             evidence=1,
             sources=tuple(message.id for message in sources),
@@ -179,7 +181,7 @@ class Learner:
         *,
         replaced_by: str | None = None,
     ) -> None:
-        own = [message for message in sources if begins_turn(message)]
+        own = [message for message in sources if begins_turn(message) and users_line(message)]
         found = spoken(own, replaced_by or value)
         ends = model == "end" and any(wording(unquoted(message)[:MAX_SENTENCE]) in _ENDS for message in own)
         statement = Statement(
@@ -270,7 +272,7 @@ def trust_of(sources: Sequence[Message], said: str = "") -> Trust:
 
     What a person asked before a tool answered is no word of theirs on its answer, unless it says so itself.
     """
-    people = [message for message in sources if begins_turn(message)]
+    people = [message for message in sources if begins_turn(message) and users_line(message)]
     results = [message for message in sources if is_result(message)]
     if results and people and people[-1].seq < results[-1].seq and not (said and spoken(people, said).own_words):
         people = []

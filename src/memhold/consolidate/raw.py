@@ -25,7 +25,7 @@ from memhold.ports.transaction import WriteTx
 from memhold.values.errors import Attempt
 from memhold.values.records import Author, Change, Effect, Message, Span
 
-__all__ = ["Aside", "apply_raw", "keep_aside", "set_aside"]
+__all__ = ["REASONS", "Aside", "apply_raw", "keep_aside", "set_aside"]
 
 UPKEEP = Author(origin="rules", name="upkeep")
 
@@ -51,7 +51,6 @@ def keep_aside(tx: WriteTx, messages: Sequence[Message], aside: Sequence[Aside],
                 held,
                 secret=means.secret,
                 ids=means.ids,
-                author=UPKEEP,
                 raw_chars=means.raw_chars,
                 about=about,
             )[1]
@@ -86,7 +85,6 @@ def apply_raw(
         messages,
         secret=means.secret,
         ids=means.ids,
-        author=UPKEEP,
         raw_chars=means.raw_chars,
         about=about,
     )
@@ -96,7 +94,7 @@ def apply_raw(
             id=means.ids.new("chg"),
             seq=0,
             verb="consolidate",
-            reason=f"kept raw: {_REASONS[advice]}",
+            reason=f"kept raw: {REASONS[advice]}",
             by=UPKEEP,
             at=tx.now,
             sources=tuple(message.id for message in messages),
@@ -112,7 +110,7 @@ def apply_raw(
     return "done"
 
 
-_REASONS: Mapping[Advice, str] = {
+REASONS: Mapping[Advice, str] = {
     "retry": "no model of the chain answered",
     "park": "no model of the chain is available",
     "shorten": "it is too long for every model of the chain",
@@ -138,7 +136,7 @@ def set_aside(
         id=means.ids.new("chg"),
         seq=0,
         verb="archive",
-        reason=f"kept raw: {_REASONS[advice]}",
+        reason=f"kept raw: {REASONS[advice]}",
         by=UPKEEP,
         at=tx.now,
         effects=tuple(effects),

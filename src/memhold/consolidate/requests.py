@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memhold.consolidate.raw import REASONS
 from memhold.consolidate.snapshot import FRONT, is_kept, waiting_raw
 from memhold.journal.windows import When, open_calls, skipped, units
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
@@ -98,7 +99,8 @@ def reason_of(memory: Memory) -> str | None:
     if not isinstance(held, dict) or not held.get("reason"):
         return None
     tried = [one for one in held.get("attempts") or () if isinstance(one, dict)]
-    return f"{held['reason']}: {_told(tried[-1])}" if tried else str(held["reason"])
+    why = REASONS.get(held["reason"], str(held["reason"]))
+    return f"{why}: {_told(tried[-1])}" if tried else why
 
 
 def _told(attempt: Mapping[str, Any]) -> str:

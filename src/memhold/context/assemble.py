@@ -10,15 +10,18 @@ from memhold.context.cuts import kept_ids
 from memhold.context.plan import Inputs, Plan
 from memhold.context.render import Line, rendered
 from memhold.context.strategies import SlotName
-from memhold.context.window_messages import CONTINUES, text_of, with_recalled
+from memhold.context.window_messages import CONTINUES, text_of, with_first, with_recalled
 from memhold.messages.fences import Fence
 from memhold.messages.tool_pairs import repair_entries
 from memhold.messages.window import Body, Repair, Window, entry, is_system
 
-__all__ = ["HEAD", "TAIL", "Assembled", "answered", "fixed_cost", "sent"]
+__all__ = ["BELOW", "HEAD", "TAIL", "Assembled", "answered", "fixed_cost", "sent"]
 
-HEAD: tuple[SlotName, ...] = ("corrections", "instructions", "profile", "summaries")
-"""What stands behind the instructions, where it changes seldom: the prefix that a provider's prompt cache keeps."""
+HEAD: tuple[SlotName, ...] = ("corrections", "instructions", "profile")
+"""What stands behind the instructions, as one: what the user told, and nothing else."""
+BELOW: tuple[SlotName, ...] = ("noted", "summaries")
+"""What stands below, in a user's message in front of the window. It changes as seldom as the instructions: both are the
+prefix that a provider's prompt cache keeps."""
 TAIL: tuple[SlotName, ...] = ("memories", "messages")
 """What stands before the newest user's message, since it follows from it."""
 
@@ -51,6 +54,7 @@ def sent(plan: Plan, kept: Mapping[SlotName, Sequence[Line]], cut: Window) -> As
     shape = plan.request.shape
     here = kept_ids(plan.pieces, cut)
     head = rendered([(name, _lines(plan, kept, name, here)) for name in HEAD], secret=plan.secret)
+    below = rendered([(name, _lines(plan, kept, name, here)) for name in BELOW], secret=plan.secret)
     recalled = rendered([(name, _lines(plan, kept, name, here)) for name in TAIL], secret=plan.secret)
     spoken = list(with_recalled(cut.messages, "" if recalled is None else recalled.text, shape))
     lead = [*plan.systems, *([_as_system(head.text)] if head else [])]
@@ -62,6 +66,8 @@ def sent(plan: Plan, kept: Mapping[SlotName, Sequence[Line]], cut: Window) -> As
     prefilled = bool(plan.pieces) and plan.pieces[-1].given
     if ends is None or (anthropic and ends["role"] == "assistant" and not prefilled):
         spoken.append({"role": "user", "content": CONTINUES})
+    if below is not None:
+        spoken = with_first(spoken, below.text, shape)
     whole = spoken if anthropic else [*lead, *spoken]
     final = repair_entries([entry(at, body) for at, body in enumerate(whole)], shape)
     said = [text for body in lead if (text := text_of(body)).strip()] if anthropic else []
@@ -78,7 +84,7 @@ def sent(plan: Plan, kept: Mapping[SlotName, Sequence[Line]], cut: Window) -> As
         repairs=(*cut.repairs, *final.repairs),
         dropped=one_each(dropped),
         here=here,
-        fences=tuple(one for one in (head, recalled) if one is not None),
+        fences=tuple(one for one in (head, below, recalled) if one is not None),
     )
 
 
@@ -104,7 +110,7 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
         for piece in plan.pieces
         if piece.short and (piece.id is None or piece.id not in gone)
     ]
-    for name in (*HEAD[1:], *TAIL):
+    for name in (*HEAD[1:], *BELOW, *TAIL):
         whole = {line.id: line.brief is not None or line in plan.lines[name] for line in taken[name]}
         for line in plan.lines[name]:
             if line.id not in made.here and not whole.get(line.id):
@@ -112,8 +118,8 @@ def answered(gathered: Inputs, plan: Plan, made: Assembled, taken: Mapping[SlotN
                 dropped.append(LeftOut(slot=name, id=line.id, reason=reason))  # type: ignore[arg-type]
     if gathered.unread:
         dropped.append(LeftOut(slot="messages", id=None, reason="budget", count=gathered.unread))
-    shown = [line.id for name in HEAD for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
-    shown += [line.id for name in TAIL for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
+    every = (*HEAD, *BELOW, *TAIL)
+    shown = [line.id for name in every for line in sorted(_lines(plan, taken, name, made.here), key=_number)]
     return Context(
         messages=tuple(made.messages),
         system=made.system,

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from memhold.context.allocate import Item, Slot, allocate, fill, spread, stepped
 from memhold.context.answer import Context
-from memhold.context.assemble import HEAD, TAIL, Assembled, answered, fixed_cost, sent
+from memhold.context.assemble import BELOW, HEAD, TAIL, Assembled, answered, fixed_cost, sent
 from memhold.context.plan import Inputs, Plan, Request, planned
 from memhold.context.render import Line
 from memhold.context.shorten import shorten_message
@@ -51,7 +51,7 @@ def built(gathered: Inputs, request: Request, *, secret: bytes) -> tuple[Context
     fixed = fixed_cost(plan)
     plan = _fitting_newest(plan, newest, request.available - fixed)
     ranked: dict[SlotName, list[Item]] = {
-        name: [Item(id=line.id, cost=line.cost) for line in plan.lines[name]] for name in (*HEAD[1:], *TAIL)
+        name: [Item(id=line.id, cost=line.cost) for line in plan.lines[name]] for name in (*HEAD[1:], *BELOW, *TAIL)
     }
     tailed = plan.strategy.tail is not None
     whole = sum(map(plan.cost, plan.cut(None).messages if tailed else (piece.body for piece in plan.pieces)))
@@ -99,7 +99,7 @@ def _steadied(
     """Bring the grants of the prefix that do not hold all down to steps: what that frees, and which slots they are."""
     shares = plan.strategy.shares
     freed, steady = 0, set[SlotName]()
-    for name in HEAD[1:]:
+    for name in (*HEAD[1:], *BELOW):
         if grants[name] < sum(item.cost for item in ranked[name]) + FENCE_TOKENS and ranked[name]:
             step = stepped(grants[name], plan.request.available * shares.get(name, 0.0) / sum(shares.values()))
             freed += grants[name] - step
@@ -180,7 +180,7 @@ def _all_said(plan: Plan, kept: Mapping[SlotName, Sequence[Line]]) -> bool:
 def _barest(plan: Plan) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Line]]]:
     """Instructions, corrections and the newest message alone, shortened where it must be."""
     available = plan.request.available
-    kept: dict[SlotName, list[Line]] = {name: [] for name in (*HEAD[1:], *TAIL)}
+    kept: dict[SlotName, list[Line]] = {name: [] for name in (*HEAD[1:], *BELOW, *TAIL)}
     made = sent(plan, kept, plan.cut(0))
     newest = newest_person(plan.pieces, plan.request.shape)
     if made.used > available and newest is not None:
@@ -200,7 +200,7 @@ def _barest(plan: Plan) -> tuple[Plan, Assembled, Mapping[SlotName, Sequence[Lin
 
 def _give_up(kept: dict[SlotName, list[Line]], over: int) -> None:
     """Drop the last-ranked lines, of the least valuable slot first, until they are worth what is too much."""
-    order: tuple[SlotName, ...] = ("memories", "summaries", "profile", "instructions")
+    order: tuple[SlotName, ...] = ("memories", "noted", "summaries", "profile", "instructions")
     for name in order:
         while kept.get(name) and over > 0:
             over -= kept[name].pop().cost

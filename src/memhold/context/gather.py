@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 
 from memhold.context.rollups import chosen_rollups
@@ -14,6 +15,7 @@ from memhold.journal.windows import When, kept_from, skipped
 from memhold.ports.transaction import ReadTx
 from memhold.text.sentences import Span
 from memhold.text.token_estimate import Count, estimate_message, estimate_tokens
+from memhold.values.origins import from_user
 from memhold.values.records import Memory, Message, Session, Tier
 
 __all__ = [
@@ -139,7 +141,7 @@ def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
         for memory in tx.newest_memories(kind, state="retracted", tier=tier, agent=agent, limit=MAX_CORRECTIONS)
     ]
     ids = dict.fromkeys(memory.superseded_by for memory in wrong if memory.superseded_by)
-    right = [m for m in tx.find_memories([*ids]) if m.state == "active" and m.origin == "user"]
+    right = [m for m in tx.find_memories([*ids]) if m.state == "active" and from_user(m)]
     return sorted(right, key=lambda memory: -memory.number)[:MAX_CORRECTIONS]
 
 
@@ -152,22 +154,24 @@ def instructions(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
     """Every current fact, and pinned notes, best first: as many as so many tokens could show.
 
-    Pinned first, then the long-term ones, then what the user told, then by importance and age. What the user told
-    stands there also when its life in the mid tier is over: it still holds.
+    First what the user told, then what others noted, each as many: pinned first, then the long-term ones, then by
+    importance and age. What the user told stands there also when its life in the mid tier is over: it still holds.
     """
     limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // LINE))
-    facts = [fact for tier in _TIERS for fact in tx.newest_memories("fact", tier=tier, agent=agent, limit=limit)]
-    over = tx.newest_memories("fact", state="expired", tier="mid", agent=agent, limit=limit)
-    facts += [fact for fact in over if fact.shown and fact.origin == "user"]
-    notes = tx.newest_memories("note", tier="long", agent=agent, limit=limit)
-    held = [*facts, *(note for note in notes if note.pinned)]
+    held: list[Memory] = []
+    for users in (True, False):
+        read = partial(tx.newest_memories, agent=agent, told=users, limit=limit)
+        held += [fact for tier in _TIERS for fact in read("fact", tier=tier)]
+        held += [fact for fact in read("fact", state="expired", tier="mid") if fact.shown and from_user(fact)]
+        held += [note for note in read("note", tier="long") if note.pinned]
     weight = {"high": 0, "mid": 1, "low": 2}
 
-    def place(memory: Memory) -> tuple[bool, bool, bool, int, int]:
-        told = memory.origin == "user"
-        return not memory.pinned, memory.tier != "long", not told, weight[memory.importance], -memory.number
+    def place(memory: Memory) -> tuple[bool, bool, int, int]:
+        return not memory.pinned, memory.tier != "long", weight[memory.importance], -memory.number
 
-    return sorted(held, key=place)[:limit]
+    ordered = sorted(held, key=place)
+    of_user = [memory for memory in ordered if from_user(memory)]
+    return [*of_user[:limit], *[memory for memory in ordered if not from_user(memory)][:limit]]
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
@@ -230,8 +234,8 @@ def confirm(tx: ReadTx, ids: Iterable[str]) -> dict[str, Memory | Message]:
 def current(items: Iterable[Memory | Message], now: datetime) -> dict[str, Memory | Message]:
     """By id what of one snapshot still holds; what is pinned outlives its time, here as in recall.
 
-    Of facts that say different things of one attribute only the newest stays (an agent's own fact and one of no agent
-    may differ).
+    Of facts that say different things of one attribute only the newest stays, what the user told before all others (an
+    agent's own fact and one of no agent may differ).
     """
     found = {item.id: item for item in items}
     memories = [item for item in found.values() if isinstance(item, Memory)]
@@ -244,12 +248,16 @@ def _over(memory: Memory, now: datetime) -> bool:
     return memory.expires_at is not None and memory.expires_at <= now
 
 
+def _late(memory: Memory) -> tuple[bool, datetime, int]:
+    return from_user(memory), memory.event_time, memory.number
+
+
 def _one_a_key(memories: Sequence[Memory]) -> list[Memory]:
     newest: dict[tuple[str | None, str | None], Memory] = {}
     for memory in memories:
         if memory.kind == "fact" and memory.operation == "set":
             other = newest.get((memory.subject, memory.key))
-            if other is None or (other.event_time, other.number) < (memory.event_time, memory.number):
+            if other is None or _late(other) < _late(memory):
                 newest[memory.subject, memory.key] = memory
     kept = {memory.id for memory in newest.values()}
     return [m for m in memories if m.kind != "fact" or m.operation != "set" or m.id in kept]

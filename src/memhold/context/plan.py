@@ -14,6 +14,7 @@ from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
 from memhold.messages.window import Body, Window, is_system
 from memhold.text.token_estimate import Count, estimate_tokens
+from memhold.values.origins import from_user
 from memhold.values.records import Memory, Message, Shape
 
 __all__ = ["RESERVED", "Inputs", "Plan", "Request", "planned"]
@@ -56,7 +57,8 @@ class Request:
 class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
 
-    `asked` is what memory was asked for. `unread` counts what was said and is not even among `messages`.
+    Of `profile` only what the user told stands among the instructions, the rest below as `noted`. `asked` is what is
+    asked for. `unread` counts what was said and is not even among `messages`.
     """
 
     given: Sequence[Body] = ()
@@ -126,9 +128,10 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     lines: dict[SlotName, Sequence[Line]] = {}
     shown: set[str] = set()
     for name, memories in (
-        ("corrections", gathered.corrections),
-        ("instructions", _unsaid(gathered.instructions, gathered.window.messages)),
-        ("profile", gathered.profile),
+        ("corrections", [one for one in gathered.corrections if from_user(one)]),
+        ("instructions", _unsaid([one for one in gathered.instructions if from_user(one)], gathered.window.messages)),
+        ("profile", [one for one in gathered.profile if from_user(one)]),
+        ("noted", [one for one in gathered.profile if not from_user(one)]),
         ("summaries", gathered.summaries),
         ("memories", gathered.memories),
     ):

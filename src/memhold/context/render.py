@@ -10,6 +10,7 @@ from memhold.context.shorten import shorten_text
 from memhold.context.strategies import SlotName
 from memhold.messages.fences import Fence, fence, unquoted
 from memhold.text.token_estimate import Count, estimate_tokens
+from memhold.values.origins import brought_by
 from memhold.values.records import Memory, Message, Origin
 
 __all__ = ["Line", "memory_line", "message_line", "rendered"]
@@ -23,15 +24,18 @@ CORRECTION_TOKENS = 100
 
 _TOLD: dict[Origin, str] = {
     "user": "told by the user",
-    "model": "learned from the conversation",
-    "rules": "found by rules",
+    "agent": "noted by the assistant",
+    "tool": "noted by a tool",
     "import": "imported",
+    "rules": "found by rules",
+    "model": "learned from the conversation",
 }
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
     "instructions": "Standing wishes of the user (follow them; the later one holds):",
     "profile": "Known of the user:",
+    "noted": "Noted by others than the user, who has not confirmed it:",
     "summaries": "Earlier conversation, in summary:",
     "memories": "Remembered, perhaps related:",
     "messages": "Said earlier (days are of UTC):",
@@ -66,12 +70,27 @@ def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = est
     """A memory with the day that it speaks of and where it came from."""
     if memory.kind == "instruction":  # the user's own words, whenever they were said
         return _line(memory.id, memory.number, "- ", memory.text, tokens, count)
+    said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}) "
+    return _line(memory.id, memory.number, said, memory.text, tokens, count)
+
+
+def _source(memory: Memory) -> str:
+    """Who said it, and whether the user did or confirmed it: nobody's note passes for the user's word."""
     source = _TOLD[memory.origin]
-    if memory.trust == "tool":
+    brought = memory.origin in {"agent", "tool"}
+    if brought and memory.actor is not None:
+        source += f' "{memory.actor}"'
+    if brought and memory.trust == "user":
+        source += ", from the user's words"
+    elif not brought and memory.trust == "tool":
         source += ", from a tool's output"
-    elif memory.trust == "assistant":
+    elif not brought and memory.trust == "assistant":
         source += ", said by the assistant"
-    return _line(memory.id, memory.number, f"- ({memory.event_time:%Y-%m-%d}, {source}) ", memory.text, tokens, count)
+    if memory.metadata.get("standing") == "inferred":
+        source += ", inferred"
+    if memory.origin != "user" and memory.last_confirmed_at is not None:
+        return f"{source}, confirmed by the user"
+    return f"{source}, not confirmed" if brought else source
 
 
 def message_line(message: Message, asked: Asked | None = None, *, count: Count = estimate_tokens) -> Line:
@@ -79,7 +98,7 @@ def message_line(message: Message, asked: Asked | None = None, *, count: Count =
 
     The day of the week stands there because people say "on Friday", and mean the one after they said it.
     """
-    at, text, said = message.event_time, unquoted(message).strip(), f"- {message.role}: "
+    at, text, said = message.event_time, unquoted(message).strip(), f"- {message.role}{brought_by(message)}: "
     day = f"{_DAYS[at.weekday()]} {at:%Y-%m-%d}:"
     own = asked is None or asked.role in {None, message.role}
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)

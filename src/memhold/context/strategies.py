@@ -11,7 +11,9 @@ from memhold.values.errors import InvalidInput
 
 __all__ = ["STRATEGIES", "Crossing", "SlotName", "Strategy", "check_strategy", "chosen"]
 
-SlotName = Literal["system", "corrections", "instructions", "profile", "summaries", "memories", "messages", "window"]
+SlotName = Literal[
+    "system", "corrections", "instructions", "profile", "noted", "summaries", "memories", "messages", "window"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +41,30 @@ class Crossing:
 FULL_HISTORY = Strategy(
     name="full_history",
     shares=MappingProxyType(
-        {"window": 0.7, "instructions": 0.05, "profile": 0.1, "summaries": 0.08, "memories": 0.08, "messages": 0.04}
+        {
+            "window": 0.7,
+            "instructions": 0.05,
+            "profile": 0.1,
+            "noted": 0.02,
+            "summaries": 0.08,
+            "memories": 0.08,
+            "messages": 0.04,
+        }
     ),
     tail=None,
 )
 MEMORY_FIRST = Strategy(
     name="memory_first",
     shares=MappingProxyType(
-        {"window": 0.3, "instructions": 0.05, "profile": 0.15, "summaries": 0.2, "memories": 0.2, "messages": 0.15}
+        {
+            "window": 0.3,
+            "instructions": 0.05,
+            "profile": 0.15,
+            "noted": 0.05,
+            "summaries": 0.2,
+            "memories": 0.2,
+            "messages": 0.15,
+        }
     ),
     tail=2,
 )

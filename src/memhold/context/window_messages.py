@@ -22,8 +22,10 @@ __all__ = [
     "is_person",
     "joined",
     "newest_person",
+    "only_recalled",
     "overlap",
     "text_of",
+    "with_first",
     "with_recalled",
     "words_of",
 ]
@@ -98,7 +100,7 @@ def joined(
     Raises:
         InvalidMessage: one of the caller's messages is of neither shape.
     """
-    plain = [_own(body) for body in given]
+    plain = [_own(body) for body in given if not only_recalled(body, secret)]
     lead = 0
     while lead < len(plain) and is_system(plain[lead]):
         lead += 1
@@ -115,17 +117,31 @@ def joined(
     said = [_said(body) for body in systems]
     pieces: list[Piece] = []
     for message in window:
-        if is_system(message.body):
+        if is_system(message.body) and message.origin == "user":
             if _said(message.body) in said:
                 continue
             said.append(_said(message.body))
-        pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in shaped(message.body)]
+        pieces += [Piece(body=body, id=message.id, seq=message.seq) for body in shaped(_ranked(message))]
     older = known - len([message for message in window if not is_system(message.body)])
     before = [Piece(body=one, given=True) for body in spoken[: max(0, older)] for one in shaped(body)]
     after = [Piece(body=one, given=True) for body in spoken[known:] for one in shaped(body)]
     found = [*before, *pieces, *after]
     entries_of([*systems, *(piece.body for piece in found)], shape)
     return systems, found
+
+
+def only_recalled(body: Body, secret: bytes) -> bool:
+    """Whether a message holds recalled text of this store and nothing else: part of an earlier context, come back."""
+    if body.get("tool_calls") or "<memhold-recall " not in str(body.get("content")):
+        return False
+    return blank(without_fences(body, secret).get("content"))
+
+
+def _ranked(message: Message) -> Body:
+    """The body of a message at the rank that it may have: instructions that no application gave are an agent's."""
+    if message.origin == "user" or not is_system(message.body):
+        return message.body
+    return {"role": "assistant", "content": message.text}
 
 
 def _own(body: Body) -> Body:
@@ -135,19 +151,26 @@ def _own(body: Body) -> Body:
 def with_recalled(window: Sequence[Body], recalled: str, shape: Shape) -> Iterator[Body]:
     """The window with recalled text before the newest user's message, whose own parts stay as they are.
 
-    In the OpenAI shape it is a message of instructions' rank; in the Anthropic shape a block of text of the user's
-    turn, behind the results that must come first. A window without a user's message gets it as an instruction.
+    In the OpenAI shape it is a user's message of its own; in the Anthropic shape a block of text of the user's turn,
+    behind the results that must come first. A window without a user's message begins with it. It is never an
+    instruction: whatever was said may be found, and nobody vouches for it.
     """
     wrote = user_wrote if shape == "openai" else person_wrote
     newest = next((at for at in range(len(window) - 1, -1, -1) if wrote(window[at])), None)
-    if recalled and (newest is None or shape == "openai"):
-        before = window[: len(window) if newest is None and shape == "anthropic" else newest or 0]
-        yield from before
-        yield {"role": "system", "content": recalled}
-        yield from window[len(before) :]
-        return
-    for at, body in enumerate(window):
-        yield _led(body, recalled) if recalled and at == newest else body
+    if not recalled:
+        yield from window
+    elif newest is None:
+        yield from with_first(window, recalled, shape)
+    else:
+        yield from window[:newest]
+        yield from with_first(window[newest:], recalled, shape)
+
+
+def with_first(window: Sequence[Body], recalled: str, shape: Shape) -> list[Body]:
+    """Messages with recalled text in front, as a user's; in the Anthropic shape in the turn of a user who is first."""
+    if shape == "anthropic" and window and window[0]["role"] == "user":
+        return [_led(window[0], recalled), *window[1:]]
+    return [{"role": "user", "content": recalled}, *window]
 
 
 def _led(body: Body, recalled: str) -> Body:

@@ -1,4 +1,7 @@
-"""What the user tells to be remembered: notes, facts, corrections, pins. Each is one change in one transaction."""
+"""What is told to be remembered: notes, facts, corrections, pins. Each is one change in one transaction.
+
+An agent or a tool may tell, label and correct what is its own or of less authority, and nothing that the user told.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
 from memhold.facts.timeline import AHEAD
+from memhold.facts.users_word import said_by_user
 from memhold.index.documents import index_memories
 from memhold.journal.append import ensure_session
 from memhold.journal.visibility import checked_id, seen
@@ -17,9 +21,10 @@ from memhold.ports.transaction import WriteTx
 from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
 from memhold.values.answers import Receipt, Remembered
-from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, TooLarge, WrongKind
+from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, ScopeDenied, TooLarge, WrongKind
 from memhold.values.jsonable import json_copy
-from memhold.values.records import Author, Change, Effect, Importance, Memory, Tier, micros
+from memhold.values.origins import authority, named, weight
+from memhold.values.records import Author, Change, Effect, Importance, Memory, Suspicion, Tier, Trust, micros
 
 __all__ = [
     "MAX_TEXT",
@@ -29,11 +34,14 @@ __all__ = [
     "check_times",
     "correct",
     "fact_text",
+    "find_memory",
     "labels",
+    "may_change",
     "pin",
     "relabelled",
     "remember",
     "remembered",
+    "trust_of",
 ]
 
 MAX_TEXT = 100_000
@@ -157,7 +165,11 @@ def remember(tx: WriteTx, told: MemoryInput, *, writer: Writer) -> Receipt:
         over = [revise(tx, held, state="expired", valid_to=held.expires_at)]
         tx.clear_due("expire", held.id)
     elif held is not None:
+        if not may_change(writer.author, held):
+            return Receipt(ids=(held.id,))  # it is known on a better word: nothing is labelled, pinned or ended
         changed = relabelled(held, told) | ({} if told.expires_at is None else {"expires_at": told.expires_at})
+        if writer.author.origin == "user" and held.origin != "user" and held.last_confirmed_at is None:
+            changed["last_confirmed_at"] = tx.now
         if all(getattr(held, name) == value for name, value in changed.items()):
             return Receipt(ids=(held.id,))
         tx.clear_due("expire", held.id)
@@ -177,6 +189,7 @@ def remember(tx: WriteTx, told: MemoryInput, *, writer: Writer) -> Receipt:
 def _note(tx: WriteTx, told: MemoryInput, writer: Writer) -> Memory:
     """The note as it would be stored if nothing said it yet; its number is taken only then."""
     at = check_times(tx, told)
+    at = at if writer.author.origin == "user" else min(at, tx.now)
     tier: Tier = "long" if told.pinned or told.importance == "high" else "mid"
     return Memory(
         id=writer.ids.new("mem"),
@@ -192,6 +205,8 @@ def _note(tx: WriteTx, told: MemoryInput, writer: Writer) -> Memory:
         importance=told.importance,
         pinned=told.pinned,
         origin=writer.author.origin,
+        actor=writer.author.name,
+        trust=trust_of(writer.author),
         event_time=at,
         valid_from=at,
         expires_at=told.expires_at,
@@ -321,12 +336,19 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, writer:
         value=value if fact else None,
         text=fact_text(old.subject or "", old.attribute or "", value) if fact else value,
         origin=writer.author.origin,
-        trust="user",
+        actor=writer.author.name,
+        trust=trust_of(writer.author),
         sources=(),
         created_at=tx.now,
         recorded_at=tx.now,
+        last_confirmed_at=None,
         rev=1,
     )
+    if not may_change(writer.author, old):
+        line = said_by_user(tx, old.attribute or "", value, "set", after=old.valid_from) if fact else None
+        if line is None:
+            return _beside(tx, old, fresh, writer)
+        fresh = replace(fresh, trust="user", sources=(line.id,))
     digest = memory_digest(writer.secret, fresh)
     same = tx.same_content(kind=old.kind, digest=digest, agent=old.agent) if old.state == "active" else None
     if same is not None and same.id != old.id:
@@ -343,8 +365,47 @@ def correct(tx: WriteTx, memory_id: str, value: str, *, rev: int | None, writer:
         index_memories(tx, [fresh])
         mind_expiry(tx, fresh)
         effects.append(Effect(memory_id=fresh.id, rev_before=0, rev_after=1))
-    change = _change(tx, "correct", "corrected by the user: it was never so", effects, writer)
+    change = _change(tx, "correct", _corrected(writer.author), effects, writer)
     return Receipt(ids=(fresh.id,), change_ids=(change.id,))
+
+
+def _corrected(author: Author) -> str:
+    return f"corrected by {'the user' if author.origin == 'user' else f'the {named(author)}'}: it was never so"
+
+
+def _beside(tx: WriteTx, old: Memory, fresh: Memory, writer: Writer) -> Receipt:
+    """What would correct something of more authority: kept out of the present, for a person to settle."""
+    for one in tx.suspicions():
+        if one.other_id == old.id and one.kind == "contradiction":
+            kept = tx.find_memories([one.memory_id])
+            if kept and kept[0].text == fresh.text:
+                return Receipt(ids=(kept[0].id,))
+    fresh = replace(fresh, number=tx.take_numbers(1), state="retracted", tier="mid", pinned=False, expires_at=None)
+    tx.put_memory(fresh, digest=memory_digest(writer.secret, fresh))
+    index_memories(tx, [fresh])
+    effect = Effect(memory_id=fresh.id, rev_before=0, rev_after=1)
+    change = _change(tx, "correct", "kept apart: the user told otherwise", [effect], writer)
+    suspicion = Suspicion(
+        id=writer.ids.new("sus"),
+        kind="contradiction",
+        memory_id=fresh.id,
+        other_id=old.id,
+        rule="told by the user",
+        at=tx.now,
+        change_id=change.id,
+    )
+    tx.put_suspicion(suspicion)
+    return Receipt(ids=(fresh.id,), change_ids=(change.id,))
+
+
+def may_change(author: Author, memory: Memory) -> bool:
+    """Whether somebody's word may change a memory: not where it has more authority than theirs."""
+    return author.origin == "user" or authority(memory) <= weight(author.origin, trust_of(author))
+
+
+def trust_of(author: Author) -> Trust:
+    """On whose word stands what somebody tells."""
+    return "user" if author.origin == "user" else "tool" if author.origin == "tool" else "assistant"
 
 
 def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, writer: Writer) -> Receipt:
@@ -352,9 +413,11 @@ def pin(tx: WriteTx, memory_id: str, *, pinned: bool, rev: int | None, writer: W
     memory = find_memory(tx, memory_id, rev=rev)
     if memory.pinned == pinned:
         return Receipt(ids=(memory.id,))
+    if not may_change(writer.author, memory):
+        raise ScopeDenied(f"{memory_id} is the user's word; leave its pin to a person")
     tier: Tier = "long" if pinned else memory.tier
     effect = revise(tx, memory, pinned=pinned, tier=tier)
-    change = _change(tx, "pin" if pinned else "unpin", "asked by the user", [effect], writer)
+    change = _change(tx, "pin" if pinned else "unpin", f"asked by the {named(writer.author)}", [effect], writer)
     return Receipt(ids=(memory.id,), change_ids=(change.id,))
 
 

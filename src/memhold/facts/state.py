@@ -19,16 +19,23 @@ from memhold.facts.revisions import memory_digest, mind_expiry, revise
 from memhold.facts.statement import MemoryInput, Statement, StatementResult
 from memhold.facts.tiers import durable, entry_tier, lives_until, promotes, rises, said_turn, temporary
 from memhold.facts.timeline import AHEAD, Placement, Resumption, Word, place
+from memhold.facts.users_word import said_by_user
 from memhold.index.documents import index_memories
 from memhold.journal.append import ensure_session
 from memhold.ports.transaction import WriteTx
 from memhold.text.compare import same_value
+from memhold.values.origins import authority, weight
 from memhold.values.records import Effect, Evidence, Memory, Suspicion
 
 __all__ = ["Statement", "StatementResult", "state_fact"]
 
 MAX_SOURCES = 50
 """Most messages that one fact names; a fact said oftener names the first ones."""
+
+
+_BROUGHT = frozenset({"agent", "tool"})
+"""Whose statements come through a call of theirs: what they say that the user said is looked up."""
+_LEARNT = frozenset({"model", "rules"})
 
 
 @dataclass(slots=True)
@@ -59,36 +66,41 @@ class _Work:
 def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, life: timedelta) -> StatementResult:
     """Put a statement into the timeline of its concept, in the caller's transaction.
 
-    A statement against what the user told, without the user's own words, is kept as retracted with a suspicion. Of low
-    importance and not told by the user, a new concept becomes a note. The caller adds the change of that id with the
-    effects; where there are none, nothing was written but the count of evidence.
+    A statement against what has more authority, without the user's own words, is kept as retracted with a suspicion; an
+    agent's stands where a line of the user's in the journal says it, which then is its source. Of low importance and
+    learnt, a new concept becomes a note. The caller adds the change of that id with the effects; where there are none,
+    nothing was written but the count of evidence.
     """
     suspicions = tx.suspicions()
     where = resolve(said.subject, said.attribute, tx.fact_keys(writer.agent), aliases(tx, suspicions))
     work = _Work(tx=tx, said=said, writer=writer, change_id=change_id, life=life, where=where)
     timeline = _timeline(work, since=None if names_the_past(said) else said.at) if where.known else []
     operation, decision, ends = doing(said, timeline)
+    told = writer.author.origin == "user"
     word = Word(
         value=said.value,
         at=said.at,
         operation=operation,
         origin=writer.author.origin,
         trust=said.trust,
-        own_words=said.own_words or writer.author.origin == "user",
+        own_words=said.own_words or told,
         ends=ends,
         # A user who names an earlier time speaks of the past; nobody can have spoken of a time so far ahead.
-        latest=None if writer.author.origin == "user" and said.at < tx.now else tx.now + AHEAD,
+        latest=None if told and said.at < tx.now else tx.now + AHEAD,
     )
-    told = writer.author.origin == "user"
     digest = memory_digest(writer.secret, _fresh(work, "set", [], []))
-    if not told and tx.blocked(digest):
+    if writer.author.origin in _LEARNT and tx.blocked(digest):
         return StatementResult(memory=None, effects=(), reason="forgotten: not to be learnt again")
     timeline = _lapsed(work, timeline, operation)
     rows = _rows(tx, timeline, said.at)
     placement = place(timeline, word, rows)
-    if placement.against:
-        return _kept_apart(work, placement, suspicions)
-    if said.importance == "low" and not told and not where.known and operation != "remove":
+    against = placement.against or _elsewhere(work, word)
+    if against:
+        line = _users_line(work, against, operation)
+        if line is not None:
+            return state_fact(tx, line, writer=writer, change_id=change_id, life=life)
+        return _kept_apart(work, against, suspicions, operation)
+    if said.importance == "low" and writer.author.origin in _LEARNT and not where.known and operation != "remove":
         return _note(work)
     corrects = decision is not None and decision.operation == "correct"
     memory = _apply(work, placement, operation, rows, corrects=corrects)
@@ -99,6 +111,28 @@ def state_fact(tx: WriteTx, said: Statement, *, writer: Writer, change_id: str, 
         reason=_reason(placement, operation, decision, work),
         suspicions=tuple(raised),
     )
+
+
+def _elsewhere(work: _Work, word: Word) -> tuple[Memory, ...]:
+    """What of no agent stands against an agent's statement: its own timeline does not hold what the user told all."""
+    if work.writer.agent is None or work.writer.author.origin not in _BROUGHT:
+        return ()
+    where = resolve(work.said.subject, work.said.attribute, work.tx.fact_keys(None), {})
+    shared = work.tx.facts(subject=where.subject, key=where.key, agent=None) if where.known else []
+    return place(shared, word, {}).against
+
+
+def _users_line(work: _Work, against: Sequence[Memory], operation: MemoryInput) -> Statement | None:
+    """The statement on the word of a line of the user's that says it; None where there is none."""
+    said = work.said
+    if work.writer.author.origin not in _BROUGHT:
+        return None
+    after = max(memory.valid_from for memory in against)
+    line = said_by_user(work.tx, said.attribute, said.value, operation, after=after)
+    if line is None:
+        return None
+    sources = tuple(dict.fromkeys((*said.sources, line.id)))
+    return replace(said, at=line.event_time, own_words=True, trust="user", sources=sources, turn=f"line:{line.id}")
 
 
 def _timeline(work: _Work, since: datetime | None = None) -> list[Memory]:
@@ -164,6 +198,7 @@ def _fresh(
         importance=said.importance,
         pinned=said.pinned,
         origin=writer.author.origin,
+        actor=writer.author.name,
         trust=said.trust,
         evidence=pieces,
         sources=said.sources,
@@ -258,8 +293,12 @@ def _resumed(work: _Work, one: Resumption, rows: Sequence[Evidence]) -> Memory:
 
 def _again(work: _Work, held: Memory, operation: Literal["set", "add"], rows: Sequence[Evidence]) -> Memory:
     """The same value stated again: labels, a pin, and a piece of evidence where it came in a turn of its own."""
-    tx, said = work.tx, work.said
+    tx, said, author = work.tx, work.said, work.writer.author
+    if author.origin in _BROUGHT and authority(held) > weight(author.origin, said.trust):
+        return held  # it says what is known on a better word: it labels, pins and ends nothing
     changed = relabelled(held, said)
+    if author.origin == "user" and held.origin != "user" and held.last_confirmed_at is None:
+        changed["last_confirmed_at"] = tx.now
     if said.trust == "user" and held.trust != "user":
         changed["trust"] = "user"
         if held.trust == "tool" and said.expires_at is None and rises(held, rows):
@@ -318,28 +357,39 @@ def _note(work: _Work) -> StatementResult:
     return StatementResult(memory=memory, effects=(effect,), reason="of low importance: kept as a note")
 
 
-def _kept_apart(work: _Work, placement: Placement, known: Sequence[Suspicion]) -> StatementResult:
-    """A statement against what the user told: kept out of the present, for a person to settle."""
+def _kept_apart(
+    work: _Work, against: Sequence[Memory], known: Sequence[Suspicion], operation: MemoryInput
+) -> StatementResult:
+    """A statement against what has more authority: kept out of the present, for a person to settle."""
     said, tx = work.said, work.tx
     named = {one.memory_id for one in known if one.kind == "contradiction"}
-    told = placement.against[-1]
+    told = against[-1]
+    users = authority(told) >= weight("model", "user")
+    if operation == "remove" and work.writer.author.origin in _BROUGHT:
+        return StatementResult(memory=told, effects=tuple(work.effects), reason="kept: the user did not take it back")
     # All of it: what was kept apart is retracted, and holds at no time.
     for memory in _timeline(work):
         if memory.id in named and same_value(memory.value or "", said.value):
             return StatementResult(
-                memory=memory, effects=tuple(work.effects), reason="kept apart before: the user told otherwise"
+                memory=memory, effects=tuple(work.effects), reason=f"kept apart before: {_otherwise(users)}"
             )
-    memory = replace(_fresh(work, "set", [], []), state="retracted", tier="mid", expires_at=None)
+    memory = replace(_fresh(work, "set", [], []), state="retracted", tier="mid", pinned=False, expires_at=None)
     memory = replace(memory, number=tx.take_numbers(1))
     tx.put_memory(memory, digest=memory_digest(work.writer.secret, memory))
     index_memories(tx, [memory])
-    suspicion = _raise(work, "contradiction", memory.id, told.id, "told by the user")
+    suspicion = _raise(
+        work, "contradiction", memory.id, told.id, "told by the user" if users else "told on a better word"
+    )
     return StatementResult(
         memory=memory,
         effects=(*work.effects, Effect(memory_id=memory.id, rev_before=0, rev_after=1)),
-        reason="kept apart: the user told otherwise",
+        reason=f"kept apart: {_otherwise(users)}",
         suspicions=(suspicion,),
     )
+
+
+def _otherwise(users: bool) -> str:  # noqa: FBT001 - one fact of the statement above
+    return "the user told otherwise" if users else "told otherwise on a better word"
 
 
 def _suspect(work: _Work, memory: Memory) -> list[Suspicion]:

@@ -15,7 +15,8 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.compare import same_value
 from memhold.values.answers import OpenSuspicion, Receipt
 from memhold.values.errors import Conflict, NotFound
-from memhold.values.records import AUTHORITY, Change, Effect, Memory, Suspicion, Tier
+from memhold.values.origins import authority
+from memhold.values.records import Change, Effect, Memory, Suspicion, Tier
 
 __all__ = ["is_open", "list_suspicions", "merged_timeline", "settle_suspicion"]
 
@@ -88,6 +89,10 @@ def settle_suspicion(
 def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
     """The statement takes its place in the timeline, on the user's word."""
     kept = found_suspicion.memory
+    if kept.kind != "fact":
+        other = found_suspicion.other
+        effects = [] if other.state != "active" else [revise(tx, other, state="retracted", superseded_by=kept.id)]
+        return [*effects, revise(tx, kept, state="active", last_confirmed_at=tx.now)]
     timeline = tx.facts(subject=kept.subject or "", key=kept.key or "", agent=kept.agent)
     word = Word(value=kept.value or "", at=kept.valid_from, operation=kept.operation)
     evidence = {memory.id: tx.evidence([memory.id]) for memory in timeline}
@@ -98,11 +103,18 @@ def _accepted(tx: WriteTx, found_suspicion: OpenSuspicion) -> list[Effect]:
         revise(tx, ending.memory, state="superseded", valid_to=ending.at, superseded_by=kept.id)
         for ending in placed.endings
     ]
+    other = found_suspicion.other
+    if other.agent != kept.agent and other.state == "active":
+        # It was told for all agents, in a timeline that is not this agent's own.
+        until = max(kept.valid_from, other.valid_from)
+        effects.append(revise(tx, other, state="superseded", valid_to=until, superseded_by=kept.id))
     late = placed.valid_to is not None
     by = None if placed.next is None else placed.next.id
     state = "superseded" if late else "active"
     tier = "long" if any(ending.memory.tier == "long" for ending in placed.endings) else kept.tier
-    effects.append(revise(tx, kept, state=state, valid_to=placed.valid_to, superseded_by=by, tier=tier))
+    effects.append(
+        revise(tx, kept, state=state, valid_to=placed.valid_to, superseded_by=by, tier=tier, last_confirmed_at=tx.now)
+    )
     return effects
 
 
@@ -144,7 +156,7 @@ def merged_timeline(
     """
     standing = sorted(
         (memory for memory in facts if memory.state in {"active", "superseded", "expired"}),
-        key=lambda memory: (memory.valid_from, AUTHORITY[memory.origin], memory.number),
+        key=lambda memory: (memory.valid_from, authority(memory), memory.number),
     )
     own = {memory.id for memory in standing}
     after = {memory.id: memory for memory in facts}

@@ -1,10 +1,10 @@
-"""What the user tells as a fact: one statement, one change."""
+"""What a user or an agent tells as a fact: one statement, one change."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from memhold.facts.remember import MemoryInput, Writer, check_times
+from memhold.facts.remember import MemoryInput, Writer, check_times, trust_of
 from memhold.facts.state import Statement, state_fact
 from memhold.ports.transaction import WriteTx
 from memhold.values.answers import Receipt
@@ -19,11 +19,13 @@ def tell_fact(tx: WriteTx, told: MemoryInput, *, writer: Writer, life: timedelta
     MemoryInput again without anything new it makes no change; it still counts as evidence.
     """
     change_id = writer.ids.new("chg")
+    own, at = writer.author.origin == "user", check_times(tx, told)
     said = Statement(
         subject=told.subject,
         attribute=told.attribute or "",
         value=told.value or "",
-        at=check_times(tx, told),
+        # Only a person may speak of what is to come: what is dated ahead would stand over what they say next.
+        at=at if own else min(at, tx.now),
         operation=told.operation,
         importance=told.importance,
         pinned=told.pinned,
@@ -31,6 +33,8 @@ def tell_fact(tx: WriteTx, told: MemoryInput, *, writer: Writer, life: timedelta
         topics=told.topics,
         entities=told.entities,
         metadata=told.metadata,
+        trust=trust_of(writer.author),
+        own_words=own,
     )
     stated = state_fact(tx, said, writer=writer, change_id=change_id, life=life)
     ids = () if stated.memory is None else (stated.memory.id,)

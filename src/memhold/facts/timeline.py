@@ -16,7 +16,8 @@ from typing import Literal
 
 from memhold.messages.limits import Limits
 from memhold.text.compare import same_value
-from memhold.values.records import AUTHORITY, Evidence, Memory, Origin, Trust
+from memhold.values.origins import USER, authority, weight
+from memhold.values.records import Evidence, Memory, Origin, Trust
 
 __all__ = ["AHEAD", "Ending", "Placement", "Resumption", "Word", "contradicting", "place", "protected"]
 
@@ -42,6 +43,11 @@ class Word:
     ends: frozenset[str] = frozenset()
     latest: datetime | None = None
     """What lies after this was dated by a clock that was ahead: it was told before, and says nothing of the future."""
+
+    @property
+    def authority(self) -> int:
+        """How much it counts against others; see `memhold.values.origins`."""
+        return USER if self.origin == "user" else weight(self.origin, self.trust)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +145,12 @@ def _precedes(memory: Memory, word: Word) -> bool:
         return True
     if memory.valid_from != word.at:
         return memory.valid_from < word.at
-    return AUTHORITY[memory.origin] <= AUTHORITY[word.origin]
+    return authority(memory) <= word.authority
 
 
 def protected(memory: Memory, word: Word) -> bool:
-    """Whether a statement may not end a fact: the user told it, or said it and the other is a tool's word."""
-    if word.own_words:
-        return False
-    return memory.origin == "user" or (memory.trust == "user" and word.trust == "tool")
+    """Whether a statement may not end a fact: it has less authority, and does not repeat the user's own words."""
+    return not word.own_words and authority(memory) > word.authority
 
 
 def _resumption(memory: Memory, at: datetime, evidence: Sequence[Evidence]) -> Resumption | None:

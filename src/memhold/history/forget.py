@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from memhold.facts.revisions import memory_digest, revise
+from memhold.history.said_in import says
 from memhold.index.pending_vectors import due_compaction
 from memhold.journal.visibility import checked_id, checked_session, has_labels, sees
 from memhold.messages.fences import UNKNOWN, erased
@@ -17,7 +18,9 @@ from memhold.ports.transaction import Listing, ReadTx, WriteTx
 from memhold.upkeep.periods import DUE_ROLLUP
 from memhold.values.answers import Erasure, Receipt
 from memhold.values.errors import InvalidInput, NotFound, WrongKind
+from memhold.values.origins import users_line
 from memhold.values.records import KINDS, LINEAGE, Author, Change, Effect, Kind, Memory, Message, micros
+from memhold.values.written import Written
 
 __all__ = ["Going", "Sources", "Target", "forget", "forget_once", "plan", "report"]
 
@@ -28,9 +31,10 @@ EVERY = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a forget is asked to take: one id, or everything in the scope that passes all given filters."""
+    """What a forget is asked to take: one id, some ids, or everything in the scope that passes all given filters."""
 
     id: str | None = None
+    some: tuple[str, ...] | None = None
     session: str | None = None
     kinds: tuple[Kind, ...] | None = None
     topics: tuple[str, ...] = ()
@@ -38,14 +42,15 @@ class Target:
     before: datetime | None = None
     after: datetime | None = None
     everything: bool = False
+    written: Written = field(default_factory=Written)
 
     def __post_init__(self) -> None:
         filters = (self.session, self.kinds, self.topics or None, self.entities or None, self.before, self.after)
-        filtered = any(value is not None for value in filters)
-        if (self.id is not None) + filtered + self.everything != 1:
+        filtered = self.written.given or any(value is not None for value in filters)
+        if (self.id is not None) + (self.some is not None) + filtered + self.everything != 1:
             raise InvalidInput(
-                "say what to forget: one id, or filters (session, kinds, topics, entities, before, after),"
-                " or everything=True"
+                "say what to forget: one id, or filters (session, kinds, topics, entities, before, after, origin,"
+                " actor, written_since, written_until), or everything=True"
             )
         object.__setattr__(self, "session", checked_session(self.session))
         unknown = set(self.kinds or ()) - set(KINDS)
@@ -54,6 +59,11 @@ class Target:
         for moment in (self.before, self.after):
             if moment is not None:
                 micros(moment)
+
+    @property
+    def of_some(self) -> bool:
+        """Whether it is after what somebody wrote, and after nothing that others said too."""
+        return self.written.by or self.some is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +130,10 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     """Everything that must go with the target.
 
     The target itself; what was derived from it; with `sources="erase"` what it names as its sources, and what was
-    derived from those. A summary or RAW memory that also stood on messages that stay makes their session due again.
+    derived from those. Of what was learnt from the window of a line that goes, also what the line says and another line
+    is named for: a model may have cited the wrong one. A fact or note that a line which stays says as well, and that
+    names it, stays. A summary or RAW memory that also stood on messages that stay makes their session due again. Of
+    what somebody wrote, nobody else's sources go along.
 
     Raises:
         NotFound: no such id in this scope.
@@ -133,7 +146,7 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     taken = list(memories.values())
     while taken := [one for one in rows.merged_into(taken) if one.id not in memories]:
         _add(memories, taken)
-    if sources == "erase":
+    if sources == "erase" and not target.of_some:
         asked: set[str] = set()
         while named := _named(memories.values(), asked):
             asked |= named.keys()
@@ -141,9 +154,11 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
             said, derived = rows.find(list(named))
             _add(messages, said)
             _add(memories, derived)
+    besides = _Besides(rows, messages, of_some=target.of_some)
     frontier = [*messages, *memories, *damaged]
     while frontier:
-        found = [memory for memory in rows.derived(frontier) if memory.id not in memories]
+        found = [memory for memory in rows.derived(frontier) if memory.id not in memories and not besides.says(memory)]
+        found += [one for one in _learnt(tx, rows, frontier, messages) if one.id not in memories and one not in found]
         _add(memories, found)
         frontier = [memory.id for memory in found]
     due_again = set()
@@ -163,13 +178,51 @@ def plan(tx: ReadTx, target: Target, *, sources: Sources, hard: bool, agent: str
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Besides:
+    """What stays although a line that it stands on goes: a line that it names as well, and that stays, says it.
+
+    After what somebody wrote (`of_some`) any line of the user's own is enough: nothing else that they said goes along.
+    """
+
+    rows: _Rows
+    going: Mapping[str, Message]
+    of_some: bool = field(kw_only=True)
+
+    def says(self, memory: Memory) -> bool:
+        """Whether such a line says a fact or note."""
+        if memory.kind not in {"fact", "note"}:
+            return False
+        lines = [line for line in self.rows.find(memory.sources)[0] if line.id not in self.going]
+        return any(says(line, memory) or (self.of_some and users_line(line)) for line in lines)
+
+
+def _learnt(tx: ReadTx, rows: _Rows, frontier: Sequence[str], going: Mapping[str, Message]) -> list[Memory]:
+    """Facts and notes that were learnt together with summaries that go, and that say what a line that goes says.
+
+    What the user told is their own word, wherever it was said too; what another line says that it names, stays.
+    """
+    windows = [one for one in rows.find(frontier)[1] if one.kind in {"summary", "raw"}]
+    changes = [change for one in windows for change in tx.changes(memory_id=one.id) if change.verb == "consolidate"]
+    ids = dict.fromkeys(effect.memory_id for change in changes for effect in change.effects)
+    besides = _Besides(rows, going, of_some=False)
+    return [
+        memory
+        for memory in rows.find(list(ids))[1]
+        if memory.kind in {"fact", "note"}
+        and memory.origin in {"model", "rules"}
+        and not besides.says(memory)
+        and any(says(line, memory) for line in going.values())
+    ]
+
+
 def _damaged(tx: ReadTx, target: Target, agent: str | None) -> Mapping[str, int]:
     """What the target takes of the rows that can no longer be read: of those only id and number are known."""
     met = {item: number for item, number in tx.damaged.items() if not item.startswith("chg_")}
     if target.id is not None:
         return {item: number for item, number in met.items() if item == target.id}
-    unfiltered = target.kinds is None and target.before is None and target.after is None
-    whole = unfiltered and not (target.topics or target.entities) and agent is None
+    unfiltered = target.kinds is None and target.before is None and target.after is None and not target.written.given
+    whole = unfiltered and target.some is None and not (target.topics or target.entities) and agent is None
     return met if whole else {}
 
 
@@ -187,6 +240,9 @@ def _targets(
 ) -> tuple[dict[str, Message], dict[str, Memory]]:
     if target.id is not None:
         return _one(tx, rows, target.id)
+    if target.some is not None:
+        said, held = rows.find(target.some)
+        return {item.id: item for item in said}, {item.id: item for item in held}
     messages: dict[str, Message] = {}
     if target.kinds is None and not target.topics and not target.entities:
         names = [target.session] if target.session is not None else [session.name for session in tx.sessions()]
@@ -216,6 +272,9 @@ def _one(tx: ReadTx, rows: _Rows, item: str) -> tuple[dict[str, Message], dict[s
 def _passes(item: Message | Memory, target: Target, agent: str | None) -> bool:
     if agent is not None and item.agent not in {agent, None}:
         return False
+    at = item.created_at if isinstance(item, Memory) else item.recorded_at
+    if not target.written.names(item.origin, item.actor, at):
+        return False
     if isinstance(item, Memory) and not (
         has_labels(target.topics, item.topics) and has_labels(target.entities, item.entities)
     ):
@@ -230,6 +289,7 @@ def _emptied(tx: ReadTx, target: Target) -> tuple[str, ...]:
     if target.everything:
         return tuple(session.name for session in tx.sessions())
     whole = target.session is not None and target.before is None and target.after is None and target.kinds is None
+    whole = whole and not target.written.given
     return (target.session,) if whole and target.session is not None and not (target.topics or target.entities) else ()
 
 

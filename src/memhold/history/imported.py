@@ -28,13 +28,15 @@ def import_messages(
     own_ids: Sequence[str | None],
     session: str,
     agent: str | None,
+    said: Sequence[Author],
     secret: bytes,
     ids: Ids,
 ) -> int:
     """Append the messages whose key is new, in order, and keep their keys for ever; returns how many were new.
 
     A message of Memhold's own export has its id in `own_ids` and keeps it. It is passed over where the scope knows
-    that id: it is there, or hidden, or was forgotten, and an import brings nothing forgotten back.
+    that id: it is there, or hidden, or was forgotten, and an import brings nothing forgotten back. `said` is who said
+    each.
     """
     known = tx.known([item for item in own_ids if item is not None])
     digests = [keyed_digest(secret, "idempotency key", VERB, key) for key in keys]
@@ -46,7 +48,8 @@ def import_messages(
         redacted=prepared.redacted,
     )
     given = [own_ids[at] for at in chosen]
-    receipt = append(tx, part, session=session, agent=agent, author=IMPORT, ids=ids, given=given)
+    told = [said[at] for at in chosen]
+    receipt = append(tx, part, session=session, agent=agent, author=IMPORT, ids=ids, given=given, said=told)
     for at, message_id in zip(chosen, receipt.ids, strict=True):
         _keep(tx, digests[at], Receipt(ids=(message_id,), change_ids=receipt.change_ids))
     return len(chosen)

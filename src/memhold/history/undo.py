@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from memhold.facts.revisions import as_before, memory_digest, restore, revise
 from memhold.facts.rollups import founded, joined
 from memhold.facts.timeline import contradicting
+from memhold.history.forget import Target, forget
 from memhold.index.pending_vectors import look_again
 from memhold.journal.archive import archive
 from memhold.journal.visibility import checked_id, sees
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
-from memhold.values.errors import Forgotten, NotFound, UndoConflict, WrongKind
-from memhold.values.records import Author, Change, Effect, Memory, Session, Span
+from memhold.values.errors import Forgotten, NotFound, ScopeDenied, UndoConflict, WrongKind
+from memhold.values.records import Author, Change, Effect, Memory, Message, Session, Span
+from memhold.values.written import Written
 
-__all__ = ["Undoer", "undo"]
+__all__ = ["Undoer", "undo", "undo_written", "would_undo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,66 @@ def undo(tx: WriteTx, change_id: str, *, cascade: bool, undoer: Undoer) -> Recei
     undone = _undo_tree(tx, change, undoer)
     made = tuple(one for one in reversed(undone) if _made_by_somebody(tx, _undone_by(tx, one)))
     return Receipt(ids=tuple(effect.memory_id for effect in change.effects), change_ids=made)
+
+
+def undo_written(tx: WriteTx, written: Written, *, cascade: bool, undoer: Undoer) -> Receipt:
+    """Undo every standing change that passes a filter, newest first, and hide the lines that its adds appended.
+
+    The journal only grows, so what was added is hidden with what was derived from it, by a change that can be undone
+    too; what a line of the user's says as well stays. Changes whose content was forgotten since are passed over.
+
+    Raises:
+        UndoConflict: others' changes stand on one of them, and `cascade` was not asked for; nothing happened.
+    """
+    touched: dict[str, None] = {}
+    made: list[str] = []
+    added: list[str] = []
+    chosen = [one for one in _changes(tx) if written.names(one.by.origin, one.by.name, one.at) and _seen(tx, one)]
+    for change in reversed(chosen):
+        current = tx.find_change(change.id)
+        if current is None or current.undone_by is not None or change.verb in _NOT_UNDONE or _gone(tx, change):
+            continue
+        if change.verb == "add":
+            added += [message.id for span in change.spans for message in _appended(tx, span)]
+            continue
+        receipt = undo(tx, change.id, cascade=cascade, undoer=undoer)
+        made += receipt.change_ids
+        touched |= dict.fromkeys(receipt.ids)
+    # What an application brought for several is each one's own: only the lines that pass go.
+    lines = [one.id for one in tx.find_messages(added) if written.names(one.origin, one.actor, one.recorded_at)]
+    if lines:
+        done = forget(
+            tx,
+            Target(some=tuple(lines)),
+            sources="keep",
+            hard=False,
+            agent=tx.scope.agent,
+            secret=undoer.secret,
+            ids=undoer.ids,
+            author=undoer.author,
+            reason="hidden with what was undone",
+        )
+        made.append(done.change_id or "")
+        touched |= dict.fromkeys(done.hidden)
+    return Receipt(ids=tuple(touched), change_ids=tuple(made))
+
+
+def would_undo(tx: ReadTx, receipt: Receipt) -> Receipt:
+    """The receipt of an undo that is taken back again: instead of the changes that it made, those that it undid."""
+    undone = tuple(of for one in receipt.change_ids if (of := _undone_by(tx, one)))
+    return replace(receipt, change_ids=undone)
+
+
+_NOT_UNDONE = frozenset({"forget", "evidence", "expire", "keep_apart"})
+
+
+def _appended(tx: ReadTx, span: Span) -> list[Message]:
+    session = tx.find_session(span.session)
+    return [] if session is None else tx.messages(session.name, after=span.first - 1, until=span.last)
+
+
+def _gone(tx: ReadTx, change: Change) -> bool:
+    return _emptied(tx, change) or any(tx.tombstone(effect.memory_id) is not None for effect in change.effects)
 
 
 def _undone_by(tx: ReadTx, undo_id: str) -> str:
@@ -259,6 +321,8 @@ def _moved(tx: ReadTx, change: Change) -> tuple[Effect, ...]:
 
 
 def _undo_one(tx: WriteTx, change: Change, undoer: Undoer) -> str:
+    if undoer.author.origin != "user" and change.by.origin == "user":
+        raise ScopeDenied(f"{change.id} was made by the user; leave it to a person")
     moved = _moved(tx, change)
     effects = [restore(tx, effect, change) for effect in reversed(moved)]
     effects += [effect for effect in change.effects if effect not in moved]
@@ -307,7 +371,7 @@ def _left_raw(tx: WriteTx, change: Change, effects: Sequence[Effect], undoer: Un
     messages = sorted(tx.find_messages(change.sources), key=lambda message: message.seq)
     if not back and messages:
         about = {"reason": "the consolidation was undone", "kept": kept}
-        _, made = archive(tx, messages, secret=undoer.secret, ids=undoer.ids, author=undoer.author, about=about)
+        _, made = archive(tx, messages, secret=undoer.secret, ids=undoer.ids, about=about)
         found |= {effect.memory_id: effect for effect in made}
     if undoer.redo:
         tx.put_due("redo", "raw", tx.now)

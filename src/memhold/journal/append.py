@@ -18,6 +18,7 @@ from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms, analyse
 from memhold.text.instructions import instructions
 from memhold.values.answers import Receipt, Visibility
+from memhold.values.origins import lines_origin
 from memhold.values.records import Author, Change, Message, Quote, Session, Span
 
 __all__ = ["Prepared", "append", "ensure_session", "prepare"]
@@ -77,12 +78,14 @@ def append(
     author: Author,
     ids: Ids,
     given: Sequence[str | None] = (),
+    said: Sequence[Author] = (),
     when: When | None = None,
     meaning: bool = True,
 ) -> Receipt:
     """Append messages to a session: the journal, the words index and the audit trail in one transaction.
 
-    Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one.
+    Returns a receipt whose ids are in the order of the messages; `given` brings ids along, for messages that had one,
+    and `said` who said them, where that was recorded before; else it follows from the author and the role.
     With `when`, the session's window becomes due work; `meaning` says whether there is an embedding. An empty batch
     writes nothing.
     """
@@ -93,6 +96,7 @@ def append(
     first, agent_number = tx.take_numbers(len(prepared.drafts)), tx.agent_number(agent)
     messages, entries = [], []
     for offset, (draft, terms) in enumerate(zip(prepared.drafts, prepared.terms, strict=True)):
+        own = said[offset] if said else _said(draft, author)
         message = Message(
             id=(given[offset] if given else None) or ids.new("msg"),
             number=first + offset,
@@ -109,12 +113,13 @@ def append(
             embed=draft.embed,
             metadata=draft.metadata,
             quotes=resolved(tx, draft.text, prepared.quotes[offset]),
+            origin=own.origin,
+            actor=own.name,
         )
         messages.append(message)
         entries.append(message_entry(message, terms, session=held.number, agent=agent_number))
     last = messages[-1].seq
-    pending = held.pending_tokens + weight(messages)
-    moved = held.grown(last_seq=last, at=now, pending_tokens=pending)
+    moved = held.grown(last_seq=last, at=now, pending_tokens=held.pending_tokens + weight(messages))
     tx.put_session(moved)
     due = None if when is None or skipped(session, when) else due_at(moved, when, now)
     if due is not None:
@@ -131,6 +136,11 @@ def append(
         redacted=prepared.redacted,
         visibility=_SEEN_LATER if embedded and meaning else _NOT_SEEN,
     )
+
+
+def _said(draft: Draft, author: Author) -> Author:
+    """Who said a line that somebody brings."""
+    return Author(origin=lines_origin(author, draft.role, result=draft.result), name=author.name)
 
 
 def _appended(change_id: str, author: Author, at: datetime, span: Span) -> Change:

@@ -12,6 +12,7 @@ from memhold.ports.idempotency import keyed_digest
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.values.answers import Receipt
+from memhold.values.origins import brought_by, users_line
 from memhold.values.records import Author, Change, Effect, Memory, Message, Session, Span, Trust
 
 __all__ = ["NOTHING", "RAW_CHARS", "archive", "close_window", "split_window", "transcript", "uncovered"]
@@ -28,6 +29,7 @@ def transcript(message: Message) -> str:
     moment = message.event_time.strftime("%Y-%m-%d %H:%M")
     name = message.body.get("name")
     who = f"{message.role} {name}" if isinstance(name, str) and name else message.role
+    who += brought_by(message)
     return f"[{moment}] {who}: {unquoted(message) if message.quotes else message.text}"
 
 
@@ -61,7 +63,6 @@ def archive(
     *,
     secret: bytes,
     ids: Ids,
-    author: Author,
     raw_chars: int = RAW_CHARS,
     about: Mapping[str, Any] | None = None,
 ) -> tuple[list[Memory], list[Effect]]:
@@ -84,7 +85,7 @@ def archive(
             text=text,
             agent=held[0].agent,
             session=held[0].session,
-            origin=author.origin,
+            origin="rules",  # nobody said it: it holds what several said
             trust=_trust(held),
             sources=tuple(message.id for message in held),
             metadata={"raw": {"window": window, **(about or {})}},
@@ -100,10 +101,10 @@ def archive(
 
 
 def _trust(messages: Sequence[Message]) -> Trust:
-    roles = {message.role for message in messages}
-    if roles & {"tool", "function"}:
+    origins = {message.origin for message in messages}
+    if "tool" in origins or any(message.role in {"tool", "function"} for message in messages):
         return "tool"
-    return "assistant" if "assistant" in roles else "user"
+    return "user" if all(users_line(message) for message in messages) else "assistant"
 
 
 def close_window(
@@ -129,7 +130,7 @@ def close_window(
             tx.put_session(moved)
         return Receipt(ids=())
     about = {"reason": "no model is configured"}
-    stored, effects = archive(tx, window, secret=secret, ids=ids, author=author, raw_chars=raw_chars, about=about)
+    stored, effects = archive(tx, window, secret=secret, ids=ids, raw_chars=raw_chars, about=about)
     tx.put_session(replace(moved, cursor=session.last_seq, rev=session.rev + 1))
     change = Change(
         id=ids.new("chg"),

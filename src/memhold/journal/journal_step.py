@@ -32,7 +32,7 @@ def keep_raw(tx: WriteTx, session_id: str, ids: Ids, secret: bytes, raw_chars: i
         tx.put_session(replace(session, torn=False))
     if not messages:
         return
-    _, effects = archive(tx, messages, secret=secret, ids=ids, author=RULES, raw_chars=raw_chars)
+    _, effects = archive(tx, messages, secret=secret, ids=ids, raw_chars=raw_chars)
     change = Change(
         id=ids.new("chg"),
         seq=0,

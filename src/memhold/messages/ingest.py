@@ -41,6 +41,13 @@ class Draft:
     embed: bool = True
     caller_id: str | None = None
 
+    @property
+    def result(self) -> bool:
+        """Whether it only answers calls, whatever its role."""
+        blocks = self.body.get("content")
+        anthropic = self.shape == "anthropic" and isinstance(blocks, list)
+        return anthropic and any(isinstance(one, Mapping) and one.get("type") == "tool_result" for one in blocks or ())
+
 
 def parse_messages(
     raw: Mapping[str, Any] | Iterable[Mapping[str, Any]], *, now: datetime, limits: Limits | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from memhold.ports.facts import FactReads, FactWrites
 from memhold.ports.postings import Block, Entry
 from memhold.ports.vector_blocks import VectorReads, VectorWrites
-from memhold.values.records import Change, HitKind, Kind, Memory, Message, Scope, Session, State, Tier
+from memhold.values.records import Change, HitKind, Kind, Memory, Message, Origin, Scope, Session, State, Tier
 
 if TYPE_CHECKING:
     from memhold.values.answers import Due, Receipt
@@ -42,12 +42,19 @@ class Listing:
     """Which memories to list: oldest first after document number `after`, at most `limit`. None means "any".
 
     An `agent` that is given asks for that agent's and for agentless memories, a `session` for exactly that one.
+    `written_since` and `written_until` (not included) go by `created_at`. `unconfirmed_since` asks for what no person
+    has confirmed at that time or later; what the user told counts as confirmed when it was told.
     """
 
     kinds: tuple[Kind, ...] | None = None
     states: tuple[State, ...] | None = ("active",)
     agent: str | None = None
     session: str | None = None
+    origin: Origin | None = None
+    actor: str | None = None
+    written_since: datetime | None = None
+    written_until: datetime | None = None
+    unconfirmed_since: datetime | None = None
     after: int = -1
     limit: int = 1000
 
@@ -128,9 +135,13 @@ class ReadTx(FactReads, VectorReads, Protocol):
         tier: Tier,
         agent: str | None = None,
         session: str | None = None,
+        told: bool | None = None,
         limit: int,
     ) -> list[Memory]:
         """The last `limit` memories of a kind, state and tier, newest first; `agent` and `session` as in `Listing`.
+
+        With `told` only those of the origins user and model, or (false) only those of others: however many a client
+        writes, it pushes nothing out that the user told.
 
         Reads no more rows than it returns, save those of other agents and sessions in between.
         """

@@ -65,6 +65,11 @@ class Catalog:
         return tuple(links.values())
 
     def _unknown(self, name: str) -> str:
+        if name.endswith((".gguf", ".safetensors", ".bin")):
+            return (
+                f"{name!r:.100} is a file: serve it (llama.cpp, LM Studio, Ollama) and name the server, such as"
+                " http://127.0.0.1:8080/v1"
+            )
         near = get_close_matches(name, (*CHAINS, *self.models), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         return (

@@ -43,7 +43,7 @@ PROBE_TOOL: Final = Tool(
 class Probe:
     """What one real call to a link showed.
 
-    `tools` is None for an embedding model; `usd` is one consolidation's price.
+    `tools` is None for an embedding model; `usd` is one consolidation's price; `form` is how it gave arguments.
     """
 
     model: str
@@ -53,6 +53,11 @@ class Probe:
     usd: float | None
     cls: str | None = None
     text: str = "works"
+    form: str | None = None
+    status: int | None = None
+    code: str | None = None
+    reason: str = ""
+    said: str = ""
 
     def row(self) -> dict[str, Any]:
         """The same as a plain row."""
@@ -60,6 +65,7 @@ class Probe:
             "model": self.model,
             "reachable": self.reachable,
             "tools": self.tools,
+            "form": self.form,
             "seconds": round(self.seconds, 3),
             "usd_per_consolidation": self.usd,
             "class": self.cls,
@@ -110,6 +116,10 @@ def _failed(entry: Entry, error: ModelError, clock: Clock, begun: Any, *, tools:
         usd=price_of_consolidation(entry),
         cls=error.cls,
         text=str(error),
+        status=error.status,
+        code=error.code,
+        reason=error.reason,
+        said=error.said,
     )
 
 

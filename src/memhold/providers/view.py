@@ -1,28 +1,36 @@
-"""What `memhold models` asks for, over a catalog: the rows, a real call to each link, the usage, the classes."""
+"""What `memhold models` asks for, over a catalog: the rows, real calls to each link, the usage, the classes."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Final, cast
 
-from memhold.ports.models import Tally
+from memhold.ports.models import LinkNote, Tally
 from memhold.ports.stores import Clock
 from memhold.providers.catalog import Catalog
 from memhold.providers.chat import KeySource, chat_model
 from memhold.providers.embedders import embedding_model
-from memhold.providers.entry import Entry
+from memhold.providers.entry import FORMS, Entry
 from memhold.providers.failures.classify import classify_rows
+from memhold.providers.link_health import Links
+from memhold.providers.naming import with_lines
 from memhold.providers.report import Probe, catalog_rows, note_rows, probe_chat, probe_embedding, usage_rows
 from memhold.providers.wrappers import HostGates, Timed
-from memhold.values.errors import ModelError
+from memhold.values.errors import Attempt, FailureClass, ModelError
 
 __all__ = ["ModelsView"]
 
 
 class ModelsView:
-    """The commands' side of the catalog. `kept` reads the tallies of a store from a day on. Not for a running loop."""
+    """The commands' side of the catalog. Not for a running loop.
+
+    `kept` reads the tallies of a store from a day on, `learned` writes what a test found into it; `consolidation` is
+    the chain that the settings name.
+    """
 
     def __init__(
         self,
@@ -31,11 +39,15 @@ class ModelsView:
         keys: KeySource,
         clock: Clock,
         kept: Callable[[date | None], Sequence[Tally]] | None = None,
+        learned: Callable[[Sequence[LinkNote]], None] | None = None,
+        consolidation: str = "",
     ) -> None:
         self._catalog = catalog
         self._keys = keys
         self._clock = clock
         self._kept = kept
+        self._learned = learned
+        self._consolidation = consolidation
 
     def rows(self, *, hidden: bool) -> list[dict[str, Any]]:
         """The catalog, as rows."""
@@ -46,12 +58,21 @@ class ModelsView:
         return note_rows(self._catalog.notes)
 
     def test(self, chain: str) -> list[dict[str, Any]]:
-        """One real call to each link of a chain, one after the other, as rows.
+        """Real calls to each link of a chain, one link after the other, as rows; a model in one line is a chain too.
+
+        A chat model is asked for arguments in the best form for its kind of server, and where that fails in the next
+        one down, until one works. What was found is written to the store, and to no file.
 
         Raises:
             InvalidSetting: there is no such chain or model.
         """
-        return asyncio.run(self._test(self._catalog.chain(chain)))
+        name = self._consolidation if chain == "consolidation" and self._consolidation else chain
+        table = with_lines(self._catalog, [(name, "chat")], os.environ)
+        links = Links(table.models, clock=self._clock)
+        rows = asyncio.run(self._test(table.chain(name), links))
+        if self._learned is not None:
+            self._learned(links.take())
+        return rows
 
     def usage(self, *, days: int | None, by_day: bool) -> list[dict[str, Any]]:
         """What models were used for in the last days (today counts), or since ever, as rows."""
@@ -62,19 +83,14 @@ class ModelsView:
         """The rows with their class."""
         return classify_rows(lines)
 
-    async def _test(self, links: Sequence[Entry]) -> list[dict[str, Any]]:
-        return [(await self._probe(entry)).row() for entry in links]
+    async def _test(self, entries: Sequence[Entry], links: Links) -> list[dict[str, Any]]:
+        return [(await self._probe(entry, links)).row() for entry in entries]
 
-    async def _probe(self, entry: Entry) -> Probe:
+    async def _probe(self, entry: Entry, links: Links) -> Probe:
         if entry.protocol == "rules":
             return Probe(model=entry.name, reachable=True, tools=None, seconds=0.0, usd=0.0, text="needs no server")
         if not entry.embeds:
-            bare = chat_model(entry, keys=self._keys, clock=self._clock)
-            timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
-            try:
-                return await probe_chat(entry, timed, clock=self._clock)
-            finally:
-                await bare.close()
+            return await self._forms(entry, links)
         try:
             gates = HostGates()
             model = await embedding_model(entry, keys=self._keys, clock=self._clock, gates=gates, unload_retry_count=0)
@@ -83,8 +99,49 @@ class ModelsView:
                 model=entry.name, reachable=False, tools=None, seconds=0.0, usd=None, cls=error.cls, text=str(error)
             )
         try:
-            return await probe_embedding(entry, model, clock=self._clock)
+            probe = await probe_embedding(entry, model, clock=self._clock)
+            links.note(_attempt(probe))
+            return probe
         finally:
             close = getattr(model, "close", None) or getattr(model, "aclose", None)
             if close is not None:
                 await close()
+
+    async def _forms(self, entry: Entry, links: Links) -> Probe:
+        """The first form in which a link gives arguments; the last try where none does."""
+        first = FORMS.index(entry.form)
+        forms = (entry.form,) if entry.structured is not None else FORMS[first:]
+        seconds, form = 0.0, entry.form
+        probe = Probe(model=entry.name, reachable=False, tools=False, seconds=0.0, usd=None)
+        for form in forms:
+            # Named, the form is the only one that is tried; a call that is written as text counts as well.
+            bare = chat_model(replace(entry, structured=form), keys=self._keys, clock=self._clock)
+            timed = Timed(bare, clock=self._clock, seconds=entry.deadline)
+            try:
+                probe = await probe_chat(entry, timed, clock=self._clock)
+            finally:
+                await bare.close()
+            seconds += probe.seconds
+            probe = replace(probe, form=form if probe.tools else None, seconds=seconds)
+            if probe.tools or not _about_form(probe):
+                break
+        links.note(_attempt(probe))
+        if probe.tools and entry.structured is None and entry.protocol in FORMED:
+            links.learned(entry.name, form)
+        return probe
+
+
+FORMED: Final = frozenset({"openai-chat", "ollama-chat"})
+"""Protocols that know more than one form."""
+
+
+def _about_form(probe: Probe) -> bool:
+    """Whether another form may do better: an answer without arguments, or a request that is not taken as it is."""
+    return probe.cls is None or probe.cls in {"next", "resample"}
+
+
+def _attempt(probe: Probe) -> Attempt:
+    cls = cast("FailureClass | None", probe.cls)
+    return Attempt(
+        model=probe.model, cls=cls, status=probe.status, code=probe.code, reason=probe.reason, said=probe.said
+    )

@@ -54,6 +54,8 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
             superseded_by=candidate.superseded_by,
             outdated=candidate.outdated,
             metadata=item.metadata,
+            origin=item.origin,
+            actor=item.actor,
         )
     kind: HitKind = item.kind
     return Hit(
@@ -80,4 +82,7 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
         topics=item.topics,
         entities=item.entities,
         metadata=item.metadata,
+        origin=item.origin,
+        actor=item.actor,
+        last_confirmed_at=item.last_confirmed_at,
     )

@@ -25,6 +25,7 @@ from memhold.testing.verb_suite_input import InputCases
 from memhold.testing.verb_suite_instructions import InstructionCases
 from memhold.testing.verb_suite_isolation import IsolationCases
 from memhold.testing.verb_suite_once import OnceCases
+from memhold.testing.verb_suite_origin import OriginCases
 from memhold.testing.verb_suite_paging import PagingCases
 from memhold.testing.verb_suite_recall import RecallCases
 from memhold.testing.verb_suite_sessions import SessionCases
@@ -42,6 +43,7 @@ class VerbSuite(
     InstructionCases,
     IsolationCases,
     OnceCases,
+    OriginCases,
     PagingCases,
     RecallCases,
     SessionCases,
@@ -67,9 +69,10 @@ class OpenHarness:
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> Verbs:
         """The verbs for one scope."""
-        return self._memhold.scope(namespace=namespace, user=user, agent=agent, session=session)
+        return self._memhold.scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor)
 
     async def advance(self, span: timedelta) -> None:
         """Move the clock."""

@@ -21,6 +21,7 @@ class Harness(Protocol):
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> Verbs:
         """The verbs for one scope."""
         ...

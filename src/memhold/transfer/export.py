@@ -20,13 +20,15 @@ from memhold.transfer.items import Item, Restored, fingerprint, make_item
 from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, UnreadableImport
 from memhold.values.jsonable import body_json, from_jsonable, iso, parse_time, to_jsonable
-from memhold.values.records import Change, Memory, Message, Scope, Session
+from memhold.values.records import Author, Change, Memory, Message, Scope, Session
 
 __all__ = ["FORMAT", "VERSION", "Header", "Revisions", "read_export", "read_own", "verify_export", "write_export"]
 
 FORMAT = "memhold-export"
-VERSION = 1
+VERSION = 2
 """Raised when an older Memhold could not read what a newer one writes."""
+ORIGINS_SINCE = 2
+"""The version from which on a message says who said it."""
 
 RecordType = Literal["session", "message", "memory", "change"]
 _CLASSES: Mapping[str, type[Session | Message | Change]] = {"session": Session, "message": Message, "change": Change}
@@ -118,11 +120,12 @@ def _values(path: Path) -> Iterator[tuple[int, Header | Session | Message | Revi
     digest = hashlib.sha256()
     counts = dict.fromkeys(("session", "message", "memory", "change"), 0)
     ended = False
-    number = 0
+    number, data_ends = 0, True
     with path.open("rb") as file:
         while data := file.readline(_LONGEST):
             number += 1
             position += len(data)
+            data_ends = data.endswith(b"\n")
             if ended:
                 raise _damaged(path, number, "something stands after the footer")
             record = _record(path, number, data)
@@ -138,7 +141,8 @@ def _values(path: Path) -> Iterator[tuple[int, Header | Session | Message | Revi
                 yield position, value
             digest.update(data)
     if not ended:
-        raise _damaged(path, number + 1, "the export has no footer: it was cut short, make it again")
+        # The line that was cut may be whole but for its end.
+        raise _damaged(path, number + data_ends, "the export has no footer: it was cut short, make it again")
 
 
 def read_own(source: Source) -> Iterator[Item | Restored]:
@@ -149,15 +153,16 @@ def read_own(source: Source) -> Iterator[Item | Restored]:
     """
     verify_export(source.path)
     names: dict[str, str] = {}
+    header: Header | None = None
     for number, (position, value) in enumerate(_values(source.path), start=1):
         source.position = position
         match value:
             case Header():
-                continue
+                header = value
             case Session():
                 names[value.id] = value.name
             case Message():
-                item = _message(source, value, names, number)
+                item = _message(source, value, names, number, header)
                 if item is not None:
                     yield item
             case Revisions():
@@ -167,7 +172,10 @@ def read_own(source: Source) -> Iterator[Item | Restored]:
                 source.ignored += 1
 
 
-def _message(source: Source, message: Message, names: Mapping[str, str], line: int) -> Item | None:
+def _message(
+    source: Source, message: Message, names: Mapping[str, str], line: int, header: Header | None
+) -> Item | None:
+    told = header is not None and header.version >= ORIGINS_SINCE
     raw = {**message.body, "event_time": message.event_time, "metadata": dict(message.metadata), "embed": message.embed}
     return make_item(
         source,
@@ -179,6 +187,7 @@ def _message(source: Source, message: Message, names: Mapping[str, str], line: i
         line=line,
         agent=message.agent,
         own=True,
+        said=Author(origin=message.origin, name=message.actor) if told else None,
     )
 
 

@@ -14,7 +14,7 @@ from memhold.transfer.source import Source
 from memhold.values.errors import InvalidInput, UnreadableImport
 from memhold.values.jsonable import body_json
 from memhold.values.names import MAX_NAME, usable_name
-from memhold.values.records import Memory, from_micros
+from memhold.values.records import Author, Memory, from_micros
 
 __all__ = [
     "BATCH_MESSAGES",
@@ -40,7 +40,8 @@ class Item:
 
     `key` names it for ever: the same message of the same conversation has the same key in every run, however far the
     file has grown since. `source_id` is what the other system calls it; where
-    the other system is Memhold (`own`), the message keeps it.
+    the other system is Memhold (`own`), the message keeps it. `said` is who said it, as the file tells: an import
+    of that format, or what Memhold recorded.
     """
 
     session: str
@@ -48,6 +49,7 @@ class Item:
     source_id: str
     key: str
     size: int
+    said: Author
     agent: str | None = None
     own: bool = False
 
@@ -56,7 +58,7 @@ class Item:
 class Batch:
     """Messages of one session, in order, to be added in one transaction.
 
-    `messages`, `keys` and `source_ids` run in parallel. `position` is how many bytes of the file were read by then.
+    `messages`, `keys`, `source_ids` and `said` run in parallel. `position` is how many bytes of the file were read.
     """
 
     session: str
@@ -64,6 +66,7 @@ class Batch:
     messages: tuple[Mapping[str, Any], ...]
     keys: tuple[str, ...]
     source_ids: tuple[str, ...]
+    said: tuple[Author, ...]
     position: int
     own: bool = False
 
@@ -88,6 +91,7 @@ def make_item(
     line: int | None,
     agent: str | None = None,
     own: bool = False,
+    said: Author | None = None,
 ) -> Item | None:
     """The message as an item; None when it is not well formed (`source` was told), or when there is nothing in it.
 
@@ -113,7 +117,16 @@ def make_item(
             source.bad(line, str(error).removeprefix("message 0: "))
         return None
     key = fingerprint(kind, conversation, source_id, body_json(draft.body))
-    return Item(session=session, message=message, source_id=source_id, key=key, size=draft.size, agent=agent, own=own)
+    return Item(
+        session=session,
+        message=message,
+        source_id=source_id,
+        key=key,
+        size=draft.size,
+        said=said or Author(origin="import", name=kind),
+        agent=agent,
+        own=own,
+    )
 
 
 def fingerprint(*parts: str) -> str:
@@ -164,6 +177,7 @@ def _batch(held: list[Item], source: Source) -> Batch:
         messages=tuple(item.message for item in held),
         keys=tuple(item.key for item in held),
         source_ids=tuple(item.source_id for item in held),
+        said=tuple(item.said for item in held),
         position=source.position,
         own=held[0].own,
     )

@@ -19,7 +19,7 @@ class AccessToken:
     """A token without its secret: whose requests it lets in, and what they may do.
 
     `rights` stand in the order of `RIGHTS`. `last_used` is a day (UTC, ISO-8601) and no finer: it says which tokens can
-    go, and does not follow anybody around.
+    go, and does not follow anybody around. `actor` says in whose name requests with it write; see `Scope`.
     """
 
     id: str
@@ -32,11 +32,12 @@ class AccessToken:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     last_used: str | None = None
+    actor: str = "user"
 
     @property
     def scope(self) -> Scope:
         """The scope that requests with it are bound to."""
-        return Scope(namespace=self.namespace, user=self.user, agent=self.agent)
+        return Scope(namespace=self.namespace, user=self.user, agent=self.agent, actor=self.actor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memhold.values.records import Change, HitKind, Memory, Message, State, Suspicion, Tier
+from memhold.values.records import Change, HitKind, Memory, Message, Origin, State, Suspicion, Tier
 from memhold.values.repr_parts import ids_shown, one_of, opening
 
 __all__ = [
@@ -135,7 +135,8 @@ class Hit:
     longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
     message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
     they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
-    the text has one sentence, or nothing was asked by meaning.
+    the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
+    `last_confirmed_at` when a person last said that it is so.
     """
 
     id: str
@@ -163,6 +164,9 @@ class Hit:
     entities: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     neighbours: tuple[Message, ...] = ()
+    origin: Origin = "user"
+    actor: str | None = None
+    last_confirmed_at: datetime | None = None
     excerpt: str | None = None
 
     def __repr__(self) -> str:

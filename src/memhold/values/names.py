@@ -12,12 +12,14 @@ from typing import Final
 
 from memhold.values.errors import InvalidScope
 
-__all__ = ["MAX_NAME", "checked_name", "usable_name"]
+__all__ = ["ACTORS", "MAX_NAME", "checked_actor", "checked_name", "usable_name"]
 
 MAX_NAME: Final = 256
 """Longest namespace, user, agent or session, in characters of its composed form."""
 _MOST_GIVEN: Final = 4 * MAX_NAME
 """Characters that are looked at before composing: no name of 256 decomposes into more that people write."""
+ACTORS: Final = ("user", "agent", "tool")
+"""Who may write through an interface; rules, models and imports write by themselves."""
 _JOINERS: Final = "\u200c\u200d"
 _CHILLU: Final = ("\u200d", "\u0d4d")
 """Malayalam's older spelling ends words with a virama and a joiner, which is seen as another letter."""
@@ -54,6 +56,19 @@ def checked_name(value: object, what: str) -> str:
     clean = usable_name(name)
     use = f"use {clean!r}" if clean else "use a name that can be seen"
     raise InvalidScope(f"{what} {_fault(name)}; {use}")
+
+
+def checked_actor(value: object) -> str:
+    """An actor as it is kept: one of `ACTORS`, perhaps with a name behind a colon ("agent:claude-code").
+
+    Raises:
+        InvalidScope: it is another word, or the name cannot be used; see `checked_name`.
+    """
+    kind, colon, name = value.partition(":") if isinstance(value, str) else ("", "", "")
+    if kind not in ACTORS:
+        known = ", ".join(ACTORS)
+        raise InvalidScope(f"actor is {value!r:.60}; pass one of {known}, or one with a name such as 'agent:my-client'")
+    return f"{kind}:{checked_name(name, 'the name of the actor')}" if colon else kind
 
 
 def usable_name(text: str) -> str:

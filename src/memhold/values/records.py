@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
 from typing import Any, Literal
 
 from memhold.values.errors import NaiveTime
-from memhold.values.names import MAX_NAME, checked_name
+from memhold.values.names import MAX_NAME, checked_actor, checked_name
 from memhold.values.repr_parts import one_of, opening
 
 __all__ = [
-    "AUTHORITY",
     "KINDS",
     "LINEAGE",
     "MAX_NAME",
+    "ORIGINS",
     "STATES",
     "TIERS",
     "Author",
@@ -53,7 +52,7 @@ HitKind = Literal["message", "fact", "note", "summary", "raw", "rollup", "instru
 Tier = Literal["mid", "long"]
 State = Literal["active", "superseded", "retracted", "merged", "expired", "forgotten"]
 Importance = Literal["low", "mid", "high"]
-Origin = Literal["user", "model", "rules", "import"]
+Origin = Literal["user", "agent", "tool", "import", "rules", "model"]
 Trust = Literal["user", "assistant", "tool"]
 Operation = Literal["set", "add"]
 Shape = Literal["openai", "anthropic"]
@@ -63,8 +62,7 @@ LINEAGE = "merged"
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup", "instruction")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
 TIERS: tuple[Tier, ...] = ("mid", "long")
-AUTHORITY: Mapping[Origin, int] = MappingProxyType({"user": 3, "import": 2, "model": 2, "rules": 1})
-"""Who is believed when two statements about one time disagree: told by the user, then a model, then rules."""
+ORIGINS: tuple[Origin, ...] = ("user", "agent", "tool", "import", "rules", "model")
 
 
 def micros(moment: datetime) -> int:
@@ -95,18 +93,24 @@ class Scope:
     all agents of this user, and an absent session means every session; on writes they mean no agent and the unnamed
     session.
 
+    `actor` says in whose name it writes: "user" (a person, through an application), "agent" or "tool", each perhaps
+    with a name ("agent:claude-code"). It says nothing of whose memory it is, and narrows no read.
+
     Names are held in composed form (NFC): two spellings of one name are one scope.
 
     Raises:
-        InvalidScope: a name cannot be used; see `memhold.values.names.checked_name`.
+        InvalidScope: a name or the actor cannot be used; see `memhold.values.names`.
     """
 
     namespace: str = "default"
     user: str | None = None
     agent: str | None = None
     session: str | None = None
+    actor: str = "user"
 
     def __post_init__(self) -> None:
+        if self.actor != "user":
+            object.__setattr__(self, "actor", checked_actor(self.actor))
         for name in ("namespace", "user", "agent", "session"):
             value = getattr(self, name)
             if value is not None or name == "namespace":
@@ -131,7 +135,8 @@ class Message:
 
     `body` is the message as the caller gave it (after redaction), and is returned equal. `text` is what a person would
     read in it: what is indexed and shown. `change_id` is the change that appended it. `quotes` are the stretches of
-    `text` that came out of this store, in order; see `memhold.messages.fences`.
+    `text` that came out of this store, in order; see `memhold.messages.fences`. `origin` says who said it, `actor` the
+    name of what brought it (a client, an application, a format), where it has one: `role` is only what it claims to be.
     """
 
     id: str
@@ -149,6 +154,8 @@ class Message:
     embed: bool = True
     metadata: Mapping[str, Any] = field(default_factory=dict)
     quotes: tuple[Quote, ...] = ()
+    origin: Origin = "user"
+    actor: str | None = None
 
     @property
     def content(self) -> Any:
@@ -224,6 +231,9 @@ class Memory:
     The content (kind, subject, attribute, value, text) never changes: another value is another memory that supersedes
     this one. What changes from revision to revision is its state, tier, validity, evidence and labels. `valid_from` and
     `valid_to` say when it held; `recorded_at` and `unrecorded_at` when this revision was what Memhold knew.
+
+    `origin` says who said it and `actor` the name of that (a client, a model, a format); neither ever changes.
+    `last_confirmed_at` is when a person last said that it is so, None where nobody has.
     """
 
     id: str
@@ -257,6 +267,8 @@ class Memory:
     unrecorded_at: datetime | None = None
     superseded_by: str | None = None
     rev: int = 1
+    actor: str | None = None
+    last_confirmed_at: datetime | None = None
 
     @property
     def shown(self) -> bool:
@@ -315,7 +327,10 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """By whom a change was made: the user, a model (name and prompt version), the rules, an import."""
+    """By whom a change was made.
+
+    The user, an agent or a tool (with its name), a model (its name, the prompt's version), rules, an import (format).
+    """
 
     origin: Origin
     name: str | None = None

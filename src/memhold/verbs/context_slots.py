@@ -13,7 +13,7 @@ from memhold.context import gather
 from memhold.context.excerpt import asked_of
 from memhold.context.plan import RESERVED, Inputs, Request
 from memhold.context.strategies import check_strategy
-from memhold.context.window_messages import is_person, words_of
+from memhold.context.window_messages import is_person, only_recalled, words_of
 from memhold.messages.fences import unquoted
 from memhold.messages.window import entries_of
 from memhold.ports.transaction import ReadTx
@@ -56,7 +56,9 @@ class ContextSlots:
     async def inputs(self, given: Sequence[Mapping[str, Any]], request: Request, query: str | None) -> Inputs:
         """Everything that a context is built from, of one moment; what failed or was late is named."""
         agent, session, settings = self._scope.agent, self._scope.session or "", self._runtime.settings
-        new_turns = sum(is_person(body, "anthropic") for body in given if body.get("role") == "user")
+        secret = self._runtime.store.facts.secret
+        spoken = [body for body in given if body.get("role") == "user" and not only_recalled(body, secret)]
+        new_turns = sum(is_person(body, "anthropic") for body in spoken)
         plan = gather.WindowPlan(
             strategy=request.strategy,
             tokens=request.available,
@@ -68,7 +70,7 @@ class ContextSlots:
             when=settings.when,
             count=request.count,
         )
-        asked = query if query is not None else words_of(given, self._runtime.store.facts.secret)
+        asked = query if query is not None else words_of(given, secret)
         window = asyncio.ensure_future(self._tx.read(lambda tx: gather.read_window(tx, session, plan)))
 
         async def asking() -> tuple[Query, Meaning]:

@@ -75,7 +75,7 @@ class Command:
         example: a call, to end its own help.
         words: the parameters that stand without an option, in order.
         options: the option of a parameter whose name `cli` does not find by itself (a list's is singular, an
-            `idempotency_key` is --key, a `session` that narrows --in-session).
+            `idempotency_key` is --key, a `session` that narrows --in-session, an `actor` that does --by).
         create: whether it makes a store where none is.
         by_hand: what is irregular, and therefore written in `cli` by hand; None where it follows from this.
     """

@@ -30,6 +30,7 @@ from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored, session_name
 from memhold.transfer.markdown import history_markdown, memory_markdown
 from memhold.transfer.source import OnError
 from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
+from memhold.values.origins import author_of, no_more_than, said_no_more_than
 from memhold.values.records import Change, Memory, Message, Scope
 from memhold.verbs.runtime import Runtime
 
@@ -63,6 +64,7 @@ class _Arrivals:
     async def add(self, batch: Batch) -> int:
         runtime = self._runtime
         prepared = await asyncio.to_thread(self._prepared, batch)
+        by = author_of(self._scope.actor)
 
         def work(tx: WriteTx) -> int:
             return import_messages(
@@ -72,6 +74,7 @@ class _Arrivals:
                 own_ids=batch.source_ids if batch.own else [None] * len(batch.keys),
                 session=session_name(f"{self._prefix}{batch.session}"),
                 agent=session_name(batch.agent or "") or self._scope.agent,
+                said=[no_more_than(one, by) for one in batch.said],
                 secret=runtime.store.facts.secret,
                 ids=runtime.ids,
             )
@@ -88,6 +91,8 @@ class _Arrivals:
         secret, redactor, revisions = runtime.store.facts.secret, runtime.redactor, restored.revisions
         if redactor is not None:
             revisions = tuple(redacted_memory(revision, redactor) for revision in revisions)
+        by = author_of(self._scope.actor)
+        revisions = tuple(said_no_more_than(revision, by) for revision in revisions)
 
         def work(tx: WriteTx) -> int:
             return import_memory(tx, revisions, key=restored.key, secret=secret, ids=runtime.ids)

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 from memhold.consolidate.requests import ask_ahead, ask_for, consolidated, end
 from memhold.context.answer import Context
 from memhold.context.build import built
+from memhold.facts.confirm import confirm, drop, only_a_person
 from memhold.facts.evidence import asked_for
 from memhold.facts.instructions import keep_instructions
 from memhold.facts.matching import warm
@@ -27,7 +28,7 @@ from memhold.history.changes import changes
 from memhold.history.forget import Sources, Target, forget, forget_once, plan, report
 from memhold.history.history import get, history
 from memhold.history.status import status, windows
-from memhold.history.undo import Undoer, undo
+from memhold.history.undo import Undoer, undo, undo_written, would_undo
 from memhold.journal.append import append, ensure_session, prepare
 from memhold.journal.archive import close_window
 from memhold.journal.visibility import checked_session, page_of_messages
@@ -56,22 +57,25 @@ from memhold.values.answers import (
     Status,
 )
 from memhold.values.errors import InvalidInput, WrongKind
+from memhold.values.origins import author_of
 from memhold.values.records import (
     KINDS,
     STATES,
-    Author,
     Change,
     HitKind,
     Importance,
     Kind,
     Memory,
     Message,
+    Origin,
     Scope,
     Session,
     Shape,
     State,
     Tier,
+    micros,
 )
+from memhold.values.written import Written
 from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
@@ -84,7 +88,6 @@ from memhold.verbs.transactions import Transactions
 __all__ = ["LocalScope", "as_tuple"]
 
 T = TypeVar("T")
-USER = Author(origin="user")
 PREPARED_INLINE = 64
 """Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 MAX_MESSAGES = 10_000
@@ -98,6 +101,7 @@ class LocalScope:
         self._runtime = runtime
         self._scope = scope
         self._tx = Transactions(runtime, scope)
+        self._author = author_of(scope.actor)
 
     @property
     def scope(self) -> Scope:
@@ -115,11 +119,19 @@ class LocalScope:
             prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
         once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
-        told, writer = any(prepared.instructions), self._writer()
+        # Only a person's own line instructs: not one that an agent's or a tool's call brings.
+        told, writer = self._author.origin == "user" and any(prepared.instructions), self._writer()
 
         def work(tx: WriteTx) -> Receipt:
             receipt = append(
-                tx, prepared, session=session, agent=agent, author=USER, ids=runtime.ids, when=when, meaning=meaning
+                tx,
+                prepared,
+                session=session,
+                agent=agent,
+                author=self._author,
+                ids=runtime.ids,
+                when=when,
+                meaning=meaning,
             )
             if not told:
                 return receipt
@@ -200,6 +212,10 @@ class LocalScope:
         before: datetime | None = None,
         after: datetime | None = None,
         everything: bool = False,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
         hard: bool = True,
         sources: Sources = "erase",
         dry_run: bool = False,
@@ -215,6 +231,7 @@ class LocalScope:
             before=before,
             after=after,
             everything=everything,
+            written=Written(origin=origin, actor=actor, since=written_since, until=written_until),
         )
         if sources not in {"erase", "keep"}:
             raise InvalidInput(f"sources is {sources!r:.40}; it must be 'erase' or 'keep'")
@@ -231,7 +248,9 @@ class LocalScope:
 
         def work(tx: WriteTx) -> Erasure:
             def run() -> Erasure:
-                return forget(tx, target, sources=sources, hard=hard, agent=agent, secret=secret, ids=ids, author=USER)
+                return forget(
+                    tx, target, sources=sources, hard=hard, agent=agent, secret=secret, ids=ids, author=self._author
+                )
 
             return run() if once is None else forget_once(tx, once, run, hard=hard)
 
@@ -243,16 +262,46 @@ class LocalScope:
         return replace(done, erased=holding is None and left is None, waiting_for=holding or left)
 
     async def undo(
-        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+        self,
+        change_id: str | None = None,
+        *,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
+        cascade: bool = False,
+        redo: bool = False,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
     ) -> Receipt:
         runtime = self._runtime
-        once = self._tx.once("undo", idempotency_key, [change_id, cascade, redo] if redo else [change_id, cascade])
-        undoer = Undoer(ids=runtime.ids, author=USER, secret=runtime.store.facts.secret, redo=redo)
+        written = Written(origin=origin, actor=actor, since=written_since, until=written_until)
+        if (change_id is None) != written.given:
+            raise InvalidInput("say what to undo: one change, or filters (origin, actor, written_since, written_until)")
+        supplied: list[Any] = [change_id, cascade, *([redo] if redo else []), *([written] if written.given else [])]
+        once = None if dry_run else self._tx.once("undo", idempotency_key, supplied)
+        undoer = Undoer(ids=runtime.ids, author=self._author, secret=runtime.store.facts.secret, redo=redo)
 
         def work(tx: WriteTx) -> Receipt:
+            if change_id is None:
+                return undo_written(tx, written, cascade=cascade, undoer=undoer)
             return undo(tx, change_id, cascade=cascade, undoer=undoer)
 
+        if dry_run:
+            return await self._tx.taken_back(lambda tx: would_undo(tx, work(tx)))
         return await self._tx.write_once(once, work)
+
+    async def confirm(
+        self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None
+    ) -> Remembered:
+        writer = self._writer()
+        once = self._tx.once("confirm", idempotency_key, [memory_id, rev])
+        return await self._remembered(lambda tx: confirm(tx, memory_id, rev=rev, writer=writer), once)
+
+    async def drop(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        writer = self._writer()
+        once = self._tx.once("drop", idempotency_key, [memory_id, rev])
+        return await self._remembered(lambda tx: drop(tx, memory_id, rev=rev, writer=writer), once)
 
     async def recall(
         self,
@@ -359,10 +408,19 @@ class LocalScope:
         states: Sequence[State] | None = ("active",),
         *,
         session: str | None = None,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
+        unconfirmed_since: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
-        listing = _listing(kinds, states, self._scope.agent, session, limit, cursor)
+        written = Written(origin=origin, actor=actor, since=written_since, until=written_until)
+        if unconfirmed_since is not None:
+            micros(unconfirmed_since)
+        listing = _listing(kinds, states, self._scope.agent, session, limit, cursor, written)
+        listing = replace(listing, unconfirmed_since=unconfirmed_since)
         found, damaged = await self._tx.read(lambda tx: (tx.list_memories(listing), tuple(tx.damaged)))
         more = len(found) > limit
         page = tuple(found[:limit])
@@ -430,6 +488,7 @@ class LocalScope:
         if verdict not in {"same", "different"}:
             raise InvalidInput(f"the verdict is {verdict!r:.40}; it must be 'same' or 'different'")
         writer = self._writer()
+        only_a_person(writer, "a verdict")
         once = self._tx.once("settle_suspicion", idempotency_key, [suspicion_id, verdict])
         return await self._tx.write_once(once, lambda tx: settle_suspicion(tx, suspicion_id, verdict, writer=writer))
 
@@ -464,7 +523,7 @@ class LocalScope:
             if when is not None:
                 return end(tx, session, when)
             return close_window(
-                tx, session, secret=secret, ids=runtime.ids, author=USER, ended=True, raw_chars=raw_chars
+                tx, session, secret=secret, ids=runtime.ids, author=self._author, ended=True, raw_chars=raw_chars
             )
 
         receipt = await self._tx.write_once(once, work)
@@ -542,7 +601,7 @@ class LocalScope:
 
             def work(tx: WriteTx, one: Retained = one) -> str | None:
                 secret = runtime.store.facts.secret
-                return hide(tx, one, rules, secret=secret, ids=runtime.ids, author=Author(origin="user"))
+                return hide(tx, one, rules, secret=secret, ids=runtime.ids, author=self._author)
 
             change = await runtime.store.write(self._scope, runtime.mirroring(work))
             if change is not None:
@@ -593,7 +652,7 @@ class LocalScope:
         return Writer(
             ids=self._runtime.ids,
             secret=self._runtime.store.facts.secret,
-            author=USER,
+            author=self._author,
             agent=self._scope.agent,
             session=self._scope.session,
         )
@@ -643,6 +702,7 @@ def _listing(
     session: str | None,
     limit: int,
     cursor: str | None,
+    written: Written,
 ) -> Listing:
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_PAGE}")
@@ -656,6 +716,10 @@ def _listing(
         states=as_tuple(states),
         agent=agent,
         session=checked_session(session),
+        origin=written.origin,
+        actor=written.actor,
+        written_since=written.since,
+        written_until=written.until,
         after=-1 if cursor is None else int(cursor[1:]),
         limit=limit + 1,
     )

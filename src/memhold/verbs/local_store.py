@@ -36,10 +36,12 @@ class LocalStore:
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> LocalScope:
         from memhold.verbs.local_scope import LocalScope
 
-        return LocalScope(self._runtime, Scope(namespace=namespace, user=user, agent=agent, session=session))
+        scope = Scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor)
+        return LocalScope(self._runtime, scope)
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
         worker, upkeep = self._runtime.worker, self._runtime.store.upkeep

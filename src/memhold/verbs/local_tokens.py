@@ -36,11 +36,12 @@ class LocalTokens:
         agent: str | None = None,
         rights: Sequence[Right] = ("read", "write"),
         label: str = "",
+        actor: str = "user",
         expires_in: timedelta | None = None,
     ) -> NewToken:
         runtime = self._runtime
         runtime.guard()
-        scope = Scope(namespace=namespace, user=user, agent=agent)
+        scope = Scope(namespace=namespace, user=user, agent=agent, actor=actor)
         now = runtime.clock.now()
         if expires_in is not None and expires_in <= timedelta(0):
             raise InvalidInput(f"expires_in is {expires_in}; pass a time that is still to come")
@@ -54,6 +55,7 @@ class LocalTokens:
             label=_label(label),
             created_at=now,
             expires_at=_end(now, expires_in),
+            actor=scope.actor,
         )
         digest = token_digest(runtime.store.facts.secret, made)
         await runtime.store.tokens.add(StoredToken(token=token, digest=digest))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Kind,
         Memory,
         Message,
+        Origin,
         Scope,
         Shape,
         State,
@@ -258,6 +259,62 @@ class AsyncScope(Protocol):
 
     @verb(
         "write",
+        http=Http(method="POST", path="/memories/{memory_id}/confirm", tag="memories", in_session=True),
+        command=Command(
+            name="confirm", section=MEMORY, line="Say yes to a memory that others noted.", words=("memory_id",),
+            example="memhold confirm mem_0198c2f0 --user alice",
+        ),
+    )  # fmt: skip
+    async def confirm(
+        self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None
+    ) -> Remembered:
+        """A person's yes: the memory counts as the user's word from now on; who said it first stays recorded.
+
+        `last_confirmed_at` becomes the time of the call. What was kept apart from what the user told takes its place;
+        what had only left the mid tier is current again, and long-term. Can be undone.
+
+        Args:
+            memory_id: The memory (mem_…).
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            ScopeDenied: the scope's actor is no person.
+            NotFound, WrongKind: no such memory in this scope.
+            Conflict: it holds no longer.
+            RevisionConflict: it has changed since that revision.
+        """
+        ...
+
+    @verb(
+        "write",
+        http=Http(method="POST", path="/memories/{memory_id}/drop", tag="memories", in_session=True),
+        command=Command(
+            name="drop", section=MEMORY, line="Say no to a memory: it was never so.", words=("memory_id",),
+            example="memhold drop mem_0198c2f0 --user alice",
+        ),
+    )  # fmt: skip
+    async def drop(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        """A person's no: the memory was never true, and the values that it took the place of hold again.
+
+        Nothing is erased: the history keeps it, and the drop can be undone. Of what was kept apart from what the user
+        told it settles the doubt for good.
+
+        Args:
+            memory_id: The memory (mem_…).
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            ScopeDenied: the scope's actor is no person.
+            NotFound, WrongKind: no such memory in this scope.
+            Conflict: it holds no longer.
+            RevisionConflict: it has changed since that revision.
+        """
+        ...
+
+    @verb(
+        "write",
         http=Http(
             method="POST", path="/forget", tag="memories",
             examples={
@@ -290,6 +347,10 @@ class AsyncScope(Protocol):
         before: datetime | None = None,
         after: datetime | None = None,
         everything: bool = False,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
         hard: bool = True,
         sources: Sources = "erase",
         dry_run: bool = False,
@@ -298,9 +359,9 @@ class AsyncScope(Protocol):
     ) -> Erasure:
         """Forget one message or memory, what passes filters, a session, or all of the scope's user.
 
-        With it goes what was derived from it. No surface returns any of it from then on, `as_of` neither; a tombstone
-        without content stays. The answer's `erased` says whether the bytes are gone from the files; where a reader
-        still holds them, removing them is due work.
+        With it goes what was derived from it; with what an actor wrote nothing that a line of the user's says too. No
+        surface returns any of it from then on, `as_of` neither; a tombstone without content stays. The `erased` of the
+        answer says whether the bytes are gone from the files; where a reader still holds them, removing them is due.
 
         Args:
             item_id: A memory (mem_…) or message (msg_…) to forget.
@@ -311,6 +372,10 @@ class AsyncScope(Protocol):
             before: Of before this time.
             after: Of after this time.
             everything: All that is known of this user.
+            origin: What was said by these: "user", "agent", "tool", "import", "rules" or "model".
+            actor: Of this name: a client's, an application's, a model's, a format's.
+            written_since: What was written at this time or later, whatever time it tells of.
+            written_until: What was written before this time.
             hard: Erase for good; false hides instead, which can be undone.
             sources: "erase" takes the messages that it names as its sources along, "keep" leaves them, and it is not
                 learnt from them again.
@@ -328,23 +393,44 @@ class AsyncScope(Protocol):
     @verb(
         "write",
         http=Http(
-            method="POST", path="/changes/{change_id}/undo", tag="changes",
-            examples={"with_what_stands_on_it": {"cascade": True}},
+            method="POST", path="/undo", tag="changes",
+            examples={
+                "with_what_stands_on_it": {"change_id": "chg_0198c2f0", "cascade": True},
+                "all_that_cursor_wrote": {"actor": "cursor", "written_since": "2026-11-16T00:00:00Z", "dry_run": True},
+            },
         ),
         command=Command(
-            name="undo", section=MEMORY, line="Undo a change, as a new change.", words=("change_id",),
-            example="memhold undo chg_0198c2f0 --user alice",
+            name="undo", section=MEMORY, line="Undo a change, or all that somebody wrote.", words=("change_id",),
+            example="memhold undo --by cursor --written-since 2026-11-16T00:00:00Z --dry-run --user alice",
         ),
     )  # fmt: skip
     async def undo(
-        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+        self,
+        change_id: str | None = None,
+        *,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
+        cascade: bool = False,
+        redo: bool = False,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
     ) -> Receipt:
-        """Undo a change, as a new change; undoing an undo is redo.
+        """Undo a change, as a new change; undoing an undo is redo. Or undo all that passes filters, in one transaction.
+
+        By filters, changes are undone newest first, and the lines that an add appended are hidden, with what was
+        derived from them and no line of the user's says too: a change of its own, which can be undone.
 
         Args:
             change_id: The change (chg_…), as `history` and every receipt name it.
+            origin: Changes that were made by these: "user", "agent", "tool", "import", "rules" or "model".
+            actor: Of this name: a client's, an application's, a model's, a format's.
+            written_since: Made at this time or later.
+            written_until: Made before this time.
             cascade: Undo first what stands on it.
             redo: What a model made of a window is due to be made again; otherwise the window stays as raw text.
+            dry_run: Only tell: the receipt has the ids that would change, and the changes that would be undone.
             idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
 
         Raises:
@@ -352,6 +438,8 @@ class AsyncScope(Protocol):
                 happened.
             Forgotten: it is a hard forget, or what it touched was forgotten.
             NotFound: no such change in this scope.
+            InvalidInput: neither a change nor a filter, or both.
+            ScopeDenied: an agent would undo what the user did.
         """
         ...
 
@@ -542,6 +630,11 @@ class AsyncScope(Protocol):
         states: Sequence[State] | None = ("active",),
         *,
         session: str | None = None,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
+        unconfirmed_since: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
@@ -551,6 +644,12 @@ class AsyncScope(Protocol):
             kinds: Only these kinds.
             states: Only in these states; None (as text: any) for every state.
             session: Only memories of this session.
+            origin: Only what was said by these: "user", "agent", "tool", "import", "rules" or "model".
+            actor: Only of this name: a client's, an application's, a model's, a format's.
+            written_since: Only what was written at this time or later, whatever time it tells of.
+            written_until: Only what was written before this time.
+            unconfirmed_since: Only what no person confirmed at this time or later; what the user told counts as
+                confirmed when it was told.
             limit: Most memories of the page.
             cursor: What the last page gave.
 
@@ -742,6 +841,7 @@ class AsyncScope(Protocol):
         Raises:
             NotFound: no such suspicion in this scope.
             Conflict: it is settled already.
+            ScopeDenied: the scope's actor is no person.
             InvalidInput: another verdict.
         """
         ...

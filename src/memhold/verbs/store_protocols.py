@@ -37,6 +37,7 @@ class AsyncStore(Protocol):
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> AsyncScope:
         """The verbs for one scope. There is no "all": no user means memories of no user.
 
@@ -45,6 +46,8 @@ class AsyncStore(Protocol):
             user: Whose memory.
             agent: Which agent writes; a read sees its rows and those of no agent. None reads all of the user's.
             session: Where writes go, and whose window is continued.
+            actor: In whose name it writes: "user" (a person, through this application), "agent" or "tool", each perhaps
+                with a name ("agent:claude-code"). It is recorded with everything written, and never upgraded.
 
         Raises:
             InvalidScope: a name that cannot be used.
@@ -194,6 +197,7 @@ class AsyncTokens(Protocol):
         agent: str | None = None,
         rights: Sequence[TokenRight] = ("read", "write"),
         label: str = "",
+        actor: str = "user",
         expires_in: timedelta | None = None,
     ) -> NewToken:
         """Make a token for one scope; its `secret` is told now and kept nowhere.
@@ -204,6 +208,8 @@ class AsyncTokens(Protocol):
             agent: and to this agent.
             rights: What it may do; "admin" covers the verbs that look across users of the namespace.
             label: What a person knows it by, on one line.
+            actor: In whose name requests with it write: "user", "agent" or "tool", each perhaps with a name
+                ("agent:cursor"). Give an agent a token of its own: what it writes is then never taken for the user's.
             expires_in: How long it counts; left out: until it is revoked.
 
         Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -21,6 +22,10 @@ __all__ = ["Transactions"]
 
 T = TypeVar("T")
 log = logging.getLogger("memhold")
+
+
+class _TakenBack(Exception):
+    """A unit of work that is to leave nothing."""
 
 
 class Transactions:
@@ -55,6 +60,18 @@ class Transactions:
             await self.runtime.after_answer.written()
         return await self.runtime.store.write(self.scope, self.runtime.mirroring(work) if memories else work)
 
+    async def taken_back(self, work: Callable[[WriteTx], T]) -> T:
+        """What a unit of work would give: it is done and taken back, so that what stands in its way is found too."""
+        found: list[T] = []
+
+        def tried(tx: WriteTx) -> None:
+            found.append(work(tx))
+            raise _TakenBack
+
+        with suppress(_TakenBack):
+            await self.write(tried, memories=False)
+        return found[-1]
+
     async def write_once(
         self, once: Idempotency | None, run: Callable[[WriteTx], Receipt], *, memories: bool = True
     ) -> Receipt:
@@ -71,6 +88,8 @@ class Transactions:
         Raises:
             InvalidInput: the key cannot be used.
         """
+        if self.scope.actor != "user":
+            supplied = [supplied, self.scope.actor]  # whose word a write is, is a part of it
         kept_for = timedelta(days=self.runtime.settings.idempotency_days)
         return Idempotency.of(verb, key, supplied, secret=self.runtime.store.facts.secret, kept_for=kept_for)
 

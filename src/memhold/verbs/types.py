@@ -32,7 +32,7 @@ _OURS: Mapping[str, tuple[str, ...]] = {
         "Remembered", "Residue", "Retained", "Status",
     ),
     "memhold.values.records": (
-        "Change", "HitKind", "Importance", "Kind", "Memory", "Message", "Scope", "Shape", "State", "Tier",
+        "Change", "HitKind", "Importance", "Kind", "Memory", "Message", "Origin", "Scope", "Shape", "State", "Tier",
     ),
     "memhold.verbs.files": ("ExportFormat", "Exported"),
 }  # fmt: skip

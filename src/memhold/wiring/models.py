@@ -7,16 +7,18 @@ import os
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memhold.index.embedding import Embedding
 from memhold.ports.stores import Clock, Store
+from memhold.providers.embedding.official import OFFICIAL
 from memhold.values.errors import InvalidSetting
+from memhold.wiring.places import models_folder
 from memhold.wiring.settings import FILE_NAME, Settings, load_settings
 from memhold.wiring.system import SystemClock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from datetime import date
 
     from memhold.ports.models import EmbeddingModel, LinkNote, Tally
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from memhold.providers.pool import ChainSettings
     from memhold.providers.view import ModelsView
     from memhold.wiring.chains import ChainParts
+
+T = TypeVar("T")
 
 __all__ = [
     "HeldModels",
@@ -122,7 +126,7 @@ class HeldModels:
 
 
 def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None) -> Embedding | None:
-    """The embedding that a setting names: `none`, `builtin`, a directory, or an entry of the catalog."""
+    """The embedding that a setting names: `none`, `builtin`, a published one, a directory, an entry of the catalog."""
     if own is None and name == "none":
         return None
 
@@ -135,6 +139,8 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
             from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
             return BuiltinEmbedding()
+        if name in OFFICIAL:
+            return await asyncio.to_thread(_official, name)
         if "://" not in name and await asyncio.to_thread(folder.is_dir):
             from memhold.providers.embedding.directory import DirectoryEmbedding
 
@@ -147,11 +153,19 @@ def embedding_of(name: str, own: EmbeddingModel | None, held: HeldModels | None)
     return Embedding(opened)
 
 
+def _official(name: str) -> EmbeddingModel:
+    """A published embedding; its files are fetched where they are not there yet."""
+    from memhold.providers.embedding.directory import DirectoryEmbedding
+    from memhold.providers.embedding.fetching import fetched
+
+    return DirectoryEmbedding(fetched(OFFICIAL[name], models_folder() / name))
+
+
 def in_catalog(name: str) -> bool:
     """Whether an embedding of that name is to be in the catalog; else it is ours, or a directory, there or not."""
     if name.startswith(("http://", "https://")):
         return True
-    return name not in {"none", "builtin"} and os.sep not in name and not Path(name).expanduser().is_dir()
+    return name not in {"none", "builtin", *OFFICIAL} and os.sep not in name and not Path(name).expanduser().is_dir()
 
 
 def check_embedding(table: Catalog, name: str) -> Entry:
@@ -167,7 +181,7 @@ def check_embedding(table: Catalog, name: str) -> Entry:
 
 
 def _unknown(name: str) -> InvalidSetting:
-    message = f"embedding is {name!r:.80}; pass none, builtin, a model directory, openai:MODEL, "
+    message = f"embedding is {name!r:.80}; pass none, builtin, minilm, a model directory, openai:MODEL, "
     message += "ollama:MODEL, lmstudio:MODEL, http://host:port/v1#MODEL, or an embedding model of the catalog"
     return InvalidSetting(message, name="embedding")
 
@@ -236,26 +250,41 @@ def models_view(location: str | None) -> ModelsView:
     from memhold.providers.view import ModelsView
 
     clock = SystemClock()
-    kept = None if location is None else partial(_usage_kept, location)
-    return ModelsView(catalog(load_settings({}).models), keys=os.environ.get, clock=clock, kept=kept)
+    settings = load_settings({})
+    return ModelsView(
+        settings_catalog(settings),
+        keys=os.environ.get,
+        clock=clock,
+        kept=None if location is None else partial(_usage_kept, location),
+        learned=None if location is None else partial(_links_learned, location),
+        consolidation=settings.consolidation,
+    )
 
 
 def _usage_kept(location: str, since: date | None) -> list[Tally]:
+    return _with_store(location, lambda store: store.usage.read(since))
+
+
+def _links_learned(location: str, notes: Sequence[LinkNote]) -> None:
+    _with_store(location, lambda store: store.links.put(notes))
+
+
+def _with_store(location: str, work: Callable[[Store], Awaitable[T]]) -> T:
     from memhold.storage.sqlite.store import SqliteStore
     from memhold.wiring.postgres import is_postgres, open_postgres
 
-    async def read() -> list[Tally]:
+    async def done() -> T:
         store: Store
         if is_postgres(location):
             store, _ = await open_postgres(location, Settings(worker=False), SystemClock())
         else:
             store = SqliteStore(location, clock=SystemClock())
         try:
-            return await store.usage.read(since)
+            return await work(store)
         finally:
             await store.close()
 
-    return asyncio.run(read())
+    return asyncio.run(done())
 
 
 def key_embedding(name: str) -> EmbeddingModel:
@@ -268,6 +297,8 @@ def key_embedding(name: str) -> EmbeddingModel:
         from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 
         return BuiltinEmbedding()
+    if name in OFFICIAL:
+        return _official(name)
     if Path(name).is_dir():
         from memhold.providers.embedding.directory import DirectoryEmbedding
 

@@ -62,7 +62,7 @@ class Settings:
         context_model: the model that contexts are sent to, whose tokenizer counts where it is installed; empty for the
             estimate.
         worker: whether due work is done in the background while the store is open.
-        embedding: what makes vectors: `builtin`, `none`, a model directory, `openai:MODEL`, `ollama:MODEL`,
+        embedding: what makes vectors: `builtin`, `none`, `minilm`, a model directory, `openai:MODEL`, `ollama:MODEL`,
             `lmstudio:MODEL`, `http://host:port/v1#MODEL`, or an entry of the catalog.
         recall_timeout: seconds that a recall waits for a signal; after that it answers without it and says so.
         poll_seconds: longest time between two looks for due work, 60 at most; a write wakes at once, on a file that of

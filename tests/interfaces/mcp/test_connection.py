@@ -132,8 +132,8 @@ async def by_sdk(memhold: AsyncMemhold, who: Principal, talk: Sequence[Asked]) -
 
 
 async def by_us(memhold: AsyncMemhold, who: Principal, talk: Sequence[Asked]) -> list[dict[str, Any]]:
-    async def caller() -> Caller:
-        return Caller(memhold=memhold, principal=who)
+    async def caller(client: str | None) -> Caller:
+        return Caller(memhold=memhold, principal=who, client=client)
 
     connection = Connection(Methods(kept_listing(), lambda: TOOLS), who, caller)
     return [json.loads(json.dumps(await connection.answer(line))) for line in lines(talk)]

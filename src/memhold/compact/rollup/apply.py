@@ -82,6 +82,7 @@ def _made(tx: WriteTx, wanted: Wanted, ruling: Ruling, merger: Merger) -> Memory
         pinned=last is not None and last.pinned,
         importance="mid" if last is None else last.importance,
         origin=ruling.author.origin,
+        actor=ruling.author.name,
         trust=min((part.trust for part in parts), key=TRUST.index),
         evidence=len(parts),
         sources=tuple(part.id for part in parts),

@@ -176,7 +176,7 @@ def scope_of(memhold: AsyncStore, principal: Principal, whose: Whose) -> AsyncSc
     if asked.user is not None and asked.user != own.user and "admin" not in principal.rights:
         raise ScopeDenied("the user is not the token's; leave it out, or use a token with the right 'admin'")
     user = own.user if asked.user is None else asked.user
-    return memhold.scope(namespace=own.namespace, user=user, agent=own.agent, session=whose.session)
+    return memhold.scope(namespace=own.namespace, user=user, agent=own.agent, session=whose.session, actor=own.actor)
 
 
 def split_id(given: str) -> tuple[str, str | None]:

@@ -13,6 +13,7 @@ from memhold.context.answer import Context
 from memhold.recall.confidence import THRESHOLD
 from memhold.values.answers import DAMAGED, Erasure, Hit, Recall, Receipt, Remembered, Status
 from memhold.values.jsonable import iso, to_jsonable
+from memhold.values.origins import named
 from memhold.values.records import Change, Memory
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def memory_entry(memory: Memory) -> str:
     about = [memory.kind, _day(memory.event_time)]
     about += [] if memory.state == "active" else [memory.state]
     about += ["pinned"] if memory.pinned else []
+    about += _noted(memory)
     return entry(memory.id, about, memory.text)
 
 
@@ -162,6 +164,8 @@ def _remembered(verb: str, remembered: Remembered) -> str:
     if memory is None:
         return "There was no such value; nothing was changed."
     change = f" Change {receipt.change_ids[-1]}." if receipt.change_ids else ""
+    if memory.state == "retracted" and verb in {"remember", "correct"}:
+        return f"Kept apart as {memory.id}: the user told otherwise. It holds only once a person settles it.{change}"
     done = _SAID.get(verb, "Done:")
     return (
         f"{done} the {memory.kind} as {memory.id} (revision {memory.rev}, {memory.state}).{change}{_redacted(receipt)}"
@@ -210,9 +214,20 @@ def _about(hit: Hit) -> list[str]:
     about = [hit.kind, *([hit.role] if hit.role else []), _day(hit.event_time)]
     about += [] if hit.state == "active" else [hit.state]
     about += ["pinned"] if hit.pinned else []
+    about += _noted(hit)
     about += [f"said before {hit.superseded_by}, which says otherwise"] if hit.superseded_by else []
     about += ["says something that no longer holds"] if hit.outdated and not hit.superseded_by else []
     return about
+
+
+def _noted(item: Memory | Hit) -> list[str]:
+    """By whom it was noted, where that is not the user: nobody's note passes for the user's word."""
+    told = isinstance(item, Hit) and item.role in {"assistant", "tool", "function"}
+    if told or item.origin not in {"agent", "tool", "import"}:
+        return []
+    by = {"agent": "the assistant", "tool": "a tool", "import": "an import"}[item.origin]
+    confirmed = "confirmed by the user" if item.last_confirmed_at is not None else "not confirmed"
+    return [f"noted by {by}{f' {item.actor}' if item.actor else ''}", confirmed]
 
 
 def _context(found: Context) -> str:
@@ -243,7 +258,7 @@ def _change(change: Change) -> str:
             parts.append(f"{effect.memory_id} {after.state}, from {_day(after.valid_from)}{until}: {_cut(after)}")
         else:
             parts.append(f"{effect.memory_id} (content gone)")
-    about = [change.verb, f"{change.at:%Y-%m-%d %H:%M}", f"by {change.by.origin}{undone}"]
+    about = [change.verb, f"{change.at:%Y-%m-%d %H:%M}", f"by {named(change.by)}{undone}"]
     return entry(change.id, about, "; ".join(parts) or change.reason, most=None)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from memhold.faces.mcp.answers import answer_of, rendered, wire_text
 from memhold.faces.mcp.tools import Caller, Refused, ToolSpec
+from memhold.faces.mcp.where import Where, asked_in, places_of
 from memhold.values.errors import (
     Conflict,
     Forgotten,
@@ -25,6 +26,7 @@ from memhold.verbs.checking import check, known_names
 
 __all__ = ["run_tool"]
 
+_TITLES: Mapping[Where, str] = {"project": "Project memory", "personal": "Personal memory"}
 _CONNECTION = ("namespace", "user", "agent")
 
 
@@ -35,14 +37,32 @@ async def run_tool(spec: ToolSpec, given: Mapping[str, Any], caller: Callable[[]
         Refused: it cannot be done; the message says why, and what to do.
     """
     try:
-        session, arguments = _read(spec, given)
         who = await caller()
+        if who.project is not None:
+            return await _in_two(spec, given, who)
+        session, arguments = _read(spec, given)
         _check_right(spec, who.principal)
         scope = who.scope(session)
         answer = await getattr(spec.reach(scope), spec.verb.name)(**arguments)
         return await rendered(scope, answer_of(spec.verb.name, arguments, answer))
     except MemholdError as error:
         raise Refused(wire_text(_advice(error))) from error
+
+
+async def _in_two(spec: ToolSpec, given: Mapping[str, Any], who: Caller) -> str:
+    """The same where a connection has a project's memory beside the person's: the answer says which is which."""
+    places, left = places_of(spec.name, spec.verb.needs, given)
+    session, arguments = _read(spec, left)
+    _check_right(spec, who.principal)
+
+    async def ask(where: Where, told: Mapping[str, Any]) -> Any:
+        return await getattr(spec.reach(who.scope(session, where)), spec.verb.name)(**told)
+
+    parts = []
+    for where, answer in await asked_in(places, arguments, ask, tool=spec.name):
+        text = await rendered(who.scope(session, where), answer_of(spec.verb.name, arguments, answer))
+        parts.append(f"{_TITLES[where]}:\n{text}")
+    return "\n\n".join(parts)
 
 
 def _read(spec: ToolSpec, given: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memhold.faces.mcp.methods import (
     CAPABILITIES,
-    INSTRUCTIONS,
     INVALID_PARAMS,
     INVALID_REQUEST,
     SERVER,
@@ -33,6 +32,7 @@ HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)
 _REVISION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT = "io.modelcontextprotocol/clientCapabilities"
+_WHO = "io.modelcontextprotocol/clientInfo"
 _CACHED = frozenset({
     "server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list",
 })  # fmt: skip
@@ -55,9 +55,13 @@ def is_request(message: object) -> bool:
 class Connection:
     """What one client has agreed with us, and the answer to each of its requests."""
 
-    def __init__(self, methods: Methods, principal: Principal, caller: Callable[[], Awaitable[Caller]]) -> None:
+    def __init__(
+        self, methods: Methods, principal: Principal, caller: Callable[[str | None], Awaitable[Caller]]
+    ) -> None:
         self._principal = principal
         self._caller = caller
+        self._instructions = methods.instructions
+        self._client: str | None = None
         self._era: Literal["handshake", "modern"] | None = None
         self._revision: str | None = None
         self._methods: Mapping[str, Callable[[Asked, Params], Awaitable[dict[str, Any]]]] = {
@@ -102,20 +106,20 @@ class Connection:
         found = self._method(method)
         if self._revision is None:
             raise _invalid()
-        return await found(self._asked(self._revision), params)
+        return await found(self._asked(self._revision, self._client), params)
 
     def _initialized(self, params: Params) -> dict[str, Any]:
         wanted = _text(params, "protocolVersion")
         client = _object(params, "clientInfo", needed=True)
         _object(params, "capabilities", needed=True)
-        _text(client, "name")
+        self._client = _text(client, "name")
         _text(client, "version")
         self._revision = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
         return {
             "protocolVersion": self._revision,
             "capabilities": CAPABILITIES,
             "serverInfo": SERVER,
-            "instructions": INSTRUCTIONS,
+            "instructions": self._instructions,
         }
 
     async def _modern(self, method: str, params: Params) -> dict[str, Any]:
@@ -127,10 +131,10 @@ class Connection:
             answer: dict[str, Any] = {
                 "supportedVersions": [*MODERN],
                 "capabilities": CAPABILITIES,
-                "instructions": INSTRUCTIONS,
+                "instructions": self._instructions,
             }
         else:
-            answer = await self._method(method)(self._asked(revision), params)
+            answer = await self._method(method)(self._asked(revision, _named(params)), params)
         kept = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHED else {}
         return {**kept, "resultType": "complete", **answer, "_meta": {"io.modelcontextprotocol/serverInfo": SERVER}}
 
@@ -140,8 +144,15 @@ class Connection:
             raise MethodError(METHOD_NOT_FOUND, "Method not found", name)
         return found
 
-    def _asked(self, revision: str) -> Asked:
-        return Asked(principal=self._principal, caller=self._caller, revision=revision)
+    def _asked(self, revision: str, client: str | None) -> Asked:
+        return Asked(principal=self._principal, caller=lambda: self._caller(client), revision=revision)
+
+
+def _named(params: Params) -> str | None:
+    """What the client of a request calls itself, where it says so."""
+    said = _meta(params).get(_WHO)
+    name = said.get("name") if isinstance(said, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _enveloped(params: Params) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
-from memhold.faces.mcp.server import Context, Whose, build_server
+from memhold.faces.mcp.server import Context, Whose, build_server, client_of
 from memhold.faces.mcp.tools import Caller
 from memhold.faces.problems import Problem, send_problem
 from memhold.values.principal import Principal, principal_of
@@ -37,7 +37,7 @@ class McpApp:
 
     def __init__(self, memhold: AsyncStore, *, security: TransportSecuritySettings | None, max_body: int) -> None:
         async def caller(ctx: Context) -> Caller:
-            return Caller(memhold=memhold, principal=_principal(ctx))
+            return Caller(memhold=memhold, principal=_principal(ctx), client=client_of(ctx))
 
         self._manager = StreamableHTTPSessionManager(
             app=build_server(Whose(_principal, caller)),

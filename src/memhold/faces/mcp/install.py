@@ -58,6 +58,7 @@ class Client:
     Attributes:
         passes: the variables of its environment that it gives to a server; None where it gives all.
         waits: for how long it waits for a server to start, in seconds, by what the entry says or by itself.
+        in_folder: whether it starts a server in the folder of the project that is worked on.
     """
 
     title: str
@@ -67,6 +68,7 @@ class Client:
     toml: bool = False
     passes: frozenset[str] | None = None
     waits: float = 30.0
+    in_folder: bool = False
 
     def environment(self, place: Place) -> dict[str, str]:
         """What a server that this client starts finds in its environment."""
@@ -119,6 +121,7 @@ CLIENTS: Mapping[str, Client] = {
         ),
         keys=("mcpServers",),
         entry=_claude_code,
+        in_folder=True,
     ),
     "claude-desktop": Client(
         title="Claude Desktop",
@@ -141,6 +144,7 @@ CLIENTS: Mapping[str, Client] = {
         toml=True,
         passes=_CODEX_PASSES,
         waits=CODEX_WAITS,
+        in_folder=True,
     ),
     "vscode": Client(
         title="VS Code",
@@ -148,7 +152,7 @@ CLIENTS: Mapping[str, Client] = {
         keys=("servers",),
         entry=_typed,
     ),
-    "opencode": Client(title="opencode", path=_opencode_path, keys=("mcp",), entry=_opencode),
+    "opencode": Client(title="opencode", path=_opencode_path, keys=("mcp",), entry=_opencode, in_folder=True),
 }
 """Every client by the name that the command line takes."""
 

@@ -89,9 +89,16 @@ class Methods:
     Tools that the principal has no right to are not listed, and refused when they are called.
     """
 
-    def __init__(self, listing: Listing, specs: Callable[[], Mapping[str, ToolSpec]]) -> None:
+    def __init__(
+        self,
+        listing: Listing,
+        specs: Callable[[], Mapping[str, ToolSpec]],
+        *,
+        instructions: str = INSTRUCTIONS,
+    ) -> None:
         self._listing = listing
         self._specs = specs
+        self.instructions = instructions
 
     async def list_tools(self, asked: Asked) -> dict[str, Any]:
         """`tools/list`."""

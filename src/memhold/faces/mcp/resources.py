@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,13 @@ async def read_resource(caller: Caller, uri: str) -> str:
     if uri == HISTORY:
         return await rendered(scope, await _history(scope))
     if uri.startswith(_ITEMS):
-        return await rendered(scope, await _item(scope, uri.removeprefix(_ITEMS)))
+        item = uri.removeprefix(_ITEMS)
+        if caller.project is not None:
+            with suppress(NotFound):
+                scope = caller.scope(where="project")
+                return await rendered(scope, await _item(scope, item))
+            scope = caller.scope()
+        return await rendered(scope, await _item(scope, item))
     raise NotFound("there is no such resource", id=uri)
 
 

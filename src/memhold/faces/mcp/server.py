@@ -17,7 +17,7 @@ from memhold.faces.mcp.tools import TOOLS, Caller, ToolSpec
 if TYPE_CHECKING:
     from memhold.values.principal import Principal
 
-__all__ = ["Context", "Whose", "build_server"]
+__all__ = ["Context", "Whose", "build_server", "client_of"]
 
 Context = Any
 """The SDK's request context: generic over what it never uses here."""
@@ -36,6 +36,12 @@ class Whose:
     def asked(self, ctx: Context) -> Asked:
         """What the methods need to know of a request."""
         return Asked(principal=self.principal(ctx), caller=lambda: self.caller(ctx), revision=str(ctx.protocol_version))
+
+
+def client_of(ctx: Context) -> str | None:
+    """What the client of a request calls itself; None where it does not say, as old ones without sessions do."""
+    said = ctx.session.client_params
+    return None if said is None else str(said.client_info.name)
 
 
 async def _typed(kind: type[R], answer: Awaitable[dict[str, Any]]) -> R:

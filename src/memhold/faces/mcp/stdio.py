@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from memhold.faces.mcp.connection import Connection, is_request
 from memhold.faces.mcp.listing import kept_listing
 from memhold.faces.mcp.methods import INTERNAL_ERROR, Methods
+from memhold.faces.mcp.prompts import IN_PROJECT, INSTRUCTIONS
 from memhold.values.errors import MemholdError
 
 if TYPE_CHECKING:
@@ -92,6 +93,14 @@ def _specs() -> Mapping[str, ToolSpec]:
     from memhold.faces.mcp.tools import TOOLS
 
     return TOOLS
+
+
+def _methods(project: str | None) -> Methods:
+    if project is None:
+        return Methods(kept_listing(), _specs)
+    from memhold.faces.mcp.where import with_where
+
+    return Methods(with_where(kept_listing()), _specs, instructions=INSTRUCTIONS + IN_PROJECT)
 
 
 class _Wire:
@@ -173,15 +182,20 @@ class _Serving:
             task.cancel()
 
 
-async def serve_stdio(location: str, principal: Principal, settings: Mapping[str, Any]) -> None:
-    """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order."""
+async def serve_stdio(
+    location: str, principal: Principal, settings: Mapping[str, Any], *, project: str | None = None
+) -> None:
+    """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order.
+
+    `project` is the namespace of the project's memory, which is served beside the principal's own.
+    """
     opening = _Opening(location, settings)
 
-    async def caller() -> Caller:
+    async def caller(client: str | None) -> Caller:
         store = await opening.store()
         from memhold.faces.mcp.tools import Caller
 
-        return Caller(memhold=store, principal=principal)
+        return Caller(memhold=store, principal=principal, client=client, project=project)
 
     loop = asyncio.get_running_loop()
     ending: list[asyncio.Task[None]] = []
@@ -195,7 +209,7 @@ async def serve_stdio(location: str, principal: Principal, settings: Mapping[str
         with suppress(NotImplementedError, RuntimeError):
             loop.add_signal_handler(number, stop)
     try:
-        await _Serving(Connection(Methods(kept_listing(), _specs), principal, caller), _Wire(), opening).run()
+        await _Serving(Connection(_methods(project), principal, caller), _Wire(), opening).run()
     finally:
         await opening.close()
 

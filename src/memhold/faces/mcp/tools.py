@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memhold.faces.mcp.by_hand import ToolsByHand
+from memhold.values.names import usable_name
 from memhold.verbs.declaration import Tool, Verb, verbs_of
 from memhold.verbs.scope import AsyncScope
 
 if TYPE_CHECKING:
+    from memhold.faces.mcp.where import Where
     from memhold.values.principal import Principal
     from memhold.verbs.store_protocols import AsyncStore
 
@@ -25,25 +27,50 @@ _SESSION = {
 }
 
 
+MAX_CLIENT = 64
+"""Characters of a client's own name that are kept."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks, and the store that is asked. Whose memory it is comes from the principal alone."""
+    """Who asks, and the store that is asked. Whose memory it is comes from the connection alone.
+
+    Everything that comes through a tool call is an agent's word, also a line with the role user.
+
+    Attributes:
+        client: what the client calls itself, where it says so.
+        project: the namespace of the project's memory, where the connection has one beside the principal's own.
+    """
 
     memhold: AsyncStore
     principal: Principal
+    client: str | None = None
+    project: str | None = None
 
-    def scope(self, session: str | None = None) -> AsyncScope:
+    @property
+    def actor(self) -> str:
+        """In whose name it writes: an agent's, whatever the principal is; by the name of its token, else its own."""
+        own = self.principal.scope.actor
+        if own.partition(":")[0] in {"agent", "tool"} and ":" in own:
+            return own
+        name = usable_name(usable_name(self.client or "")[:MAX_CLIENT])
+        return f"agent:{name}" if name else "agent"
+
+    def scope(self, session: str | None = None, where: Where = "personal") -> AsyncScope:
         """The principal's scope, in that session, or in the one that the connection began with.
+
+        With "project" it is the same person's in the namespace of the project, which the connection must have.
 
         Raises:
             InvalidScope: a session that cannot be used as a name.
         """
         bound = self.principal.scope
         return self.memhold.scope(
-            namespace=bound.namespace,
+            namespace=bound.namespace if where == "personal" or self.project is None else self.project,
             user=bound.user,
             agent=bound.agent,
             session=bound.session if session is None else session,
+            actor=self.actor,
         )
 
 

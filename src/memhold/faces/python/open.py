@@ -45,6 +45,7 @@ class AsyncMemhold:
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> AsyncScope:
         """The verbs for one scope. There is no "all": no user means memories of no user.
 
@@ -53,12 +54,14 @@ class AsyncMemhold:
             user: Whose memory.
             agent: Which agent writes; a read sees its rows and those of no agent. None reads all of the user's.
             session: Where writes go, and whose window is continued.
+            actor: In whose name it writes: "user" (a person, through this application), "agent" or "tool", each perhaps
+                with a name ("agent:claude-code"). It is recorded with everything written, and never upgraded.
 
         Raises:
             InvalidScope: a name that cannot be used.
             ScopeDenied: over HTTP, a scope that the token is not bound to.
         """
-        return self._store.scope(namespace=namespace, user=user, agent=agent, session=session)
+        return self._store.scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor)
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
         """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.

@@ -38,7 +38,19 @@ if TYPE_CHECKING:
         Retained,
         Status,
     )
-    from memhold.values.records import Change, HitKind, Importance, Kind, Memory, Message, Scope, Shape, State, Tier
+    from memhold.values.records import (
+        Change,
+        HitKind,
+        Importance,
+        Kind,
+        Memory,
+        Message,
+        Origin,
+        Scope,
+        Shape,
+        State,
+        Tier,
+    )
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
     from memhold.verbs.scope import AsyncScope
     from memhold.verbs.store_protocols import AsyncAdmin, AsyncStore, AsyncTokens
@@ -190,6 +202,44 @@ class SyncScope:
         """
         return self._loop.run(self._core.unpin(memory_id, rev=rev, idempotency_key=idempotency_key))
 
+    def confirm(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        """A person's yes: the memory counts as the user's word from now on; who said it first stays recorded.
+
+        `last_confirmed_at` becomes the time of the call. What was kept apart from what the user told takes its place;
+        what had only left the mid tier is current again, and long-term. Can be undone.
+
+        Args:
+            memory_id: The memory (mem_…).
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            ScopeDenied: the scope's actor is no person.
+            NotFound, WrongKind: no such memory in this scope.
+            Conflict: it holds no longer.
+            RevisionConflict: it has changed since that revision.
+        """
+        return self._loop.run(self._core.confirm(memory_id, rev=rev, idempotency_key=idempotency_key))
+
+    def drop(self, memory_id: str, *, rev: int | None = None, idempotency_key: str | None = None) -> Remembered:
+        """A person's no: the memory was never true, and the values that it took the place of hold again.
+
+        Nothing is erased: the history keeps it, and the drop can be undone. Of what was kept apart from what the user
+        told it settles the doubt for good.
+
+        Args:
+            memory_id: The memory (mem_…).
+            rev: Only if it is still at this revision.
+            idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
+
+        Raises:
+            ScopeDenied: the scope's actor is no person.
+            NotFound, WrongKind: no such memory in this scope.
+            Conflict: it holds no longer.
+            RevisionConflict: it has changed since that revision.
+        """
+        return self._loop.run(self._core.drop(memory_id, rev=rev, idempotency_key=idempotency_key))
+
     def forget(
         self,
         item_id: str | None = None,
@@ -201,6 +251,10 @@ class SyncScope:
         before: datetime | None = None,
         after: datetime | None = None,
         everything: bool = False,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
         hard: bool = True,
         sources: Sources = "erase",
         dry_run: bool = False,
@@ -209,9 +263,9 @@ class SyncScope:
     ) -> Erasure:
         """Forget one message or memory, what passes filters, a session, or all of the scope's user.
 
-        With it goes what was derived from it. No surface returns any of it from then on, `as_of` neither; a tombstone
-        without content stays. The answer's `erased` says whether the bytes are gone from the files; where a reader
-        still holds them, removing them is due work.
+        With it goes what was derived from it; with what an actor wrote nothing that a line of the user's says too. No
+        surface returns any of it from then on, `as_of` neither; a tombstone without content stays. The `erased` of the
+        answer says whether the bytes are gone from the files; where a reader still holds them, removing them is due.
 
         Args:
             item_id: A memory (mem_…) or message (msg_…) to forget.
@@ -222,6 +276,10 @@ class SyncScope:
             before: Of before this time.
             after: Of after this time.
             everything: All that is known of this user.
+            origin: What was said by these: "user", "agent", "tool", "import", "rules" or "model".
+            actor: Of this name: a client's, an application's, a model's, a format's.
+            written_since: What was written at this time or later, whatever time it tells of.
+            written_until: What was written before this time.
             hard: Erase for good; false hides instead, which can be undone.
             sources: "erase" takes the messages that it names as its sources along, "keep" leaves them, and it is not
                 learnt from them again.
@@ -244,6 +302,10 @@ class SyncScope:
                 before=before,
                 after=after,
                 everything=everything,
+                origin=origin,
+                actor=actor,
+                written_since=written_since,
+                written_until=written_until,
                 hard=hard,
                 sources=sources,
                 dry_run=dry_run,
@@ -253,14 +315,32 @@ class SyncScope:
         )
 
     def undo(
-        self, change_id: str, *, cascade: bool = False, redo: bool = False, idempotency_key: str | None = None
+        self,
+        change_id: str | None = None,
+        *,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
+        cascade: bool = False,
+        redo: bool = False,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
     ) -> Receipt:
-        """Undo a change, as a new change; undoing an undo is redo.
+        """Undo a change, as a new change; undoing an undo is redo. Or undo all that passes filters, in one transaction.
+
+        By filters, changes are undone newest first, and the lines that an add appended are hidden, with what was
+        derived from them and no line of the user's says too: a change of its own, which can be undone.
 
         Args:
             change_id: The change (chg_…), as `history` and every receipt name it.
+            origin: Changes that were made by these: "user", "agent", "tool", "import", "rules" or "model".
+            actor: Of this name: a client's, an application's, a model's, a format's.
+            written_since: Made at this time or later.
+            written_until: Made before this time.
             cascade: Undo first what stands on it.
             redo: What a model made of a window is due to be made again; otherwise the window stays as raw text.
+            dry_run: Only tell: the receipt has the ids that would change, and the changes that would be undone.
             idempotency_key: Any text that is unique to this write; sent twice with one key, it is one write.
 
         Raises:
@@ -268,8 +348,22 @@ class SyncScope:
                 happened.
             Forgotten: it is a hard forget, or what it touched was forgotten.
             NotFound: no such change in this scope.
+            InvalidInput: neither a change nor a filter, or both.
+            ScopeDenied: an agent would undo what the user did.
         """
-        return self._loop.run(self._core.undo(change_id, cascade=cascade, redo=redo, idempotency_key=idempotency_key))
+        return self._loop.run(
+            self._core.undo(
+                change_id,
+                origin=origin,
+                actor=actor,
+                written_since=written_since,
+                written_until=written_until,
+                cascade=cascade,
+                redo=redo,
+                dry_run=dry_run,
+                idempotency_key=idempotency_key,
+            )
+        )
 
     def recall(
         self,
@@ -433,6 +527,11 @@ class SyncScope:
         states: Sequence[State] | None = ("active",),
         *,
         session: str | None = None,
+        origin: Origin | None = None,
+        actor: str | None = None,
+        written_since: datetime | None = None,
+        written_until: datetime | None = None,
+        unconfirmed_since: datetime | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page:
@@ -442,13 +541,32 @@ class SyncScope:
             kinds: Only these kinds.
             states: Only in these states; None (as text: any) for every state.
             session: Only memories of this session.
+            origin: Only what was said by these: "user", "agent", "tool", "import", "rules" or "model".
+            actor: Only of this name: a client's, an application's, a model's, a format's.
+            written_since: Only what was written at this time or later, whatever time it tells of.
+            written_until: Only what was written before this time.
+            unconfirmed_since: Only what no person confirmed at this time or later; what the user told counts as
+                confirmed when it was told.
             limit: Most memories of the page.
             cursor: What the last page gave.
 
         Raises:
             InvalidInput: an unknown kind or state, a limit outside 1 to 1000, or a cursor that is not of this listing.
         """
-        return self._loop.run(self._core.list(kinds, states, session=session, limit=limit, cursor=cursor))
+        return self._loop.run(
+            self._core.list(
+                kinds,
+                states,
+                session=session,
+                origin=origin,
+                actor=actor,
+                written_since=written_since,
+                written_until=written_until,
+                unconfirmed_since=unconfirmed_since,
+                limit=limit,
+                cursor=cursor,
+            )
+        )
 
     def messages(self, *, after: int = 0, limit: int = 1000) -> tuple[Message, ...]:
         """Messages of the scope's session (the unnamed one where none is given), oldest first.
@@ -578,6 +696,7 @@ class SyncScope:
         Raises:
             NotFound: no such suspicion in this scope.
             Conflict: it is settled already.
+            ScopeDenied: the scope's actor is no person.
             InvalidInput: another verdict.
         """
         return self._loop.run(self._core.settle_suspicion(suspicion_id, verdict, idempotency_key=idempotency_key))
@@ -752,6 +871,7 @@ class SyncTokens:
         agent: str | None = None,
         rights: Sequence[TokenRight] = ("read", "write"),
         label: str = "",
+        actor: str = "user",
         expires_in: timedelta | None = None,
     ) -> NewToken:
         """Make a token for one scope; its `secret` is told now and kept nowhere.
@@ -762,6 +882,8 @@ class SyncTokens:
             agent: and to this agent.
             rights: What it may do; "admin" covers the verbs that look across users of the namespace.
             label: What a person knows it by, on one line.
+            actor: In whose name requests with it write: "user", "agent" or "tool", each perhaps with a name
+                ("agent:cursor"). Give an agent a token of its own: what it writes is then never taken for the user's.
             expires_in: How long it counts; left out: until it is revoked.
 
         Raises:
@@ -770,7 +892,13 @@ class SyncTokens:
         """
         return self._loop.run(
             self._core.create(
-                namespace=namespace, user=user, agent=agent, rights=rights, label=label, expires_in=expires_in
+                namespace=namespace,
+                user=user,
+                agent=agent,
+                rights=rights,
+                label=label,
+                actor=actor,
+                expires_in=expires_in,
             )
         )
 
@@ -922,6 +1050,7 @@ class SyncStore:
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> SyncScope:
         """The verbs for one scope. There is no "all": no user means memories of no user.
 
@@ -930,12 +1059,16 @@ class SyncStore:
             user: Whose memory.
             agent: Which agent writes; a read sees its rows and those of no agent. None reads all of the user's.
             session: Where writes go, and whose window is continued.
+            actor: In whose name it writes: "user" (a person, through this application), "agent" or "tool", each perhaps
+                with a name ("agent:claude-code"). It is recorded with everything written, and never upgraded.
 
         Raises:
             InvalidScope: a name that cannot be used.
             ScopeDenied: over HTTP, a scope that the token is not bound to.
         """
-        return SyncScope(self._core.scope(namespace=namespace, user=user, agent=agent, session=session), self._loop)
+        return SyncScope(
+            self._core.scope(namespace=namespace, user=user, agent=agent, session=session, actor=actor), self._loop
+        )
 
     def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:
         """Do due work now until nothing is due, in every scope; False when time ran out or work was put off.

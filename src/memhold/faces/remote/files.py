@@ -10,7 +10,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
-from memhold.faces.remote.transport import Call, Transport
+from memhold.faces.remote.transport import Call, Sends
 from memhold.faces.remote.wire import UPLOAD, zone_name
 from memhold.ports.durable_files import make_folder
 from memhold.ports.maintenance import given_path
@@ -25,7 +25,7 @@ _SECONDS = 3600.0
 
 
 async def upload(
-    transport: Transport,
+    transport: Sends,
     path: str | Path,
     query: Mapping[str, Any],
     *,
@@ -62,7 +62,7 @@ async def upload(
 
 
 async def download(
-    transport: Transport, path: str | Path, session: Mapping[str, Any], *, format_name: ExportFormat
+    transport: Sends, path: str | Path, session: Mapping[str, Any], *, format_name: ExportFormat
 ) -> Exported:
     """Fetch an export and write it here: files of mode 0600 that appear whole.
 

@@ -12,13 +12,14 @@ from typing import Any, NoReturn, Self
 
 from memhold.faces.remote.local_token import local_token_of
 from memhold.faces.remote.scope import remote_scope
-from memhold.faces.remote.transport import Call, Transport
+from memhold.faces.remote.transport import Acting, Call, Transport
 from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
 from memhold.ports.models import Tally
 from memhold.ports.vector_blocks import Generation
 from memhold.values.errors import InvalidInput, InvalidSetting, ScopeDenied
 from memhold.values.jsonable import from_jsonable
 from memhold.values.names import checked_name
+from memhold.values.origins import acting
 from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncTokens
@@ -57,7 +58,7 @@ async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, 
     transport = Transport(location, token=token, timeout=float(timeout))
     try:
         who = (await transport.send(Call(method="GET", path="/v1/scope", again=True))).data
-        return transport, Scope(namespace=who["namespace"], user=who["user"], agent=who["agent"])
+        return transport, Scope(namespace=who["namespace"], user=who["user"], agent=who["agent"], actor=who["actor"])
     except BaseException:
         await transport.close()
         raise
@@ -82,21 +83,25 @@ class RemoteStore:
         user: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        actor: str = "user",
     ) -> AsyncScope:
         """The verbs for the scope that the token is bound to; the session is free.
 
+        It writes as the token's actor, or as one that says less: never as more than the token is.
+
         Raises:
             InvalidScope: a name that cannot be used.
-            ScopeDenied: the token is bound to another scope.
+            ScopeDenied: the token is bound to another scope, or to another actor.
         """
-        wanted = Scope(namespace=namespace, user=user, agent=agent, session=session)
         own = self._own
+        asked = None if actor == "user" else actor
+        wanted = Scope(namespace=namespace, user=user, agent=agent, session=session, actor=acting(own.actor, asked))
         if (wanted.namespace, wanted.user, wanted.agent) != (own.namespace, own.user, own.agent):
             raise ScopeDenied(
                 f"the token is bound to namespace {own.namespace!r}, user {own.user!r}, agent {own.agent!r}; ask for"
                 " that scope, or open with the token of another"
             )
-        return remote_scope(self._transport, wanted)
+        return remote_scope(self._transport if asked is None else Acting(self._transport, wanted.actor), wanted)
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
         """See `AsyncStore.settle`; in the token's namespace alone, and needs the right `admin`."""

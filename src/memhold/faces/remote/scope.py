@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args, get_origin
 from uuid import uuid4
 
-from memhold.faces.remote.transport import Call, Transport
+from memhold.faces.remote.transport import Call, Sends
 from memhold.faces.remote.wire import key_header, sent_messages
 from memhold.journal.visibility import checked_id
 from memhold.values.answers import Query, Residue
@@ -41,7 +41,7 @@ _WAITING = ("compact", "consolidate")
 """Verbs that wait for models. Without a key they are sent once: a second run would not tell what the first one did."""
 
 
-def remote_scope(transport: Transport, scope: Scope) -> AsyncScope:
+def remote_scope(transport: Sends, scope: Scope) -> AsyncScope:
     """The verbs of a scope behind a transport."""
     return cast("AsyncScope", RemoteScope(transport, scope))
 
@@ -52,7 +52,7 @@ class RemoteScope:
     What is written without an idempotency key gets one, so that a call whose answer was lost can be sent again.
     """
 
-    def __init__(self, transport: Transport, scope: Scope) -> None:
+    def __init__(self, transport: Sends, scope: Scope) -> None:
         self._transport = transport
         self._scope = scope
 

@@ -6,14 +6,14 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from random import Random
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memhold._version import __version__
-from memhold.faces.remote.wire import error_of
+from memhold.faces.remote.wire import ACTOR, error_of
 from memhold.values.errors import (
     ForkedProcess,
     InvalidInput,
@@ -32,7 +32,7 @@ from memhold.values.jsonable import body_json
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["Answer", "Call", "Transport"]
+__all__ = ["Acting", "Answer", "Call", "Sends", "Transport"]
 
 MAX_RETRIES = 4
 FIRST_PAUSE = 0.1
@@ -81,6 +81,37 @@ class Answer:
 
     data: Any
     headers: Mapping[str, str]
+
+
+class Sends(Protocol):
+    """What makes calls to a server."""
+
+    async def send(self, call: Call) -> Answer:
+        """Make a call and give its answer."""
+        ...
+
+    def stream(self, call: Call) -> AbstractAsyncContextManager[tuple[Mapping[str, str], AsyncIterator[bytes]]]:
+        """Make a call whose answer is read piece by piece."""
+        ...
+
+
+class Acting:
+    """A transport whose calls say in whose name they are made."""
+
+    def __init__(self, transport: Sends, actor: str) -> None:
+        self._transport = transport
+        self._actor = actor.encode()
+
+    async def send(self, call: Call) -> Answer:
+        """Make a call and give its answer."""
+        return await self._transport.send(self._said(call))
+
+    def stream(self, call: Call) -> AbstractAsyncContextManager[tuple[Mapping[str, str], AsyncIterator[bytes]]]:
+        """Make a call whose answer is read piece by piece."""
+        return self._transport.stream(self._said(call))
+
+    def _said(self, call: Call) -> Call:
+        return replace(call, headers={**call.headers, ACTOR: self._actor})
 
 
 def _too_large(call: Call, failed: MemholdError) -> TooLarge | None:

@@ -12,10 +12,13 @@ from memhold.values import errors
 from memhold.values.errors import Attempt, InvalidInput, InvalidMessage, MemholdError, NaiveTime, StoreError
 from memhold.values.jsonable import from_jsonable, iso, json_copy
 
-__all__ = ["PREFIX", "UPLOAD", "error_of", "key_header", "sent_messages", "sent_time", "zone_name", "zone_of"]
+__all__ = ["ACTOR", "PREFIX", "UPLOAD", "error_of", "key_header", "sent_messages", "sent_time", "zone_name", "zone_of"]
 
 PREFIX = "urn:memhold:problem:"
 """What the type of a problem of ours begins with (`interfaces.problems` writes it; a test compares the two)."""
+
+ACTOR = "memhold-actor"
+"""The header that says in whose name a request writes, as far as its token allows."""
 
 UPLOAD = "the upload"
 """What a server calls the file that it was sent."""

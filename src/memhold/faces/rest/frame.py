@@ -11,9 +11,11 @@ from fastapi import Depends, FastAPI, Header, Query, Request, Response
 from fastapi.routing import APIRoute
 
 from memhold.faces.problems import MEDIA_TYPE
+from memhold.faces.remote.wire import ACTOR
 from memhold.ports.idempotency import MAX_KEY
 from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
 from memhold.values.jsonable import body_json, parse_time, to_jsonable
+from memhold.values.origins import acting
 from memhold.values.principal import Principal, Right, principal_of
 from memhold.values.records import MAX_NAME
 from memhold.verbs.declaration import Http, Verb
@@ -166,11 +168,24 @@ def scope_for(memhold: AsyncStore, request: Request, right: Right, session: str 
     """The verbs of the caller's scope, where it has the right.
 
     Raises:
-        ScopeDenied: it has not.
-        InvalidScope: the session is no name.
+        ScopeDenied: it has not, or it names an actor that is more than its token's (the header `Memhold-Actor`).
+        InvalidScope: the session is no name, or the actor is none.
     """
     own = caller(request, right).scope
-    return memhold.scope(namespace=own.namespace, user=own.user, agent=own.agent, session=session)
+    actor = acting(own.actor, _header_text(request.headers.get(ACTOR)))
+    return memhold.scope(namespace=own.namespace, user=own.user, agent=own.agent, session=session, actor=actor)
+
+
+def _header_text(given: str | None) -> str | None:
+    """A header that carries UTF-8.
+
+    Raises:
+        InvalidInput: it is not UTF-8.
+    """
+    try:
+        return None if given is None else given.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        raise InvalidInput(f"{ACTOR} is not UTF-8; send ASCII or UTF-8") from None
 
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

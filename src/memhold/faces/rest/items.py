@@ -21,7 +21,7 @@ from memhold.faces.rest.frame import (
 )
 from memhold.faces.rest.verb_routes import arguments_of
 from memhold.history.forget import Sources
-from memhold.values.answers import Compacted, Consolidated, Erasure
+from memhold.values.answers import Compacted, Consolidated, Erasure, Receipt
 from memhold.values.errors import NotFound, RevisionConflict, WrongKind
 from memhold.values.principal import principal_of
 from memhold.values.records import Change, Memory, Message
@@ -62,6 +62,7 @@ class WhoAsks(BaseModel):
     namespace: str
     user: str | None
     agent: str | None
+    actor: str
     rights: list[str]
     memhold: str
 
@@ -71,6 +72,7 @@ def item_routes(routes: Routes, memhold: AsyncStore) -> None:
     _messages(routes.tagged("messages"), memhold)
     _memory(routes.tagged("memories"), memhold)
     _forgetting(routes, memhold)
+    _undoing(routes.tagged("changes"), memhold)
     _waiting(routes, memhold)
     _about(routes.tagged("recall"))
 
@@ -200,6 +202,19 @@ def _forgetting(routes: Routes, memhold: AsyncStore) -> None:
         )
 
 
+def _undoing(routes: Routes, memhold: AsyncStore) -> None:
+    undoing = verbs_of(AsyncScope)["undo"]
+
+    @routes.post(
+        "/changes/{change_id}/undo", answer=Receipt, operation_id="undo_change", summary="Undo one change, by its path"
+    )
+    async def undo_change(request: Request, change_id: str) -> Response:  # noqa: ARG001 - read with the other arguments
+        """Undo a change, as a new change; the body is that of `POST /v1/undo`, without the change."""
+        scope = scope_for(memhold, request, "write")
+        done = await scope.undo(**await arguments_of(undoing, request))
+        return json_response(done)
+
+
 async def _still(scope: AsyncScope, memory_id: str, rev: int | None) -> None:
     if rev is None:
         return
@@ -248,10 +263,10 @@ def _waiting(routes: Routes, memhold: AsyncStore) -> None:
 def _about(routes: Routes) -> None:
     @routes.get("/scope", answer=WhoAsks, operation_id="who", summary="Whose memory this token is bound to")
     async def who(request: Request) -> Response:
-        """Namespace, user, agent and rights of the caller."""
+        """Namespace, user, agent, actor and rights of the caller."""
         principal = principal_of(request.scope)
         own = principal.scope
-        answer = {"namespace": own.namespace, "user": own.user, "agent": own.agent}
+        answer = {"namespace": own.namespace, "user": own.user, "agent": own.agent, "actor": own.actor}
         return json_response({**answer, "rights": sorted(principal.rights), "memhold": __version__})
 
 

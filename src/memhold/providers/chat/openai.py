@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, assert_never
 
@@ -16,7 +16,7 @@ from memhold.providers.entry import Entry, Structured, endpoint, host_of, key_he
 from memhold.providers.failures.classify import Verdict
 from memhold.values.errors import ModelError
 
-__all__ = ["OpenAIChat"]
+__all__ = ["OpenAIChat", "is_loaded"]
 
 Finish = Literal["stop", "tool", "length", "refusal", "other"]
 _FINISH: Mapping[str, Finish] = {
@@ -95,18 +95,25 @@ class OpenAIChat:
         return key_header(self.entry.base_url, self._wire.key())
 
     async def _model(self, headers: Mapping[str, str]) -> str:
-        """The model's name; for `auto` the first that the server lists and that is not for embeddings."""
+        """The model's name; for `auto` the one that the server has, or of several the one that it has loaded."""
         if self.entry.model != "auto":
             return self.entry.model
         if self._served is None:
             listed = await self._wire.get(endpoint(self.entry.base_url or "", "/models"), headers)
-            names = [item.get("id") for item in items(listed.get("data"))]
-            chat = [name for name in names if isinstance(name, str) and not looks_embedding(name)]
-            if not chat:
-                reason = "the server lists no chat model; load one"
-                self._wire.fail(Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model"))
-            self._served = chat[0]
+            self._served = self._one_of(items(listed.get("data")))
         return self._served
+
+    def _one_of(self, listed: Sequence[Mapping[str, Any]]) -> str:
+        """The chat model that is meant where none is named."""
+        chat = [one for one in listed if isinstance(one.get("id"), str) and not looks_embedding(one["id"])]
+        loaded = [one for one in chat if is_loaded(one)]
+        if len(chat) == 1 or loaded:
+            return str((loaded or chat)[0]["id"])
+        names = ", ".join(one["id"][:_NAME] for one in chat[:_NAMED])
+        reason = f"the server lists {len(chat)} chat models and says of none that it is loaded; name one ({names})"
+        if not chat:
+            reason = "the server has no chat model loaded; load one there"
+        return self._wire.fail(Verdict(cls="park", reason=reason, code="no_models_loaded", rule="model"))
 
     def _body(self, request: ChatRequest, model: str, form: Structured, *, forced: bool) -> dict[str, Any]:
         messages = [{"role": "system", "content": request.system}] if request.system else []
@@ -142,6 +149,16 @@ class OpenAIChat:
                 return found | ({"tool_choice": "required" if self.entry.served_locally else named} if forced else {})
             case _:
                 assert_never(form)
+
+
+_NAMED = 5
+_NAME = 80
+
+
+def is_loaded(listed: Mapping[str, Any]) -> bool:
+    """Whether a server says of a model that it lists that it is in memory (LM Studio `state`, llama.cpp `status`)."""
+    status = listed.get("status")
+    return listed.get("state") == "loaded" or table(status).get("value") == "loaded" or status == "loaded"
 
 
 @dataclass(slots=True)

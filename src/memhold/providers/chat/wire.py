@@ -26,7 +26,11 @@ __all__ = ["Event", "Wire", "unforced"]
 
 _CONNECT_SECONDS: Final = 10.0
 _ENDLESS: Final = Verdict(cls="resample", reason="the answer does not end", code="endless", rule="endless")
-_CUT: Final = Verdict(cls="resample", reason="the stream ended before the answer did", rule="cut-stream")
+_CUT: Final = Verdict(
+    cls="resample",
+    reason="the server stopped in the middle of its answer; see what it says of itself",
+    rule="cut-stream",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,7 +198,9 @@ def _default(kind: str, status: int | None, answer: Answer) -> Verdict:
         return Verdict(cls="next", reason="this link refused the request without a known reason")
     if status >= 300:
         return Verdict(cls="park", reason="the base URL redirects elsewhere")
-    if answer.html or (answer.has_error and not answer.stream) or kind == "embedding":
+    if answer.html:
+        return Verdict(cls="retry", reason="a web page came in place of an answer; check the base URL")
+    if (answer.has_error and not answer.stream) or kind == "embedding":
         return Verdict(cls="retry", reason="an answer of success that carries an error")
     return Verdict(cls="resample", reason="the answer is not complete or cannot be read")
 

@@ -152,11 +152,18 @@ class InMemoryReadTx:
         tier: Tier,
         agent: str | None = None,
         session: str | None = None,
+        told: bool | None = None,
         limit: int,
     ) -> list[Memory]:
         """The last `limit` memories of a kind, state and tier, newest first."""
         listing = Listing(kinds=(kind,), states=(state,), agent=agent, session=session)
-        found = self._current(lambda kept: kept.current.tier == tier and _listed(kept.current, listing))
+        found = self._current(
+            lambda kept: (
+                kept.current.tier == tier
+                and (told is None or (kept.current.origin in {"user", "model"}) == told)
+                and _listed(kept.current, listing)
+            )
+        )
         return [kept.sealed[-1].open() for kept in found[::-1][:limit]]
 
     def quoting(self, ids: Sequence[str]) -> list[Message]:
@@ -390,7 +397,17 @@ def _listed(memory: Memory, listing: Listing) -> bool:
         and (listing.states is None or memory.state in listing.states)
         and (listing.agent is None or memory.agent in {None, listing.agent})
         and (listing.session is None or memory.session == listing.session)
+        and (listing.origin is None or memory.origin == listing.origin)
+        and (listing.actor is None or memory.actor == listing.actor)
+        and (listing.written_since is None or memory.created_at >= listing.written_since)
+        and (listing.written_until is None or memory.created_at < listing.written_until)
+        and (listing.unconfirmed_since is None or _unconfirmed(memory, listing.unconfirmed_since))
     )
+
+
+def _unconfirmed(memory: Memory, since: datetime) -> bool:
+    seen = memory.last_confirmed_at or (memory.created_at if memory.origin == "user" else None)
+    return seen is None or seen < since
 
 
 def _known(revision: Memory, known_at: datetime | None) -> bool:

@@ -9,6 +9,12 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:states::text IS NULL OR strpos(:states, ',' || state || ',') > 0)
   AND (:agent_id::text IS NULL OR agent_id IN (:agent_id, ''))
   AND (:session_id::text IS NULL OR session_id = :session_id)
+  AND (:origin::text IS NULL OR origin = :origin)
+  AND (:actor::text IS NULL OR actor = :actor)
+  AND (:written_since::bigint IS NULL OR created_at >= :written_since)
+  AND (:written_until::bigint IS NULL OR created_at < :written_until)
+  AND (:unconfirmed_since::bigint IS NULL
+    OR coalesce(last_confirmed_at, CASE WHEN origin = 'user' THEN created_at END, -9223372036854775807) < :unconfirmed_since)
 ORDER BY number LIMIT :limit
 
 -- name: read_sources

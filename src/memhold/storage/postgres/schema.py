@@ -32,8 +32,8 @@ _NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 _SERVES = re.compile(r"\A-- serves: (\d+)$", re.MULTILINE)
 _PARTED = re.compile(r"CREATE TABLE (\w+) \((?:(?!CREATE TABLE ).)*?^\) /\* partition \*/;", re.MULTILINE | re.DOTALL)
 MAX_PARTITIONS = 1024
-DIGESTS = 3
-"""The migration that gives each row of content its digest."""
+DIGESTS = 6
+"""The migration that gives each row of content its digest: the newest that adds a column which they cover."""
 FILLED_AT_ONCE = 500
 
 Stage = Literal["pre", "post"]

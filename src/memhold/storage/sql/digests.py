@@ -37,16 +37,18 @@ Row = Sequence[Any]
 
 MESSAGE = (
     *("number", "seq", "embed", "event_time", "recorded_at"),
-    *("id", "session_id", "agent_id", "role", "shape", "change_id", "body", "text", "metadata", "quotes"),
+    *("id", "session_id", "agent_id", "role", "shape", "change_id", "body", "text", "metadata", "quotes", "origin"),
+    "actor",
 )
-"""The columns of a message as every statement reads them: numbers, then texts. `crc` stands behind them."""
+"""The columns of a message as every statement reads them: numbers, texts, and one that may be absent. `crc` stands
+behind them."""
 MEMORY = (
     *("rev", "number", "pinned", "event_time", "valid_from", "created_at", "recorded_at"),
     *("id", "agent_id", "session_id", "kind", "state", "tier", "subject", "attribute", "value", "fact_key"),
-    *("operation", "text", "topics", "entities", "metadata", "importance", "origin", "trust", "superseded_by"),
-    *("valid_to", "evidence", "expires_at", "unrecorded_at"),
+    *("operation", "text", "topics", "entities", "metadata", "importance", "origin", "trust", "superseded_by", "actor"),
+    *("valid_to", "last_confirmed_at", "evidence", "expires_at", "unrecorded_at"),
 )
-"""The columns of a memory: numbers, texts, and four that may change or be absent. `crc` stands behind them."""
+"""The columns of a memory: numbers, texts, and five that may change or be absent. `crc` stands behind them."""
 CHANGE = (
     *("seq", "at"),
     *("id", "verb", "reason", "by", "sources", "spans", "undoes"),
@@ -80,15 +82,15 @@ _NONE = -1
 _FAULTS = (TypeError, UnicodeEncodeError)
 _PRIME = 4_294_967_291
 """The largest below 2**32: no power of two is a multiple of it, so a flipped bit of a number always shows."""
-_MESSAGE_TEXTS = slice(5, 15)
-_MEMORY_TEXTS, _VALID_TO = slice(7, 26), 26
+_MESSAGE_TEXTS, _ACTOR = slice(5, 16), 16
+_MEMORY_TEXTS, _VALID_TO, _CONFIRMED = slice(7, 27), 27, 28
 _CHANGE_TEXTS = slice(2, 9)
 
 
 def message_digest(row: Row) -> int:
     """The digest that a message's row should have."""
     try:
-        return crc32("\x1f".join(row[_MESSAGE_TEXTS]).encode(), sum(row[:5]) % _PRIME)
+        return crc32("\x1f".join((*row[_MESSAGE_TEXTS], row[_ACTOR] or "")).encode(), sum(row[:5]) % _PRIME)
     except _FAULTS:
         return _NONE
 
@@ -96,7 +98,7 @@ def message_digest(row: Row) -> int:
 def memory_digest(row: Row) -> int:
     """The digest that a memory's row should have."""
     try:
-        numbers = sum(row[:7]) + (row[_VALID_TO] or 0)
+        numbers = sum(row[:7]) + (row[_VALID_TO] or 0) + (row[_CONFIRMED] or 0)
         return crc32("\x1f".join(filter(None, row[_MEMORY_TEXTS])).encode(), numbers % _PRIME)
     except _FAULTS:
         return _NONE

@@ -117,6 +117,24 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
 ORDER BY number DESC LIMIT :limit
 
+-- name: newest_told
+SELECT {memory}
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
+  AND state = :state AND tier = :tier AND origin IN ('user', 'model')
+  AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
+  AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
+ORDER BY number DESC LIMIT :limit
+
+-- name: newest_brought
+SELECT {memory}
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = :kind
+  AND state = :state AND tier = :tier AND origin IN ('agent', 'tool', 'import', 'rules')
+  AND (CAST(:agent_id AS TEXT) IS NULL OR agent_id IN (:agent_id, ''))
+  AND (CAST(:session_id AS TEXT) IS NULL OR session_id = :session_id)
+ORDER BY number DESC LIMIT :limit
+
 -- name: read_facts
 SELECT {memory}
 FROM memory
@@ -517,17 +535,18 @@ ORDER BY model, url
 
 -- name: add_token
 -- scope: upkeep
-INSERT INTO token (id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on)
-VALUES (:id, :namespace, :user_id, :agent_id, :rights, :label, :digest, :created_at, :expires_at, :revoked_at, :used_on)
+INSERT INTO token (id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on,
+  actor)
+VALUES (:id, :namespace, :user_id, :agent_id, :rights, :label, :digest, :created_at, :expires_at, :revoked_at, :used_on, :actor)
 
 -- name: find_token
 -- scope: upkeep
-SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on
+SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on, actor
 FROM token WHERE id = :id
 
 -- name: read_tokens
 -- scope: upkeep
-SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on
+SELECT id, namespace, user_id, agent_id, rights, label, digest, created_at, expires_at, revoked_at, used_on, actor
 FROM token WHERE CAST(:namespace AS TEXT) IS NULL OR namespace = :namespace ORDER BY created_at, id
 
 -- name: revoke_token

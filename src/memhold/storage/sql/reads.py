@@ -216,6 +216,11 @@ class SqlRead:
             states=_listed(listing.states),
             agent_id=listing.agent,
             session_id=listing.session,
+            origin=listing.origin,
+            actor=listing.actor,
+            written_since=rows.opt_micros(listing.written_since),
+            written_until=rows.opt_micros(listing.written_until),
+            unconfirmed_since=rows.opt_micros(listing.unconfirmed_since),
             after=listing.after,
             limit=listing.limit,
         )
@@ -233,10 +238,12 @@ class SqlRead:
         tier: Tier,
         agent: str | None = None,
         session: str | None = None,
+        told: bool | None = None,
         limit: int,
     ) -> list[Memory]:
+        name = "newest_memories" if told is None else "newest_told" if told else "newest_brought"
         params = {"kind": kind, "state": state, "tier": tier, "agent_id": agent, "session_id": session, "limit": limit}
-        return self._memories(self._content("newest_memories", **params))
+        return self._memories(self._content(name, **params))
 
     def quoting(self, ids: Sequence[str]) -> list[Message]:
         found = {

@@ -175,6 +175,8 @@ def to_message(row: Row) -> Message:
         text=row[12],
         metadata=_mapping(row[13]),
         quotes=to_quotes(row[14]),
+        origin=row[15],
+        actor=row[16],
     )
 
 
@@ -219,6 +221,8 @@ def message_params(message: Message) -> dict[str, Any]:
         "text": message.text,
         "metadata": _object(message.metadata),
         "quotes": _array([[quote.start, quote.end, list(quote.ids)] for quote in message.quotes]),
+        "origin": message.origin,
+        "actor": message.actor,
     }
     return with_digest(params, MESSAGE, message_digest)
 
@@ -252,10 +256,12 @@ def to_memory(row: Row, sources: tuple[str, ...]) -> Memory:
         origin=row[23],
         trust=row[24],
         superseded_by=row[25],
-        valid_to=_opt_time(row[26]),
-        evidence=row[27],
-        expires_at=_opt_time(row[28]),
-        unrecorded_at=_opt_time(row[29]),
+        actor=row[26],
+        valid_to=_opt_time(row[27]),
+        last_confirmed_at=_opt_time(row[28]),
+        evidence=row[29],
+        expires_at=_opt_time(row[30]),
+        unrecorded_at=_opt_time(row[31]),
         sources=sources,
     )
 
@@ -293,6 +299,8 @@ def memory_params(memory: Memory, digest: bytes | None) -> dict[str, Any]:
         "created_at": micros(memory.created_at),
         "recorded_at": micros(memory.recorded_at),
         "superseded_by": memory.superseded_by,
+        "actor": memory.actor,
+        "last_confirmed_at": opt_micros(memory.last_confirmed_at),
     }
     return with_digest(params, MEMORY, memory_digest)
 

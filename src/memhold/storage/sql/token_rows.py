@@ -26,12 +26,13 @@ def token_params(stored: StoredToken) -> dict[str, Any]:
         "expires_at": None if token.expires_at is None else micros(token.expires_at),
         "revoked_at": None if token.revoked_at is None else micros(token.revoked_at),
         "used_on": token.last_used,
+        "actor": token.actor,
     }
 
 
 def to_token(row: Row) -> StoredToken:
     """A token from the columns of `find_token`."""
-    token_id, namespace, user, agent, rights, label, digest, created, expires, revoked, used = row
+    token_id, namespace, user, agent, rights, label, digest, created, expires, revoked, used, actor = row
     held = set(rights.split(","))
     token = AccessToken(
         id=token_id,
@@ -44,5 +45,6 @@ def to_token(row: Row) -> StoredToken:
         expires_at=None if expires is None else from_micros(expires),
         revoked_at=None if revoked is None else from_micros(revoked),
         last_used=used,
+        actor=actor,
     )
     return StoredToken(token=token, digest=digest)

@@ -8,6 +8,12 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
   AND (:states IS NULL OR instr(:states, ',' || state || ',') > 0)
   AND (:agent_id IS NULL OR agent_id IN (:agent_id, ''))
   AND (:session_id IS NULL OR session_id = :session_id)
+  AND (:origin IS NULL OR origin = :origin)
+  AND (:actor IS NULL OR actor = :actor)
+  AND (:written_since IS NULL OR created_at >= :written_since)
+  AND (:written_until IS NULL OR created_at < :written_until)
+  AND (:unconfirmed_since IS NULL
+    OR coalesce(last_confirmed_at, CASE WHEN origin = 'user' THEN created_at END, -9223372036854775807) < :unconfirmed_since)
 ORDER BY number LIMIT :limit
 
 -- name: read_sources

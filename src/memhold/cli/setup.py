@@ -1,0 +1,146 @@
+"""`memhold setup`: find a model, try it, write it to `memhold.toml`, and show a window of the user's own text."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from memhold.cli.options import CommonOptions, command
+from memhold.cli.output import clean
+
+if TYPE_CHECKING:
+    from memhold.providers.discover import Offer
+
+__all__ = ["setup_command", "with_setting"]
+
+_NOTHING = (
+    "no model was found: start a local server (Ollama, LM Studio, llama.cpp, vLLM), set the variable of a key"
+    " (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name one with --consolidation"
+)
+_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+
+
+@command("setup", example="memhold setup", resume="Run it again: the file is written in one step.")
+@click.option("--consolidation", "line", metavar="LINE", help="The model, such as ollama:qwen3; asks nobody.")
+@click.option(
+    "--file", "path", type=click.Path(dir_okay=False, path_type=Path), default="memhold.toml", help="The file."
+)
+@click.option(
+    "--text", "source", type=click.File(encoding="utf-8"), help="Your own text to turn into memory; - for stdin."
+)
+@click.option("--yes", is_flag=True, help="Ask nothing: take the first model of this machine.")
+def setup_command(common: CommonOptions, *, line: str | None, path: Path, source: IO[str] | None, yes: bool) -> None:
+    """Choose the model that consolidates, and see it work.
+
+    Looks for servers on their usual ports of this machine and for keys in the environment, proposes what is there,
+    tries the one that you choose with a real call, writes it to memhold.toml, and shows one window of your own text
+    turned into memory. No hosted vendor is asked anything unless you choose it.
+    """
+    from memhold.wiring import models_view
+    from memhold.wiring.setup import offers
+
+    quiet = common.as_json
+    found = [] if line is not None else offers()
+    chosen = line or _chosen(found, ask=not yes and not quiet)
+    if chosen is None:
+        raise click.ClickException(_NOTHING)
+    rows = models_view(None).test(chosen)
+    for row in rows if not quiet else ():
+        form = f", asked by {row['form']}" if row.get("form") else ""
+        click.echo(clean(f"{row['model']}: {row['text']}{form} ({row['seconds']:.1f} s)", 1_000))
+    if not any(row["reachable"] and row["tools"] is not False for row in rows):
+        raise click.ClickException(f"{chosen} does not work ({clean(str(rows[0]['text']))}); nothing was written")
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    after = with_setting(before, "consolidation", chosen)
+    if after != before:
+        path.write_text(after, encoding="utf-8")
+    if not quiet:
+        click.echo(f"{path} says consolidation = {json.dumps(chosen)}")
+    text = source.read() if source is not None else "" if yes or quiet else _typed()
+    shown = _window(text, chosen) if text.strip() else None
+    common.show(
+        {
+            "offers": [one.line for one in found],
+            "consolidation": chosen,
+            "file": str(path),
+            "tested": rows,
+            "window": shown,
+        },
+        lambda: _say_window(shown),
+    )
+
+
+def with_setting(text: str, name: str, value: str) -> str:
+    """The text of a settings file with one setting in it: in the place of the old value, else above the first table."""
+    said = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    table = _TABLE.search(text)
+    end = table.start() if table is not None else len(text)
+    head, rest = text[:end], text[end:]
+    line = re.compile(rf"^[ \t]*{re.escape(name)}[ \t]*=.*$", re.MULTILINE)
+    if line.search(head) is not None:
+        return line.sub(lambda _: said, head, count=1) + rest
+    gap = "\n" if rest else ""
+    return f"{head}{'' if not head or head.endswith(chr(10)) else chr(10)}{said}\n{gap}{rest}"
+
+
+def _chosen(found: Sequence[Offer], *, ask: bool) -> str | None:
+    """The line of the offer that is taken: the first of this machine, or the one that is chosen."""
+    own = [one for one in found if one.local]
+    if not ask or not found:
+        return own[0].line if own else None
+    click.echo("Models that could keep your memory:")
+    for number, one in enumerate(found, 1):
+        click.echo(clean(f"  {number}. {one.line} ({one.where})"))
+    default = 1 if own else None
+    number = click.prompt("Which one", type=click.IntRange(1, len(found)), default=default)
+    return found[number - 1].line
+
+
+def _typed() -> str:
+    if not sys.stdin.isatty():
+        return ""
+    click.echo("Say a few things about yourself, a line each; an empty line ends (or skips this):")
+    lines: list[str] = []
+    while said := click.prompt("", default="", show_default=False, prompt_suffix="> ").strip():
+        lines.append(said)
+    return "\n".join(lines)
+
+
+def _window(text: str, line: str) -> dict[str, Any]:
+    """What a model makes of a text, each line of it a message of the user's; kept nowhere."""
+    from memhold.faces.python.open import Memhold
+
+    said = [{"role": "user", "content": one.strip()} for one in text.splitlines() if one.strip()]
+    with Memhold.open("memory://", worker=False, consolidation=line, embedding="none") as mem:
+        scope = mem.scope(user="you", session="setup")
+        scope.add(said)
+        made = scope.consolidate()
+        held = scope.list(limit=200).items
+        dropped = [one for change in scope.changes(limit=10).items for one in change.detail.get("ungrounded", ())]
+    return {
+        "entry": [one.text for one in held if one.kind == "summary"],
+        "facts": [f"{one.attribute}: {one.value}" for one in held if one.kind == "fact"],
+        "notes": [one.text for one in held if one.kind == "note"],
+        "left_out": len(dropped),
+        "last_error": made.last_error,
+    }
+
+
+def _say_window(shown: Mapping[str, Any] | None) -> None:
+    if shown is None:
+        return
+    for name, title in (("entry", "History"), ("facts", "Facts"), ("notes", "Notes")):
+        for place, text in enumerate(shown[name]):
+            click.echo(clean(f"{title if place == 0 else '':8}{text}", 400))
+    if shown["left_out"]:
+        click.echo(f"left out, since no line says it: {shown['left_out']}")
+    if not shown["entry"]:
+        click.echo(
+            clean(f"it became no memory yet: {shown['last_error'] or 'the model found nothing worth keeping'}", 1_000)
+        )

@@ -1,0 +1,1 @@
+"""How coding agents meet the memory beyond their tools: which project a folder belongs to."""

@@ -1,0 +1,153 @@
+"""Who said something, and whose word counts more: the one place where that is decided. Pure.
+
+What is recorded is never upgraded: a line that a model's tool call brings is the agent's, whatever role it claims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import cast
+
+from memhold.values.errors import ScopeDenied
+from memhold.values.names import checked_actor
+from memhold.values.records import Author, Memory, Message, Origin, Trust
+
+__all__ = [
+    "AGENT",
+    "USER",
+    "acting",
+    "author_of",
+    "authority",
+    "brought_by",
+    "from_user",
+    "lines_origin",
+    "named",
+    "no_more_than",
+    "said_by",
+    "said_no_more_than",
+    "users_line",
+    "weight",
+]
+
+USER = 6
+"""The authority of what the user told, or confirmed."""
+_USERS_LINE = 5
+AGENT = 4
+_WEIGHTS: dict[Origin, int] = {"user": USER, "agent": AGENT, "import": 3, "rules": 2, "tool": 1}
+
+
+@lru_cache(maxsize=1024)
+def author_of(actor: str) -> Author:
+    """The author of what is written in the name of a checked actor, such as "agent:claude-code"."""
+    kind, _, name = actor.partition(":")
+    return Author(origin=cast("Origin", kind), name=name or None)
+
+
+def acting(own: str, asked: str | None) -> str:
+    """The actor that a request writes as: its connection's own, or one that it names and that says no more.
+
+    Raises:
+        InvalidScope: what is named is no actor.
+        ScopeDenied: it is more than the connection's own: an agent's token does not write in the user's name.
+    """
+    if asked is None:
+        return own
+    wanted = checked_actor(asked)
+    kind, _, name = wanted.partition(":")
+    held, _, bound = own.partition(":")
+    if held == "user" or wanted == own or (kind == held and not bound and name) or (held == "agent" and kind == "tool"):
+        return wanted
+    raise ScopeDenied(f"this connection writes as {own!r}, not as {wanted!r:.80}; leave the actor out")
+
+
+def no_more_than(author: Author, by: Author) -> Author:
+    """Who said something that somebody else brings in a file: never more than the one who brings it."""
+    if by.origin == "user" or _said(author) <= _said(by):
+        return author
+    return by
+
+
+def _said(author: Author) -> int:
+    return AGENT if author.origin == "model" else _WEIGHTS[author.origin]
+
+
+def said_no_more_than(memory: Memory, by: Author) -> Memory:
+    """A memory of a file as whoever brings it may bring it: a person's yes and the user's word are not an agent's."""
+    if by.origin == "user" or authority(memory) <= _WEIGHTS[by.origin]:
+        return memory
+    trust: Trust = "tool" if by.origin == "tool" else "assistant"
+    return replace(memory, origin=by.origin, actor=by.name, trust=trust, last_confirmed_at=None)
+
+
+def named(author: Author) -> str:
+    """An author as a person reads it: "agent claude-code"."""
+    return author.origin if author.name is None else f"{author.origin} {author.name}"
+
+
+def lines_origin(author: Author, role: str, *, result: bool) -> Origin:
+    """The origin of a line of the journal: who said it, where an application that acts for the user brought it.
+
+    The application's word is taken for its roles, since it saw who spoke. An agent's is not: all that it brings is its
+    own, but for what it says a tool returned, which counts less. An import stays an import.
+    """
+    if author.origin not in {"user", "agent"}:
+        return author.origin
+    if result or role in {"tool", "function"}:
+        return "tool"
+    return "agent" if role == "assistant" else author.origin
+
+
+def users_line(message: Message) -> bool:
+    """Whether a line of the role user carries the user's own word: not where an agent's or a tool's call brought it."""
+    return message.role == "user" and message.origin in {"user", "import"}
+
+
+def brought_by(message: Message) -> str:
+    """What is said behind the role of a line that claims to be another's; empty where its role is its own."""
+    if message.role in {"assistant", "tool", "function"} or message.origin not in {"agent", "tool"} or _result(message):
+        return ""
+    return f" (as {message.actor or 'the assistant'} reports)"
+
+
+def _result(message: Message) -> bool:
+    return message.role == "user" and message.origin == "tool"
+
+
+def weight(origin: Origin, trust: Trust, *, confirmed: bool = False) -> int:
+    """The authority of a statement: user > model from the user's lines > agent > import > rules > tool.
+
+    What a model read in other lines counts as those do.
+    """
+    if confirmed:
+        return USER
+    if origin == "model":
+        return {"user": _USERS_LINE, "assistant": AGENT, "tool": _WEIGHTS["tool"]}[trust]
+    if origin == "agent" and trust == "user":
+        return _USERS_LINE
+    return min(_WEIGHTS[origin], _WEIGHTS["tool"] if trust == "tool" else USER)
+
+
+def authority(memory: Memory) -> int:
+    """The authority of what a memory says; a person's yes makes it the user's word."""
+    return weight(memory.origin, memory.trust, confirmed=memory.last_confirmed_at is not None)
+
+
+def said_by(memory: Memory) -> tuple[Origin | None, str | None]:
+    """Whose word a memory is, as far as words of several may become one: the user's, what was learnt, or whose it is.
+
+    What an agent or an import said never becomes one with the user's, nor with another client's.
+    """
+    if from_user(memory):
+        return "user", None
+    return (memory.origin, memory.actor) if memory.origin in {"agent", "tool", "import"} else (None, None)
+
+
+def from_user(memory: Memory) -> bool:
+    """Whether the user told it, confirmed it, or said it in a line that a model read it in: what may instruct a model.
+
+    What a model only concluded is not.
+    """
+    if memory.origin == "user" or memory.last_confirmed_at is not None:
+        return True
+    return memory.origin == "model" and memory.trust == "user" and memory.metadata.get("standing") != "inferred"

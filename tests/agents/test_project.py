@@ -1,0 +1,114 @@
+"""Which project a folder belongs to: one for every clone, worktree and sub-folder of a repository."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memhold.faces.agents.project import MARK, project_namespace, project_of, remote_identity
+from memhold.values.records import Scope
+
+REMOTES = {
+    "git@github.com:Acme/Shop.git": "github.com/acme/shop",
+    "https://github.com/Acme/Shop": "github.com/acme/shop",
+    "https://user:s3cret@github.com/acme/shop.git/": "github.com/acme/shop",
+    "ssh://git@github.com:22/acme/shop.git": "github.com/acme/shop",
+    "git://github.com/acme/shop": "github.com/acme/shop",
+    "ssh://git@git.example.org:7999/Team/Shop.git": "git.example.org:7999/Team/Shop",
+    "git.example.org:Team/Shop": "git.example.org/Team/Shop",
+    "https://gitlab.com/a/b/c%20d.git": "gitlab.com/a/b/c d",
+    "/srv/git/shop.git": None,
+    "file:///srv/git/shop.git": None,
+    "../shop": None,
+    "C:/git/shop": None,
+    "https://host:port/x": None,
+    "https://github.com/": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("url", REMOTES)
+def test_a_remote_is_called_the_same_however_it_is_reached(url: str) -> None:
+    assert remote_identity(url) == REMOTES[url]
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+def repository(folder: Path, remote: str | None = None) -> Path:
+    folder.mkdir(parents=True)
+    git(folder, "init")
+    git(folder, "commit", "--allow-empty", "-m", "first")
+    if remote is not None:
+        git(folder, "remote", "add", "origin", remote)
+    return folder
+
+
+def test_sub_folders_worktrees_and_clones_share_one(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop", "git@github.com:acme/shop.git")
+    (shop / "a" / "b").mkdir(parents=True)
+    git(shop, "worktree", "add", str(tmp_path / "elsewhere" / "wt"))
+    clone = repository(tmp_path / "other" / "copy", "https://tok:en@github.com/acme/shop")
+    git(clone, "remote", "add", "fork", "https://github.com/me/shop")
+    found = {project_of(one) for one in (shop, shop / "a" / "b", tmp_path / "elsewhere" / "wt", clone)}
+    assert found == {"github.com/acme/shop"}
+    assert project_namespace(clone) == "project/github.com/acme/shop"
+
+
+def test_without_a_remote_the_place_is_the_project(tmp_path: Path) -> None:
+    one, two = repository(tmp_path / "a" / "shop"), repository(tmp_path / "b" / "shop", "/srv/git/shop.git")
+    git(one, "worktree", "add", str(tmp_path / "wt"))
+    (one / "sub").mkdir()
+    assert project_of(one) == project_of(tmp_path / "wt") == project_of(one / "sub")
+    assert (project_of(one) or "").startswith("local/shop-")
+    assert project_of(one) != project_of(two)
+
+
+def test_a_monorepo_can_split_and_no_mark_reaches_another_repository(tmp_path: Path) -> None:
+    mono = repository(tmp_path / "mono", "git@github.com:acme/mono.git")
+    (mono / "apps" / "web" / "src").mkdir(parents=True)
+    (mono / "apps" / "web" / MARK).write_text("github.com/somebody/else\n")
+    assert project_of(mono / "apps" / "web" / "src") == "github.com/acme/mono:apps/web"
+    assert project_of(mono / "apps") == "github.com/acme/mono"
+    (mono / MARK).touch()
+    assert project_of(mono) == "github.com/acme/mono"
+    (tmp_path / MARK).touch()
+    assert project_of(mono / "apps") == "github.com/acme/mono"
+
+
+def test_outside_of_a_repository_there_is_no_project(tmp_path: Path) -> None:
+    (tmp_path / MARK).touch()
+    assert project_of(tmp_path) is None
+    assert project_namespace(tmp_path / "not" / "there") is None
+    (tmp_path / ".git").write_text("this is no link\n")
+    assert project_of(tmp_path) is None
+    (tmp_path / ".git").write_text("gitdir: gone\n")
+    assert (project_of(tmp_path) or "").startswith("local/")
+
+
+@settings(deadline=None)
+@given(st.text(max_size=400))
+def test_every_identity_is_a_name(text: str) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / ".git" / "config"
+        config.parent.mkdir()
+        config.write_text(f'[core]\n\tbare = false\n[remote "origin"]\n\turl = https://h/{text}\n', "utf-8", "replace")
+        namespace = project_namespace(Path(folder))
+        assert namespace is not None
+        assert Scope(namespace=namespace).namespace == namespace
+        assert namespace.startswith("project/")
+
+
+def test_a_long_name_is_cut_and_still_its_own(tmp_path: Path) -> None:
+    one = repository(tmp_path / "one", f"https://h/{'x' * 300}a")
+    two = repository(tmp_path / "two", f"https://h/{'x' * 300}b")
+    assert project_namespace(one) != project_namespace(two)
+    assert len(project_namespace(one) or "") == 256

@@ -1,0 +1,223 @@
+"""`memhold setup` and `memhold models test`: what is found is proposed, tried, kept where it belongs, and shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memhold import Memhold
+from memhold.cli.main import cli
+from memhold.cli.setup import with_setting
+from memhold.providers.catalog import load_catalog
+from memhold.providers.discover import Offer, hosted_offers, local_offers
+from memhold.testing.chaos import ChaosServer
+
+
+@pytest.fixture
+def server() -> Iterator[ChaosServer]:
+    with ChaosServer() as made:
+        yield made
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY", "MEMHOLD_CONSOLIDATION"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def offered(monkeypatch: pytest.MonkeyPatch, *lines: Offer) -> None:
+    monkeypatch.setattr("memhold.wiring.setup.offers", lambda: list(lines))
+
+
+class Picky:
+    """A server that takes no JSON schema, and answers a question for a JSON object with one."""
+
+    def __init__(self) -> None:
+        self.forms: list[str | None] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.answer(200, {"data": [{"id": one} for one in ("chat-a", "nomic-embed-text", "chat-b")]})
+
+            def do_POST(self) -> None:
+                asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                form = (asked.get("response_format") or {}).get("type")
+                outer.forms.append(form)
+                if form == "json_schema":
+                    self.answer(
+                        400, {"error": {"message": "Invalid schema for response_format 'x'", "param": "schema"}}
+                    )
+                    return
+                probe = "save_memory" not in asked["messages"][0]["content"]
+                held = {"food": "sushi"} if probe else {"history_entry": "I live in Oslo.", "facts": [], "notes": []}
+                message = {"role": "assistant", "content": json.dumps(held)}
+                self.answer(200, {"choices": [{"message": message, "finish_reason": "stop"}]})
+
+            def answer(self, status: int, value: object) -> None:
+                body = json.dumps(value).encode()
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None: ...
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+
+
+@pytest.fixture
+def picky() -> Iterator[Picky]:
+    made = Picky()
+    thread = threading.Thread(target=made.http.serve_forever)
+    thread.start()
+    yield made
+    made.http.shutdown()
+    thread.join()
+    made.http.server_close()
+
+
+# ------------------------------------------------------------------------------------------------ models test
+
+
+def said(db: str, line: str, session: str) -> str | None:
+    """The form that is known after a window was consolidated."""
+    with Memhold.open(db, worker=False, consolidation=line) as mem:
+        alice = mem.scope(user="alice", session=session)
+        alice.add([{"role": "user", "content": "I live in Oslo."}])
+        assert alice.consolidate().summaries
+        return alice.status().models[line].form
+
+
+def test_the_form_that_works_is_found_out_and_kept_in_the_store_alone(here: Path, picky: Picky) -> None:
+    line, db = f"{picky.url}/v1#mine", str(here / "m.db")
+    with Memhold.open(db, worker=False) as mem:
+        mem.scope(user="alice").remember("a note")
+    done = CliRunner().invoke(cli, ["models", "test", line, "--db", db, "--json"])
+    assert done.exit_code == 0, done.output
+    [row] = json.loads(done.stdout)
+    assert (row["tools"], row["form"]) == (True, "object")
+    assert not (here / "memhold.toml").exists()
+    picky.forms.clear()
+    assert said(db, line, "s") == "object"
+    assert picky.forms == ["json_object"], "no form that is known to fail is tried again"
+
+
+def test_a_form_that_fails_at_work_is_stepped_down_from_once_and_for_good(here: Path, picky: Picky) -> None:
+    line, db = f"{picky.url}/v1#mine", str(here / "m.db")
+    assert said(db, line, "one") == "object"
+    assert picky.forms == ["json_schema", "json_object"]
+    picky.forms.clear()
+    assert said(db, line, "two") == "object"
+    assert picky.forms == ["json_object"]
+
+
+# ------------------------------------------------------------------------------------------------ what is found
+
+
+async def test_local_servers_are_asked_for_their_models_and_whoever_is_none_has_none(picky: Picky) -> None:
+    found = await local_offers({"ollama": picky.url, "vllm": "http://127.0.0.1:1"})
+    assert [one.line for one in found] == ["ollama:chat-a", "ollama:chat-b"]
+    assert all(one.local for one in found)
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>hello</html>", b"[1, 2]", b'{"data": 7}', b'{"data": [{"id": 7}]}', b"\xff\xfe"]
+)
+def test_a_page_in_place_of_a_list_of_models_is_no_model(body: bytes) -> None:
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as page:
+        thread = threading.Thread(target=page.serve_forever)
+        thread.start()
+        assert asyncio.run(local_offers({"ollama": f"http://127.0.0.1:{page.server_address[1]}"})) == []
+        page.shutdown()
+        thread.join()
+
+
+def test_a_hosted_vendor_is_proposed_where_its_key_is_set_and_not_elsewhere() -> None:
+    table = load_catalog()
+    assert hosted_offers(table, {}) == []
+    found = hosted_offers(table, {"OPENAI_API_KEY": "x", "GROQ_API_KEY": " "})
+    assert {one.line.partition(":")[0] for one in found} == {"openai"}
+    assert not any(one.local for one in found)
+
+
+# ------------------------------------------------------------------------------------------------ setup
+
+
+def test_setup_proposes_tries_writes_and_shows_the_users_own_text(
+    here: Path, server: ChaosServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = f"{server.url}/v1#mine"
+    offered(monkeypatch, Offer(line=line, where=server.url, local=True))
+    (here / "mine.txt").write_text("I live in Oslo.\nMy favorite food is sushi.\n")
+    done = CliRunner().invoke(cli, ["setup", "--text", "mine.txt"], input="1\n")
+    assert done.exit_code == 0, done.output
+    assert (here / "memhold.toml").read_text() == f'consolidation = "{line}"\n'
+    assert "works, asked by schema" in done.output
+    assert "History" in done.output
+    assert "Oslo" in done.output
+    from memhold.wiring.settings import load_settings
+
+    assert load_settings({}).consolidation == line
+
+
+def test_a_model_that_does_not_work_is_not_written(here: Path) -> None:
+    done = CliRunner().invoke(cli, ["setup", "--consolidation", "http://127.0.0.1:1/v1#mine"])
+    assert done.exit_code == 1
+    assert "does not work" in done.output
+    assert "http://127.0.0.1:1" in done.output
+    assert not (here / "memhold.toml").exists()
+
+
+def test_nothing_found_says_what_to_do_and_no_hosted_vendor_is_taken_unasked(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered(monkeypatch)
+    done = CliRunner().invoke(cli, ["setup"])
+    assert done.exit_code == 1
+    assert "start a local server" in done.output
+    offered(monkeypatch, Offer(line="openai:gpt-4.1-mini", where="with the key", local=False))
+    done = CliRunner().invoke(cli, ["setup", "--yes"])
+    assert done.exit_code == 1
+    assert not (here / "memhold.toml").exists()
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    head=st.lists(
+        st.sampled_from(["# a word", "drain_seconds = 3", 'consolidation = "old"', ""]), unique=True, max_size=4
+    ),
+    table=st.sampled_from(["", '[models.mine]\nmodel = "x"\nconsolidation = "not ours"\n']),
+    value=st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30),
+)
+def test_a_setting_is_written_once_and_nothing_else_changes(head: list[str], table: str, value: str) -> None:
+    import tomllib
+
+    before = "\n".join([*head, table])
+    after = tomllib.loads(with_setting(before, "consolidation", value))
+    was = tomllib.loads(before)
+    assert after.pop("consolidation") == value
+    was.pop("consolidation", None)
+    assert after == was
