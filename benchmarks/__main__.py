@@ -131,6 +131,17 @@ def profiles(data: Path, embedding: str, *, as_json: bool) -> None:
     _plain(profiles_quality(data, embedding=embedding), as_json=as_json)
 
 
+@benchmarks.command("merges")
+@click.option("--data", type=_FILE, required=True, help="JSONL: lang, notes, relation, good_merges, bad_merges.")
+@_EMBEDDING
+@_JSON
+def merges(data: Path, embedding: str, *, as_json: bool) -> None:
+    """Measure which related notes the judge sees, what a verdict settles, and which texts pass."""
+    from benchmarks.merges import merges_quality
+
+    _plain(merges_quality(data, embedding=embedding), as_json=as_json)
+
+
 @benchmarks.command("peers")
 @click.option("--data", type=_FILE, required=True, help="LoCoMo's JSON file.")
 @_JSON

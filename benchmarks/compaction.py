@@ -1,4 +1,4 @@
-"""What compaction costs where little is new: model calls, embedding calls and seconds, and on an idle store none."""
+"""What compaction costs: model calls and tokens by number of notes, and on an idle store none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from benchmarks.measure import Row, doing
 from memhold.faces.python.open import AsyncMemhold
 from memhold.ports.models import ChatReply, ChatRequest, ToolCall
+from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 from memhold.testing.scripted import HashEmbedding
+from memhold.text.token_estimate import estimate_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,9 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 NOTES, NEW = 10_000, 100
-_LINE = re.compile(r"^\[s\d+\] \([^)]*\) (.*)$", re.MULTILINE)
+_LINE = re.compile(r"^\[s\d+\] ", re.MULTILINE)
 _THINGS = ("gate", "boiler", "router", "piano", "invoice", "cabin", "printer", "orchard", "server", "bicycle")
 _PLACES = ("north", "south", "harbour", "garden", "attic", "office", "cellar", "station", "museum", "bakery")
+_WAYS = ("likes", "prefers", "buys", "avoids", "collects", "repairs")
+_NAMES = ("Oslo", "Graz", "Lund", "Bergen", "Porto", "Turku", "Basel", "Ghent", "Malta", "Sofia")
+_STARTS = ("ba", "ke", "lo", "mi", "nu", "pra", "sto", "tri", "vel", "zor", "gan", "hul", "jem", "wix", "fro", "dy")
+_ENDS = ("lin", "dor", "mak", "pes", "ron", "tal", "vim", "zug", "bek", "cof", "dra", "fin", "gol", "hex", "jut", "kor")
 _STATES = ("was repaired", "needs paint", "was sold", "is rented", "was moved", "is insured", "was cleaned")
 
 
@@ -42,23 +48,127 @@ class _Counted(HashEmbedding):
 
 
 class _Judge:
-    """A judge that puts the words of all memories together, and counts its calls."""
+    """A judge that keeps everything apart, and counts its calls and their tokens."""
 
     name = "judge"
     calls = 0
+    tokens = 0
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         self.calls += 1
-        words = [word for text in _LINE.findall(request.turns[0].text) for word in text.split()]
-        text = " ".join(dict.fromkeys(words))
-        arguments: dict[str, Any] = {"decision": "merge", "reason": "alike", "text": text, "dropped": []}
+        texts = (request.system, *(turn.text for turn in request.turns))
+        shown = len(_LINE.findall(request.turns[0].text))
+        self.tokens += sum(map(estimate_tokens, texts)) + ANSWER
+        arguments: dict[str, Any] = {"groups": [{"relation": "apart", "ids": [f"s{n + 1}" for n in range(shown)]}]}
         call = ToolCall(id="call_0", name="merge_memories", arguments=arguments)
         return ChatReply(model=self.name, text="", tool_calls=(call,), finish="tool")
 
 
+SIZES = (20, 80, 320, 1280, 5000)
+ANSWER = 120
+"""Tokens of an answer that keeps twelve apart, about."""
+PER_NOTE = 1.0 / 6
+"""Calls a note at most, however many there are: it is the bar of 80 notes in 12 calls, with room for the last one."""
+
+
+def _alike(count: int) -> list[str]:
+    """Notes of one kind, each with its own number: the densest that there are."""
+    return [
+        f"Commit {n * 7919 + 0x100000:07x}: the retry queue waits {n} seconds, released in v1.{n}.0"
+        for n in range(count)
+    ]
+
+
+def _preferences(count: int) -> list[str]:
+    return [
+        f"The user {_WAYS[n % len(_WAYS)]} the {_THINGS[n % len(_THINGS)]} from {_NAMES[n // 3 % len(_NAMES)]}{n // 60}"
+        for n in range(count)
+    ]
+
+
+def _unrelated(count: int) -> list[str]:
+    random = Random(3)
+    return [" ".join(f"{random.choice(_STARTS)}{random.choice(_ENDS)}" for _ in range(6)) for _ in range(count)]
+
+
+_KINDS = {"alike": _alike, "preferences": _preferences, "unrelated": _unrelated}
+
+
+async def _cost(kind: str, count: int) -> tuple[int, int, float]:
+    """Calls and tokens for so many notes that were told, until nothing is left; the seconds that it took beside."""
+    judge, began = _Judge(), time.perf_counter()
+    async with AsyncMemhold.open("memory://", worker=False, compaction=judge, read_timeout=60.0) as mem:
+        scope = mem.scope(user="bench")
+        for text in _KINDS[kind](count):
+            await scope.remember(text)
+        while (await scope.compact()).more:
+            pass
+    return judge.calls, judge.tokens, time.perf_counter() - began
+
+
+def _peer_calls(texts: Sequence[str]) -> int:
+    """The calls that Redis agent-memory-server makes of the same notes in one pass, by its rules and our vectors.
+
+    For each memory that is left it looks for at most ten others within a cosine distance of .35; where they cohere
+    (each finds the same ones, unless ten were found) one call writes one memory in their place. Nobody is asked whether
+    (`deduplicate_by_semantic_search` in agent_memory_server/long_term_memory.py, read in November 2026).
+    """
+    import numpy as np
+
+    vectors = BuiltinEmbedding().vectors(texts)
+    gone = np.zeros(len(texts), dtype=bool)
+    calls = 0
+    for number in range(len(texts)):
+        if gone[number]:
+            continue
+        near = _near(vectors, gone, number)
+        found = set(near) - {number}
+        if not found:
+            continue
+        capped = len(near) >= PEER_MOST
+        related = {other: set(_near(vectors, gone, other)) - {other, number} for other in found}
+        extra = any(one - found for one in related.values()) and not capped
+        missing = any(found - {other} - one for other, one in related.items())
+        if not extra and not missing:
+            calls += 1
+            gone[list(found)] = True
+    return calls
+
+
+PEER_DISTANCE, PEER_MOST = 0.35, 11
+
+
+def _near(vectors: NDArray[np.float32], gone: NDArray[np.bool_], number: int) -> list[int]:
+    """The nearest that are left within the peer's distance, itself among them."""
+    import numpy as np
+
+    far = 1.0 - vectors @ vectors[number]
+    far[gone] = 2.0
+    order = np.argsort(far, kind="stable")[:PEER_MOST]
+    return [int(one) for one in order if far[one] <= PEER_DISTANCE]
+
+
+def _costs(*, quick: bool) -> list[Row]:
+    rows = []
+    for kind, made in _KINDS.items():
+        for count in SIZES[: 2 if quick else None]:
+            doing(f"{count:,} notes, {kind}")
+            calls, tokens, seconds = asyncio.run(_cost(kind, count))
+            rows.append(
+                Row(
+                    name=f"{count:,} notes, {kind}",
+                    value=f"{calls} calls, {tokens:,} tokens, {seconds:.1f} s",
+                    against=f"agent-memory-server: {_peer_calls(made(count)):,} merges, and no question",
+                    ratio=calls / count,
+                    bar=max(PER_NOTE, 3 / count),
+                )
+            )
+    return rows
+
+
 def run(*, quick: bool = False) -> Sequence[Row]:
-    """A store of 10,000 notes where 100 are new, half of them near-duplicates; then the same store idle."""
-    return asyncio.run(_measure(500 if quick else NOTES, 20 if quick else NEW))
+    """Calls and tokens by number of notes; then a store of 10,000 notes where 100 are new, and the same store idle."""
+    return [*_costs(quick=quick), *asyncio.run(_measure(500 if quick else NOTES, 20 if quick else NEW))]
 
 
 def _note(random: Random) -> str:

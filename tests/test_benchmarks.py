@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -23,6 +24,7 @@ OPTIONS = {
     "facts": TABLE,
     "large": TABLE | {"--db", "--messages"},
     "locomo": QUALITY | {"--data", "--half"},
+    "merges": QUALITY | {"--data"},
     "models": TABLE,
     "peers": {"--data", "--json"},
     "realmem": QUALITY | {"--data", "--half"},
@@ -63,6 +65,37 @@ def test_a_quick_table_runs_in_the_checkout() -> None:
     rows = {row["name"]: row for row in json.loads(done.stdout)}
     assert rows["ten stories, ours"]["value"] == "10 of 10"
     assert {"name", "value", "against", "ratio", "bar", "holds"} == set(rows["ten stories, ours"])
+
+
+def test_merges_are_measured_on_a_file_of_notes(tmp_path: Path) -> None:
+    at = ("2026-01-12T09:00:00+00:00", "2026-03-02T18:20:00+00:00")
+    pairs = [
+        ("same", "The gate squeaks since 2019", "The garden gate has squeaked since 2019",
+         ["The garden gate squeaks since 2019"], ["The garden gate squeaks since 2018"]),
+        ("newer_replaces", "The depot is in Graz", "The depot moved from Graz to Linz",
+         ["The depot is in Linz"], ["The depot is in Graz"]),
+        ("different", "Ilse keeps hens", "Oskar keeps bees", [], ["Ilse keeps bees"]),
+    ]  # fmt: skip
+    lines = [
+        {
+            "lang": "en",
+            "notes": [{"text": text, "time": time} for text, time in zip((first, second), at, strict=True)],
+            "relation": relation,
+            "good_merges": good,
+            "bad_merges": [{"text": text, "why": "made up"} for text in bad],
+        }
+        for relation, first, second, good, bad in pairs
+    ]
+    data = tmp_path / "notes.jsonl"
+    data.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    done = asked("merges", "--data", str(data), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["clusters"] == 3
+    for name in ("looked_at", "settled"):
+        assert found[name] == {"same": 1.0, "newer_replaces": 1.0, "different": 1.0}
+    assert (found["good_accepted"]["all"], found["bad_refused"]["all"]) == (1.0, 1.0)
+    assert found["wrong_verdicts_refused"]["all"] >= 0.8
 
 
 def test_a_name_that_is_no_table_is_refused() -> None:

@@ -54,17 +54,49 @@ BAD_REPLIES = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_REPLIES)
-async def test_a_reply_that_is_no_merge_destroys_nothing(opened: Opened, name: str) -> None:
+REFUSED_TEXTS = {
+    "Markdown",
+    "the word as the text",
+    "longer than the sources",
+    "an invented number",
+    "an invented name",
+    "a not that came",
+}
+
+
+@pytest.mark.parametrize("name", BAD_REPLIES.keys() - REFUSED_TEXTS)
+async def test_a_reply_that_is_no_verdict_settles_nothing(opened: Opened, name: str) -> None:
+    """It waits with its reason, and is asked about again."""
     judge, vectors = judged(BAD_REPLIES[name]), close(ONE, TWO)
     alice = (await opened(judge, vectors)).scope(user="alice")
     ids = await told(alice, ONE, TWO)
     done = await alice.compact()
-    assert done.counts == {"kept_apart": 1}
+    assert (done.counts, done.more) == ({"failed": 1}, True)
+    assert done.last_error is not None
+    assert "squeaks" not in done.last_error
     assert [memory.id for memory in await living(alice)] == ids
     assert len(judge.asked) == 1, "never the same one with the same prompt"
     assert sorted(vectors.asked) == sorted([ONE, TWO]), "nothing is embedded that does not stand"
+    judge._decide = lambda _: merged(BOTH)
+    assert (await alice.compact()).merged == 2
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED_TEXTS))
+async def test_a_text_that_is_refused_leaves_the_verdict(opened: Opened, name: str) -> None:
+    """The judge said that they are the same: the fuller one stands for the other, in its own words."""
+    judge, vectors = judged(BAD_REPLIES[name]), close(ONE, TWO)
+    alice = (await opened(judge, vectors)).scope(user="alice")
+    ids = await told(alice, ONE, TWO)
+    done = await alice.compact()
+    assert done.counts == {"pair": 1}
+    assert [memory.text for memory in await living(alice)] == [TWO]
+    assert len(judge.asked) == 2, "the reason went back to it once"
+    assert sorted(vectors.asked) == sorted([ONE, TWO]), "nothing is embedded that does not stand"
+    [change] = [one for one in await alice.history(ids[0]) if one.verb == "compact"]
+    await alice.undo(change.id)
+    assert [memory.id for memory in await living(alice)] == ids
     assert (await alice.compact()).groups == ()
+    await whole(alice)
 
 
 DETAILS = {
@@ -94,14 +126,15 @@ async def test_concrete_details_do_not_vanish(opened: Opened, name: str) -> None
     judge = judged(call(merged(gone)))
     vectors = Vectors({text: around(2.0 * n) for n, text in enumerate(texts)})
     alice = (await opened(judge, vectors)).scope(user="alice")
-    ids = await told(alice, *texts)
-    assert (await alice.compact()).counts == {"kept_apart": 1}
-    assert [memory.id for memory in await living(alice)] == ids
-    judge._decide = lambda _: merged(kept)
-    await alice.pin(ids[0])
-    await alice.unpin(ids[0])
-    assert (await alice.compact()).counts == {"pair": 1}
-    assert detail in (await living(alice))[0].text
+    await told(alice, *texts)
+    await alice.compact()
+    left = await living(alice)
+    assert gone not in {memory.text for memory in left}
+    assert all(detail in memory.text for memory in left)
+    bob = (await opened(judged(call(merged(kept))), vectors)).scope(user="bob")
+    await told(bob, *texts)
+    await bob.compact()
+    assert all(detail in memory.text for memory in await living(bob))
 
 
 # ------------------------------------------------------------------------------------------------ the embedder
@@ -125,7 +158,7 @@ async def test_the_embedder_is_down(opened: Opened) -> None:
 
 @pytest.mark.parametrize("how", ["says so", "is known", "refuses"])
 async def test_the_embedder_refuses_the_length(opened: Opened, how: str) -> None:
-    """The merged text exceeds the embedder's window: kept apart, and not asked again."""
+    """The merged text exceeds the embedder's window: the verdict holds without it, and is not asked again."""
     vectors, judge = close(ONE, TWO), judged(call(merged(BOTH)))
     mem = await opened(judge, vectors)
     alice = mem.scope(user="alice")
@@ -137,8 +170,9 @@ async def test_the_embedder_refuses_the_length(opened: Opened, how: str) -> None
         vectors.max_chars = len(BOTH) - 1
     else:
         vectors.error = ModelError("no", model="chosen", cls="poison", reason="scripted")
-    assert (await alice.compact()).counts == {"kept_apart": 1}
-    assert [memory.id for memory in await living(alice)] == ids
+    assert (await alice.compact()).counts == {"pair": 1}
+    assert [memory.text for memory in await living(alice)] == [TWO]
+    assert (await alice.get(ids[0])).state == "merged"
     assert (await alice.compact()).groups == ()
     assert len(judge.asked) == 1
 
@@ -176,7 +210,7 @@ async def test_each_fault_of_a_provider(lasting: str, name: str) -> None:
             else:
                 assert done.merged == 0
                 assert [memory.id for memory in await living(alice)] == ids
-                assert set(done.counts) <= {"failed", "kept_apart"}, name
+                assert set(done.counts) == {"failed"}, name
             server.plan.clear()
             server.release()
             if "failed" in done.counts:

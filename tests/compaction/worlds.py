@@ -37,6 +37,15 @@ def merged(text: str, **more: Any) -> dict[str, Any]:
     return {"decision": "merge", "reason": "the same", "text": text, "dropped": [], **more}
 
 
+def group(relation: str, *ids: int, **more: Any) -> dict[str, Any]:
+    """A group of a partition, by the places of its memories from 1."""
+    return {"relation": relation, "ids": [f"s{place}" for place in ids], **more}
+
+
+def partition(*groups: dict[str, Any], apart: Sequence[int] = ()) -> dict[str, Any]:
+    return {"groups": [*groups, *([group("apart", *apart)] if apart else [])]}
+
+
 APART = {"decision": "keep_apart", "reason": "different things", "text": "", "dropped": []}
 
 

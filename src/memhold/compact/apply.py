@@ -1,4 +1,4 @@
-"""The transaction of a merge: the merged memory with its vector, and its sources hidden behind it, or nothing.
+"""The transaction of a verdict: every step of it at once, with its vectors and what each hides, or nothing.
 
 Each function first checks that the world is still what was read: the lease is the newest on the work, and each memory
 is active, in sight, and at the revision that was read. Where that fails it changes nothing.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, assert_never
 
-from memhold.compact.contract import Judgement
-from memhold.compact.groups import leaves, lost, spans
+from memhold.compact.contract import Judgement, Partition
+from memhold.compact.groups import leaves, spans
+from memhold.compact.settling import TRUST, Doubted, Folded, Linked, Merged, Step, Superseded
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict, plain_attempts
 from memhold.facts.revisions import memory_digest, mind_expiry, revise
 from memhold.index.documents import index_memories
@@ -22,26 +23,29 @@ from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.vector_blocks import FLOAT_BYTES, HELD, Generation, block_of
 from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, folded
+from memhold.values.answers import Outcome
 from memhold.values.errors import Attempt
-from memhold.values.records import LINEAGE, Author, Change, Effect, Importance, Memory, Trust
+from memhold.values.records import LINEAGE, TOGETHER, Author, Change, Effect, Importance, Memory, Suspicion
 
 __all__ = [
+    "DOUBTED",
+    "LINKED",
     "MERGED",
     "TRUST",
+    "Applied",
     "Merger",
     "Ruling",
+    "Verdicted",
     "apply_copies",
-    "apply_merge",
-    "apply_supersede",
+    "apply_verdict",
     "keep_apart",
     "unchanged",
 ]
 
 MERGED = "compact"
-"""The verb of a change that merged; `keep_apart` is that of one that did not."""
+"""The verb of a change that merged; `keep_apart` is that of one that settles how memories relate."""
+LINKED, DOUBTED = "link", "doubt"
 _IMPORTANCE: tuple[Importance, ...] = ("low", "mid", "high")
-TRUST: tuple[Trust, ...] = ("tool", "assistant", "user")
-"""From the least to the most: what is made of several has that of the least."""
 RULES = Author(origin="rules", name="compaction")
 
 
@@ -56,13 +60,12 @@ class Merger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """A judgement with who gave it: what a change says of it. `lost` is what the merge's lineage has dropped by now."""
+    """A judgement with who gave it: what a change says of it."""
 
     judgement: Judgement
     author: Author
     reply: ChatReply | None = None
     attempts: tuple[Attempt, ...] = ()
-    lost: tuple[str, ...] = ()
 
     @property
     def detail(self) -> dict[str, Any]:
@@ -71,12 +74,46 @@ class Ruling:
         if self.reply is not None:
             calls = [{"name": call.name, "arguments": call.arguments} for call in self.reply.tool_calls]
             found["reply"] = {"text": self.reply.text, "calls": calls}
-        if self.judgement.dropped:
-            found["dropped"] = [
-                {"what": one.what, "why": one.why, "newer": one.newer} for one in self.judgement.dropped
-            ]
         found["attempts"] = plain_attempts(self.attempts)
         return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicted:
+    """What the judge said of some memories, who that was, and what follows: `steps`, and by step a text's vector.
+
+    `refused` says for each group whose text was not taken by which rule.
+    """
+
+    partition: Partition
+    steps: tuple[Step, ...]
+    author: Author
+    reply: ChatReply | None = None
+    attempts: tuple[Attempt, ...] = ()
+    refused: Mapping[int, str] | None = None
+    vectors: Mapping[int, bytes] | None = None
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """The whole reply: content, which is lost when any of the memories is forgotten."""
+        found: dict[str, Any] = {"groups": len(self.partition.groups), "reason": self.partition.reason}
+        if self.reply is not None:
+            calls = [{"name": call.name, "arguments": call.arguments} for call in self.reply.tool_calls]
+            found["reply"] = {"text": self.reply.text, "calls": calls}
+        if self.refused:
+            found["refused"] = {str(number): rule for number, rule in self.refused.items()}
+        found["attempts"] = plain_attempts(self.attempts)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What a step did to the memories at these places; `memory` is what stands for them now."""
+
+    outcome: Outcome
+    places: tuple[int, ...]
+    reason: str
+    memory: str | None = None
 
 
 def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: Merger) -> tuple[Verdict, str | None]:
@@ -88,18 +125,18 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: 
     if verdict != "done" or len({canonical_text(memory.text) for memory in read}) != 1:
         return ("stale" if verdict == "done" else verdict), None
     newest = max(read, key=lambda memory: (memory.event_time, memory.number))
-    dropped = tuple(dict.fromkeys(one for memory in read for one in lost(memory)))
     judgement = Judgement(decision="merge", reason="copies", text=newest.text)
-    ruling = Ruling(judgement=judgement, author=RULES, lost=dropped)
     maintenance = next((memory for memory in read if memory.pinned), None)
     if maintenance is not None:
         effects = _taken_in(
-            tx, maintenance, [memory for memory in read if memory is not maintenance], dropped, leaves(maintenance)
+            tx, maintenance, [memory for memory in read if memory is not maintenance], leaves(maintenance)
         )
         _changed(tx, merger, _copied(read), RULES, read, effects, {})
         return "done", maintenance.id
     made = replace(
-        _merged(tx, read, ruling, merger, total=max(map(leaves, read))), origin=newest.origin, actor=newest.actor
+        _merged(tx, read, judgement, RULES, merger, total=max(map(leaves, read))),
+        origin=newest.origin,
+        actor=newest.actor,
     )
     made, effects = _put(tx, made, read, merger)
     for generation in tx.generations():
@@ -110,54 +147,164 @@ def apply_copies(tx: WriteTx, read: Sequence[Memory], hold: ApplyGuard, merger: 
     return "done", made.id
 
 
-def apply_merge(
+def apply_verdict(
     tx: WriteTx,
     read: Sequence[Memory],
-    ruling: Ruling,
-    vector: tuple[Generation, bytes] | None,
+    verdict: Verdicted,
+    generation: Generation | None,
     hold: ApplyGuard,
     merger: Merger,
-) -> tuple[Verdict, str | None]:
-    """The merged memory and its vector are written and its sources marked `merged`, at once; returns its id.
+) -> tuple[Verdict, tuple[Applied, ...]]:
+    """All steps of a verdict, each a change that can be undone, and one that settles how all that was shown relate.
 
-    With a pinned source there is no new memory: the pinned one takes the others in, and only its labels grow. `stale`
-    where the vector's generation is not current any more, or the content was forgotten and is not learnt again.
+    `stale` where one of the memories is not what was shown, the vectors' generation is not current any more, or a text
+    was forgotten and is not learnt again: then nothing happens.
     """
-    verdict = unchanged(tx, read, hold)
-    if verdict != "done":
-        return verdict, None
-    pinned = next((memory for memory in read if memory.pinned), None)
-    total = sum(leaves(memory) for memory in read)
-    if pinned is not None:
-        rest = [memory for memory in read if memory is not pinned]
-        effects = _taken_in(tx, pinned, rest, ruling.lost, total)
-        _changed(tx, merger, _why(read), ruling.author, read, effects, ruling.detail)
-        return "done", pinned.id
-    made = _merged(tx, read, ruling, merger, total=total)
-    if tx.blocked(memory_digest(merger.secret, made)) or (vector is not None and not _current(tx, vector[0])):
-        return "stale", None
-    made, effects = _put(tx, made, read, merger)
-    if vector is not None:
-        _put_vector(tx, vector[0], made, vector[1])
-    _changed(tx, merger, _why(read), ruling.author, read, effects, ruling.detail)
-    return "done", made.id
+    found = unchanged(tx, read, hold)
+    if found != "done":
+        return found, ()
+    if generation is not None and verdict.vectors and not _current(tx, generation):
+        return "stale", ()
+    made = {
+        number: _made(
+            tx,
+            step,
+            read,
+            verdict.author,
+            merger,
+        )
+        for number, step in enumerate(verdict.steps)
+        if isinstance(step, Merged) and not any(read[place].pinned for place in step.places)
+    }
+    if any(tx.blocked(memory_digest(merger.secret, memory)) for memory in made.values()):
+        return "stale", ()
+    done: list[Applied] = []
+    revs = {memory.id: memory.rev for memory in read}
+    for number, step in enumerate(verdict.steps):
+        told, effects = _apply_step(tx, read, step, verdict, made.get(number), merger)
+        vector = (verdict.vectors or {}).get(number)
+        if number in made and generation is not None and vector is not None:
+            _put_vector(tx, generation, tx.find_memories([told.memory or ""])[0], vector)
+        revs |= {effect.memory_id: effect.rev_after for effect in effects}
+        done.append(told)
+    # What is hidden is not named: where it comes back, it is looked at anew.
+    there = [memory.id for memory in tx.find_memories(list(revs)) if memory.state == "active"]
+    if len(there) > 1:
+        effects = [Effect(memory_id=one, rev_before=revs[one], rev_after=revs[one]) for one in there]
+        reason = "the judge settled how they relate" if verdict.steps else "kept apart by the judge"
+        _changed(tx, merger, reason, verdict.author, read, effects, verdict.detail, verb="keep_apart")
+    return "done", tuple(done)
 
 
-def apply_supersede(
-    tx: WriteTx, read: Sequence[Memory], newest: Memory, ruling: Ruling, hold: ApplyGuard, merger: Merger
-) -> tuple[Verdict, str | None]:
-    """The newest memory says all that still holds: the others are superseded by it, from its time on."""
-    verdict = unchanged(tx, read, hold)
-    if verdict != "done":
-        return verdict, None
+def _made(tx: WriteTx, step: Merged, read: Sequence[Memory], author: Author, merger: Merger) -> Memory:
+    """The memory that a text becomes; where it replaces some, it holds from when the others did."""
+    sources = [read[place] for place in step.places]
+    group = step.group
+    judgement = Judgement(decision="merge", text=group.text, topics=group.topics, entities=group.entities)
+    made = _merged(tx, sources, judgement, author, merger, total=sum(map(leaves, sources)))
+    if not step.replaced:
+        return made
+    return replace(made, valid_from=min(read[at].valid_from for at in step.places if at not in step.replaced))
+
+
+def _apply_step(
+    tx: WriteTx, read: Sequence[Memory], step: Step, verdict: Verdicted, made: Memory | None, merger: Merger
+) -> tuple[Applied, list[Effect]]:
+    match step:
+        case Merged():
+            return _apply_merged(tx, read, step, verdict, made, merger)
+        case Folded(into=into, places=places):
+            survivor, rest = read[into], [read[place] for place in places]
+            total = sum(leaves(memory) for memory in (survivor, *rest))
+            effects = _taken_in(tx, survivor, rest, total)
+            every = tuple(sorted((into, *places)))
+            why = f"{len(every)} memories that say the same became one"
+            _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, verdict.detail)
+            outcome: Outcome = "pair" if len(every) == 2 else "group"
+            return Applied(outcome=outcome, places=every, reason="they say the same", memory=survivor.id), effects
+        case Superseded(current=current, places=places):
+            effects = [_superseded(tx, read[place], read[current], by=read[current].id) for place in places]
+            every = tuple(sorted((current, *places)))
+            why = "superseded by a newer memory"
+            _changed(tx, merger, why, verdict.author, [read[place] for place in every], effects, verdict.detail)
+            return Applied(outcome="superseded", places=every, reason=why, memory=read[current].id), effects
+        case Linked(places=places):
+            effects = _linked(tx, [read[place] for place in places])
+            why = "they add to each other"
+            linked = [read[place] for place in places]
+            _changed(tx, merger, why, verdict.author, linked, effects, verdict.detail, verb=LINKED)
+            return Applied(outcome="linked", places=places, reason=why), effects
+        case Doubted(places=places):
+            return _apply_doubted(tx, read, places, verdict, merger), []
+        case _:
+            assert_never(step)
+
+
+def _apply_merged(
+    tx: WriteTx, read: Sequence[Memory], step: Merged, verdict: Verdicted, made: Memory | None, merger: Merger
+) -> tuple[Applied, list[Effect]]:
+    """A new memory with the text stands for its sources; a pinned one that says it takes them in."""
+    sources = [read[place] for place in step.places]
+    older = [read[place] for place in step.replaced]
+    same = [memory for memory in sources if memory not in older]
+    if made is None:
+        pinned = next(memory for memory in sources if memory.pinned)
+        kept = pinned
+        rest = [memory for memory in same if memory is not pinned]
+        effects = _taken_in(tx, pinned, rest, sum(leaves(memory) for memory in sources))
+    else:
+        kept, effects = _put(tx, made, same, merger)
+    newest = max(same, key=lambda memory: (memory.event_time, memory.number))
+    effects += [_superseded(tx, memory, newest, by=kept.id) for memory in older]
+    why = "a newer memory replaced the others" if older else f"{len(sources)} memories that say the same became one"
+    _changed(tx, merger, why, verdict.author, sources, effects, verdict.detail)
+    outcome: Outcome = "superseded" if older else "pair" if len(sources) == 2 else "group"
+    return Applied(outcome=outcome, places=step.places, reason=step.group.reason or why, memory=kept.id), effects
+
+
+def _apply_doubted(
+    tx: WriteTx, read: Sequence[Memory], places: Sequence[int], verdict: Verdicted, merger: Merger
+) -> Applied:
+    """A suspicion for the newest against each of the others; all of them stay."""
+    newest, *others = (read[place] for place in places)
+    why = "they cannot both be true"
+    effects = [Effect(memory_id=one.id, rev_before=one.rev, rev_after=one.rev) for one in (newest, *others)]
+    change = _changed(tx, merger, why, verdict.author, [newest, *others], effects, verdict.detail, verb=DOUBTED)
+    for other in others:
+        tx.put_suspicion(
+            Suspicion(
+                id=merger.ids.new("sus"),
+                kind="contradiction",
+                memory_id=newest.id,
+                other_id=other.id,
+                rule="the judge",
+                at=tx.now,
+                change_id=change,
+            )
+        )
+    return Applied(outcome="doubted", places=tuple(sorted(places)), reason=why)
+
+
+def _superseded(tx: WriteTx, older: Memory, newer: Memory, *, by: str) -> Effect:
+    tx.clear_due("expire", older.id)
+    until = max(newer.event_time, older.valid_from)
+    return revise(tx, older, state="superseded", valid_to=until, superseded_by=by)
+
+
+def _linked(tx: WriteTx, memories: Sequence[Memory]) -> list[Effect]:
+    """Each names the others from now on, beside those that it named."""
     effects = []
-    for memory in read:
-        if memory.id != newest.id:
-            until = max(newest.event_time, memory.valid_from)
-            effects.append(revise(tx, memory, state="superseded", valid_to=until, superseded_by=newest.id))
-            tx.clear_due("expire", memory.id)
-    _changed(tx, merger, "superseded by a newer memory", ruling.author, read, effects, ruling.detail)
-    return "done", newest.id
+    for memory in memories:
+        named = memory.metadata.get(TOGETHER)
+        held = [one for one in named if isinstance(one, str)] if isinstance(named, list | tuple) else []
+        others = [other.id for other in memories if other.id != memory.id]
+        every = list(dict.fromkeys((*held, *others)))[:MOST_LINKED]
+        effects.append(revise(tx, memory, metadata={**memory.metadata, TOGETHER: every}))
+    return effects
+
+
+MOST_LINKED = 24
+"""Memories that one is told together with, the first that were found."""
 
 
 def keep_apart(
@@ -194,10 +341,6 @@ def _copied(read: Sequence[Memory]) -> str:
     return f"{len(read)} copies became one"
 
 
-def _why(read: Sequence[Memory]) -> str:
-    return f"{len(read)} memories that say the same became one"
-
-
 def _united(read: Sequence[Memory], *, topics: Sequence[str] = (), entities: Sequence[str] = ()) -> dict[str, Any]:
     """What carries over from several memories to one, whatever its text."""
     importance = max((memory.importance for memory in read), key=_IMPORTANCE.index)
@@ -219,15 +362,15 @@ def _united(read: Sequence[Memory], *, topics: Sequence[str] = (), entities: Seq
     }
 
 
-def _merged(tx: WriteTx, read: Sequence[Memory], ruling: Ruling, merger: Merger, *, total: int) -> Memory:
-    judgement = ruling.judgement
+def _merged(
+    tx: WriteTx, read: Sequence[Memory], judgement: Judgement, author: Author, merger: Merger, *, total: int
+) -> Memory:
     united = _united(read, topics=judgement.topics, entities=judgement.entities)
     sessions = {memory.session for memory in read}
-    times = spans(read)
-    united["metadata"] |= {LINEAGE: _lineage(total, ruling.lost, times)}
+    united["metadata"] |= {LINEAGE: _lineage(total, spans(read))}
     # What agents and imports said stays theirs in other words: nothing is upgraded by a merge.
     theirs = read[0].origin in {"agent", "tool", "import"}
-    said_as = (read[0].origin, read[0].actor) if theirs else (ruling.author.origin, ruling.author.name)
+    said_as = (read[0].origin, read[0].actor) if theirs else (author.origin, author.name)
     return Memory(
         id=merger.ids.new("mem"),
         number=-1,
@@ -246,20 +389,17 @@ def _merged(tx: WriteTx, read: Sequence[Memory], ruling: Ruling, merger: Merger,
     )
 
 
-def _lineage(total: int, lost: Sequence[str], times: tuple[str, str]) -> Mapping[str, Any]:
-    return {"leaves": total, "lost": list(lost), "times": list(times)}
+def _lineage(total: int, times: tuple[str, str]) -> Mapping[str, Any]:
+    return {"leaves": total, "times": list(times)}
 
 
-def _taken_in(
-    tx: WriteTx, maintenance: Memory, rest: Sequence[Memory], dropped: Sequence[str], total: int
-) -> list[Effect]:
-    """A pinned memory takes others in: its words, sources and times stay its own, its labels and evidence grow."""
-    united = _united([maintenance, *rest])
+def _taken_in(tx: WriteTx, survivor: Memory, rest: Sequence[Memory], total: int) -> list[Effect]:
+    """A memory takes others in: its words, sources and times stay its own, its labels and evidence grow."""
+    united = _united([survivor, *rest])
     changed = {name: united[name] for name in ("topics", "entities", "importance", "evidence")}
-    times = spans((maintenance, *rest))
-    changed["metadata"] = {**maintenance.metadata, LINEAGE: _lineage(total, dropped, times)}
-    effect = revise(tx, maintenance, **changed)
-    return [effect, *(_hidden(tx, memory, maintenance.id) for memory in rest)]
+    changed["metadata"] = {**united["metadata"], LINEAGE: _lineage(total, spans((survivor, *rest)))}
+    effect = revise(tx, survivor, **changed)
+    return [effect, *(_hidden(tx, memory, survivor.id) for memory in rest)]
 
 
 def _put(tx: WriteTx, made: Memory, read: Sequence[Memory], merger: Merger) -> tuple[Memory, list[Effect]]:
@@ -300,10 +440,11 @@ def _changed(
     detail: Mapping[str, Any],
     *,
     verb: str = MERGED,
-) -> None:
+) -> str:
+    change_id = merger.ids.new("chg")
     tx.add_change(
         Change(
-            id=merger.ids.new("chg"),
+            id=change_id,
             seq=0,
             verb=verb,
             reason=reason,
@@ -316,3 +457,4 @@ def _changed(
     )
     if merger.mirror and verb == MERGED:
         tx.put_due("mirror", "files", tx.now)
+    return change_id

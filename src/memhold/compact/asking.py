@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memhold.asking.prompts import Prompt, prompt
-from memhold.compact.apply import TRUST
-from memhold.compact.check import Source
 from memhold.compact.contract import MERGE_MEMORIES
-from memhold.compact.groups import lost
-from memhold.ports.models import ChatRequest, ChatTurn
-from memhold.text.compare import canonical_text
+from memhold.ports.models import ChatReply, ChatRequest, ChatTurn
 from memhold.values.records import Memory
 
-__all__ = ["PURPOSE", "fits_pinned", "merge_prompt", "merge_request", "sources_of"]
+__all__ = ["PURPOSE", "again", "merge_prompt", "merge_request"]
 
 PURPOSE = "compaction"
 MAX_ANSWER_TOKENS = 4_096
@@ -36,6 +34,21 @@ def merge_request(memories: Sequence[Memory]) -> ChatRequest:
     )
 
 
+def again(request: ChatRequest, reply: ChatReply, reasons: Sequence[str]) -> ChatRequest:
+    """The same conversation, going on: why the texts of its answer were refused."""
+    said = json.dumps([call.arguments for call in reply.tool_calls], ensure_ascii=False, default=str)
+    asked = (
+        "These texts are refused: "
+        + "; ".join(reasons)
+        + ". Call merge_memories once more with the same groups: write these texts anew, or leave them empty."
+    )
+    turns = (
+        ChatTurn(role="assistant", text=said if reply.tool_calls else reply.text),
+        ChatTurn(role="user", text=asked),
+    )
+    return replace(request, turns=(*request.turns, *turns))
+
+
 def _line(place: int, memory: Memory) -> str:
     """A memory; what goes on below it is indented, so that no text writes a line of another id."""
     pinned = ", pinned" if memory.pinned else ""
@@ -46,22 +59,3 @@ def _line(place: int, memory: Memory) -> str:
         if given
     ]
     return f"[s{place}] ({memory.event_time:%Y-%m-%d %H:%M} UTC{pinned}) {body}{''.join(labels)}"
-
-
-def sources_of(memories: Sequence[Memory]) -> tuple[Source, ...]:
-    """The memories as the check sees them, in the order in which they were shown."""
-    return tuple(
-        Source(
-            text=memory.text,
-            at=memory.event_time,
-            labels=memory.entities,
-            lost=lost(memory),
-            trust=TRUST.index(memory.trust),
-        )
-        for memory in memories
-    )
-
-
-def fits_pinned(memories: Sequence[Memory], text: str) -> bool:
-    """Whether a merge leaves a pinned memory among these as it is."""
-    return all(canonical_text(memory.text) == canonical_text(text) for memory in memories if memory.pinned)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import combinations
 from random import Random
 
 from memhold.compact.apply import Merger, apply_copies
+from memhold.compact.asking import PURPOSE
+from memhold.compact.batches import most_calls, next_batch
+from memhold.compact.groups import size
 from memhold.compact.judging import Judge
-from memhold.compact.merging import Merges, foresee
-from memhold.compact.run import MERGED_OUTCOMES, Run, confined
+from memhold.compact.merging import Merges
+from memhold.compact.run import Run, confined
 from memhold.compact.survey import Survey, copies, narrowed, survey
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
-from memhold.facts.changed_notes import ALIKE, COPIES, Bounds, Changed, changed_since
+from memhold.facts.changed_notes import ALIKE, COPIES, FRUITLESS, Bounds, Changed, changed_since
 from memhold.index.embedding import Embedding
 from memhold.index.index_step import fill, start_generation
 from memhold.index.pending_vectors import DUE_COMPACTION, targets
@@ -39,6 +43,8 @@ _COUNTED: Mapping[Outcome, str] = {
     "group": "groups",
     "pair": "pairs",
     "superseded": "superseded",
+    "linked": "linked",
+    "doubted": "doubted",
     "kept_apart": "kept apart",
     "too_long": "too long",
     "stale": "stale",
@@ -76,6 +82,7 @@ class Compaction:
         self._clock = clock
         self._random = random
         self._owner = owner
+        self._spent: tuple[date, int] | None = None
 
     # ------------------------------------------------------------------------------------------------ entries
 
@@ -91,14 +98,22 @@ class Compaction:
         if at is None:
             return None
         if at > self._clock.now():
-            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
+            await self._again_at(scope, at)
             return None
-        run = await self._run(scope, ApplyGuard.under(lease))
+        if await self._budget() <= 0:
+            tomorrow = self._clock.now().date() + timedelta(days=1)
+            await self._again_at(scope, datetime.combine(tomorrow, time(), tzinfo=UTC))
+            return None
+        run = await self._run(scope, ApplyGuard.under(lease), unattended=True)
         if run.error is not None:
             raise run.error
-        if run.left:
-            await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, tx.now), priority=Priority.WORKER)
+        again = self._clock.now() if run.left else await self._store.read(scope, self._due)
+        if again is not None:
+            await self._again_at(scope, again)
         return None
+
+    async def _again_at(self, scope: Scope, at: datetime) -> None:
+        await self._store.write(scope, lambda tx: tx.put_due(*DUE_COMPACTION, at), priority=Priority.WORKER)
 
     async def now(self, scope: Scope) -> Compacted:
         """One run of a scope at once, whatever is due; where another worker runs it is waited for."""
@@ -124,31 +139,51 @@ class Compaction:
         run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self._bounds, generation=generation)
         for group in same:
             run.note("copies", group, "they say the same word for word")
-        taken = {memory.id for group in same for memory in group}
-        for cluster in found.clusters:
-            if taken.isdisjoint(memory.id for memory in cluster.members):
-                foresee(run, cluster)
+        if found.waiting:
+            run.note("waiting", found.waiting, "they have no vector yet; a run makes it first")
+        gone = {memory.number for group in same for memory in group}
+        done: set[tuple[int, int]] = set()
+        for _ in range(most_calls(len(found.pairs.changed - gone))):
+            batch = next_batch(found.pairs, done, gone, self._bounds.max_chars)
+            if not batch:
+                break
+            done |= set(combinations(batch, 2))
+            path: Outcome = "pair" if len(batch) == 2 else "group"
+            members = [found.pairs.memories[number] for number in batch]
+            run.note(path, members, "they are near; the judge would be asked", distance=_spread(found, batch))
+        self._too_long(run, found, gone)
         return replace(run.report(), judged=self._judge is not None, dry_run=True, merged=0)
 
     # ------------------------------------------------------------------------------------------------ a run
 
     def _due(self, tx: ReadTx) -> datetime | None:
         """When a run is due; None where nothing changed that one would look at."""
-        names = (COPIES,) if self._judge is None else (COPIES, ALIKE)
-        times = [changed_since(tx, name).due(self._bounds, tx.now) for name in names]
+        times = (changed_since(tx, COPIES).due(self._bounds, tx.now), self._alike_due(tx))
         return min((at for at in times if at is not None), default=None)
 
-    async def _run(self, scope: Scope, hold: ApplyGuard) -> Run:
-        run = Run(scope=scope, hold=hold, bounds=self._bounds)
+    def _alike_due(self, tx: ReadTx) -> datetime | None:
+        """When the judge is to be asked; later and later after runs that brought nothing."""
+        if self._judge is None:
+            return None
+        return changed_since(tx, ALIKE).due(self._bounds, tx.now, fruitless=tx.progress(FRUITLESS))
+
+    async def _run(self, scope: Scope, hold: ApplyGuard, *, unattended: bool = False) -> Run:
+        """One run; what runs by itself stays within the day's budget."""
+        run = Run(scope=scope, hold=hold, bounds=self._bounds, unattended=unattended)
         await self._same(run)
-        if self._merges is not None:
+        if self._merges is not None and (not unattended or await self._is_due(scope)):
             with confined(run):
                 await self._alike(run, self._merges)
+            await self._note_fruit(run)
         if run.groups:
             counts = run.report().counts
             said = ", ".join(f"{counts.get(name, 0)} {words}" for name, words in _COUNTED.items())
             log.info("Merged %d memories: %s", run.merged, said)
         return run
+
+    async def _is_due(self, scope: Scope) -> bool:
+        at = await self._store.read(scope, self._alike_due)
+        return at is not None and at <= self._clock.now()
 
     async def _same(self, run: Run) -> None:
         """Exact copies: no model, one transaction a group."""
@@ -190,19 +225,89 @@ class Compaction:
             return survey(tx, self._caches, narrowed(tx, changed_since(tx, ALIKE)), self._bounds, run.generation)
 
         found = await self._store.read(run.scope, work)
-        before = len(run.groups)
-        for cluster in found.clusters:
+        done: set[tuple[int, int]] = set()
+        gone: set[int] = set()
+        taken: set[int] = set()
+        for _ in range(most_calls(len(found.pairs.changed))):
+            batch = next_batch(found.pairs, done, gone, run.bounds.max_chars)
+            if not batch:
+                break
             if run.exhausted:
                 run.left = True
                 break
-            with confined(run, cluster.members):
-                await merges.cluster(run, cluster)
-        undecided = any(group.outcome in {*MERGED_OUTCOMES, "stale", "failed"} for group in run.groups[before:])
-        if undecided or run.left:
-            # Merges make new neighbours: the same changes are looked at again, until nothing comes of it.
-            run.left = True
-        elif await self._read_to(run, ALIKE, found.changed):
-            run.left = found.changed.cut
+            done |= set(combinations(batch, 2))
+            members = await self._as_they_are(run, [found.pairs.memories[number] for number in batch])
+            gone |= set(batch) - {memory.number for memory in members}
+            if len(members) < 2:
+                continue
+            if not await self._reserve(run):
+                run.left = True
+                break
+            hidden: frozenset[str] = frozenset()
+            before = run.calls
+            with confined(run, members):
+                hidden = await merges.ask(run, members, _spread(found, batch))
+            self._count(run.calls - before - 1)
+            taken |= {memory.number for memory in members if memory.id in hidden}
+            gone |= taken
+        self._too_long(run, found, gone)
+        # What was merged is new and is looked at in its turn; what failed or changed meanwhile is looked at again.
+        if not run.left and await self._read_to(run, ALIKE, found.changed):
+            run.left = found.changed.cut or bool(taken)
+
+    async def _as_they_are(self, run: Run, members: Sequence[Memory]) -> list[Memory]:
+        """The memories at their present revisions, which an earlier call of the run may have moved; the active ones."""
+        now = await self._store.read(run.scope, lambda tx: tx.find_memories([memory.id for memory in members]))
+        return sorted((memory for memory in now if memory.state == "active"), key=lambda memory: memory.number)
+
+    def _too_long(self, run: Run, found: Survey, gone: Collection[int]) -> None:
+        """Say of the nearest pairs that no call can show."""
+        most = run.bounds.max_chars
+        told: set[int] = set(gone)
+        for one, other in sorted(found.pairs.needed, key=lambda pair: (-found.pairs.near[pair], pair)):
+            members = (found.pairs.memories[one], found.pairs.memories[other])
+            if told & {one, other} or size(members) <= most:
+                continue
+            told |= {one, other}
+            ids = ", ".join(memory.id for memory in members)
+            log.info("Size gate declined memories %s: %d characters, over %d", ids, size(members), most)
+            run.note("too_long", members, f"{size(members)} characters together, over {most}")
+
+    async def _note_fruit(self, run: Run) -> None:
+        """Keep how many runs in a row asked and changed nothing; only one that asked says anything."""
+        if not run.asked or run.error is not None:
+            return
+
+        def work(tx: WriteTx) -> None:
+            before = tx.progress(FRUITLESS)
+            after = min(before + 1, 10) if run.fruitless else 0
+            if after != before and run.hold.stands(tx):
+                tx.put_progress(FRUITLESS, after)
+
+        await self._store.write(run.scope, work, priority=Priority.WORKER)
+
+    # ------------------------------------------------------------------------------------------------ its cost
+
+    async def _budget(self) -> int:
+        """How many calls the store may still ask by itself today (UTC), by its usage book and this process's count."""
+        today = self._clock.now().date()
+        booked = sum(one.calls for one in await self._store.usage.read(today) if one.purpose == PURPOSE)
+        known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0
+        self._spent = today, max(booked, known)
+        return self._bounds.daily - self._spent[1]
+
+    async def _reserve(self, run: Run) -> bool:
+        """Whether one more call may be asked; counted before it is, since other scopes' runs go on meanwhile."""
+        left = await self._budget()
+        if run.unattended and left <= 0:
+            return False
+        self._count(1)
+        return True
+
+    def _count(self, calls: int) -> None:
+        today = self._clock.now().date()
+        known = self._spent[1] if self._spent is not None and self._spent[0] == today else 0
+        self._spent = today, known + calls
 
     async def _read_on(self, run: Run) -> None:
         """Changes that touched no note need not be read a second time."""
@@ -250,3 +355,8 @@ class Compaction:
         for one in targets(held, generation.fingerprint):
             await fill(self._store, self._embedding, scope, one)
         return generation
+
+
+def _spread(found: Survey, batch: Sequence[int]) -> float:
+    """The distance of the two farthest of those that had to be compared."""
+    return max((found.far[pair] for pair in combinations(batch, 2) if pair in found.far), default=0.0)

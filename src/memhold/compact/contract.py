@@ -1,128 +1,231 @@
-"""The contract with the judge of a merge: one tool, `merge_memories`, and a strict reading of its call. Pure."""
+"""The contract with the judge of notes: one tool, `merge_memories`, a partition, and a strict reading of it. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from memhold.asking.replies import Fault, arguments_of, labels_of, text_of
 from memhold.ports.models import ChatReply, Rejected, Tool
 
-__all__ = ["MERGE_MEMORIES", "Decision", "Dropped", "Judgement", "read_judgement"]
+__all__ = ["MERGE_MEMORIES", "Group", "Judgement", "Partition", "Relation", "read_partition"]
 
-Decision = Literal["merge", "keep_apart", "supersede"]
+Relation = Literal["same", "replaces", "contradicts", "adds"]
+"""What holds the notes of a group together."""
 MAX_TEXT = 6_000
 MAX_REASON = 2_000
-MAX_DROPPED = 60
 MAX_GIVEN_LABELS = 60
 
 MERGE_MEMORIES: Final = Tool(
     name="merge_memories",
-    description="Say whether these memories say the same thing, and how they read as one.",
+    description="Say of these memories which belong together, and how; each id stands in exactly one group.",
     parameters={
         "type": "object",
         "properties": {
-            "decision": {"type": "string", "enum": ["merge", "keep_apart", "supersede"]},
-            "reason": {"type": "string", "description": "one sentence: why"},
-            "text": {"type": "string", "description": "the one memory, plain text; empty where they stay apart"},
-            "dropped": {
+            "groups": {
                 "type": "array",
-                "description": "each detail of a source that the text leaves out because a newer source says otherwise",
+                "description": "the memories by how they relate; those about other things than all others are `apart`",
                 "items": {
                     "type": "object",
                     "properties": {
-                        "what": {"type": "string", "description": "the words that were left out, as they stood"},
-                        "why": {"type": "string"},
-                        "newer": {"type": "string", "description": "the source that says otherwise: s1, s2, …"},
+                        "relation": {"type": "string", "enum": ["same", "replaces", "contradicts", "adds", "apart"]},
+                        "ids": {
+                            "type": "array",
+                            "items": {"type": "string"},
+                            "description": "of s1, s2, …: two or more, or any number that are apart",
+                        },
+                        "current": {
+                            "type": "string",
+                            "description": "for `replaces`: the id of the one that holds now",
+                        },
+                        "text": {
+                            "type": "string",
+                            "description": "the group told as one memory, plain text; empty where you would rather not",
+                        },
+                        "reason": {"type": "string", "description": "one sentence: why"},
+                        "topics": {"type": "array", "items": {"type": "string"}},
+                        "entities": {"type": "array", "items": {"type": "string"}},
                     },
-                    "required": ["what", "why", "newer"],
+                    "required": ["relation", "ids"],
                 },
             },
-            "topics": {"type": "array", "items": {"type": "string"}},
-            "entities": {"type": "array", "items": {"type": "string"}},
         },
-        "required": ["decision", "reason", "text", "dropped"],
+        "required": ["groups"],
+    },
+)
+_SHORT: Final[Mapping[str, Relation | None]] = {
+    "merge": "same",
+    "same": "same",
+    "supersede": "replaces",
+    "replaces": "replaces",
+    "adds": "adds",
+    "contradicts": "contradicts",
+    "keep_apart": None,
+    "apart": None,
+}
+"""One word about all that was shown, as small models answer for two."""
+_READ: Final = replace(
+    MERGE_MEMORIES,
+    parameters={
+        "type": "object",
+        "properties": {
+            **MERGE_MEMORIES.parameters["properties"],
+            **{
+                name: {}
+                for name in (
+                    "apart",
+                    "decision",
+                    "relation",
+                    "current",
+                    "text",
+                    "reason",
+                    "dropped",
+                    "topics",
+                    "entities",
+                )
+            },
+        },
+        "required": ["groups", "apart", "decision", "relation"],
     },
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped:
-    """A detail that was left out, and the place (from 1) of the newer source that says otherwise."""
+class Group:
+    """Memories that belong together, by their places from 0; `text` tells them as one, where the judge gave one.
 
-    what: str
-    why: str
-    newer: int
+    `current` is the place of the one that holds now, for `replaces`, where it was named.
+    """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
-    """What the judge said of some memories; `text` is empty unless they are merged."""
-
-    decision: Decision
-    reason: str = ""
+    relation: Relation
+    places: tuple[int, ...]
+    current: int | None = None
     text: str = ""
-    dropped: tuple[Dropped, ...] = ()
+    reason: str = ""
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
 
-def read_judgement(reply: ChatReply, sources: int) -> Judgement | Rejected:
-    """The judgement that a reply holds about so many sources, or the shape of why it holds none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """What the judge says of some memories: every place is in one group, or apart from all others."""
+
+    groups: tuple[Group, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What was made of some memories and why: a text in their place, or none."""
+
+    decision: Literal["merge", "keep_apart"]
+    reason: str = ""
+    text: str = ""
+    topics: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+def read_partition(reply: ChatReply, count: int) -> Partition | Rejected:
+    """The partition of so many memories that a reply holds, or the shape of why it holds none."""
     try:
-        return _judgement(arguments_of(reply, MERGE_MEMORIES), sources)
+        given = arguments_of(reply, _READ)
+        if "groups" not in given and "apart" not in given:
+            return _of_all(given, count)
+        return _partition(given, count)
     except Fault as fault:
         return Rejected(reason=str(fault), refused=fault.refused)
 
 
-def _judgement(given: Mapping[str, Any], sources: int) -> Judgement:
-    decision = given.get("decision")
-    reason = _optional(given.get("reason"), "reason")
-    dropped = tuple(_dropped(item, sources) for item in _items(given.get("dropped")))
-    topics = labels_of(given.get("topics"), "topics", MAX_GIVEN_LABELS)
-    entities = labels_of(given.get("entities"), "entities", MAX_GIVEN_LABELS)
-    match decision:
-        case "keep_apart":
-            return Judgement(decision="keep_apart", reason=reason)
-        case "supersede":
-            return Judgement(decision="supersede", reason=reason, dropped=dropped, topics=topics, entities=entities)
-        case "merge":
-            text = text_of(given.get("text"), "text", MAX_TEXT)
-            return Judgement(
-                decision="merge", reason=reason, text=text, dropped=dropped, topics=topics, entities=entities
-            )
-        case _:
-            raise Fault("the decision is unknown")
+def _partition(given: Mapping[str, Any], count: int) -> Partition:
+    items = _items(given.get("groups"))
+    apart = [_place(one, count) for one in _listed(given.get("apart"))]
+    for item in items:
+        if item.get("relation") == "apart":
+            apart += _places(item, count)
+    groups = [_group(item, count) for item in items if item.get("relation") != "apart"]
+    # A group of one says nothing of two memories.
+    apart += [place for group in groups if len(group.places) == 1 for place in group.places]
+    groups = [group for group in groups if len(group.places) > 1]
+    named = [*apart, *(place for group in groups for place in group.places)]
+    if len(named) != len(set(named)):
+        raise Fault("an id stands twice")
+    if len(named) != count:
+        raise Fault(f"{count - len(named)} of {count} ids stand nowhere")
+    return Partition(groups=tuple(groups), reason=_reason(given.get("reason")))
 
 
-def _optional(value: Any, name: str) -> str:
+def _of_all(given: Mapping[str, Any], count: int) -> Partition:
+    """One decision about all that was shown."""
+    said = given.get("decision", given.get("relation"))
+    if not isinstance(said, str) or said not in _SHORT:
+        raise Fault("the decision is unknown")
+    relation, reason = _SHORT[said], _reason(given.get("reason"))
+    if relation is None:
+        return Partition(reason=reason)
+    if said == "merge" and not given.get("text"):
+        raise Fault("the text is missing")
+    group = _group({**given, "relation": relation, "ids": [f"s{place + 1}" for place in range(count)]}, count)
+    return Partition(groups=(group,), reason=reason)
+
+
+def _group(given: Mapping[str, Any], count: int) -> Group:
+    relation = given.get("relation")
+    if relation not in {"same", "replaces", "contradicts", "adds"}:
+        raise Fault("a relation is unknown")
+    places = _places(given, count)
+    current = given.get("current")
+    held = _place(current, count) if current not in {None, ""} and relation == "replaces" else None
+    if held is not None and held not in places:
+        places.append(held)
+    text = given.get("text")
+    return Group(
+        relation=relation,
+        places=tuple(sorted(places)),
+        current=held,
+        text=text_of(text, "text", MAX_TEXT) if text else "",
+        reason=_reason(given.get("reason")),
+        topics=labels_of(given.get("topics"), "topics", MAX_GIVEN_LABELS),
+        entities=labels_of(given.get("entities"), "entities", MAX_GIVEN_LABELS),
+    )
+
+
+def _places(given: Mapping[str, Any], count: int) -> list[int]:
+    found = [_place(one, count) for one in _listed(given.get("ids"))]
+    if not found:
+        raise Fault("a group cites no memory")
+    return found
+
+
+def _reason(value: Any) -> str:
     if value is None or (isinstance(value, str) and not value.strip()):
         return ""
-    return text_of(value, name, MAX_REASON)
+    return text_of(value, "reason", MAX_REASON)
 
 
 def _items(value: Any) -> list[Mapping[str, Any]]:
     if value is None:
         return []
-    if not isinstance(value, list) or len(value) > MAX_DROPPED:
-        raise Fault(f"dropped is no list, or over {MAX_DROPPED}")
-    if not all(isinstance(item, Mapping) for item in value):
-        raise Fault("dropped holds what is no object")
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
+        raise Fault("groups are no list of objects")
     return value
 
 
-_PLACE = re.compile(r"\A\[?s?(\d{1,4})\]?\Z")
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise Fault("ids are no list")
+    return value
 
 
-def _dropped(item: Mapping[str, Any], sources: int) -> Dropped:
-    newer = item.get("newer")
-    found = _PLACE.match(str(newer).strip()) if isinstance(newer, str | int) and not isinstance(newer, bool) else None
-    if found is None or not 1 <= int(found[1]) <= sources:
-        raise Fault("a newer source was not shown")
-    return Dropped(
-        what=text_of(item.get("what"), "what was dropped", MAX_REASON),
-        why=_optional(item.get("why"), "why"),
-        newer=int(found[1]),
-    )
+_PLACE: Final = re.compile(r"\A\[?s?(\d{1,4})\]?\Z")
+
+
+def _place(value: Any, count: int) -> int:
+    known = isinstance(value, str | int) and not isinstance(value, bool)
+    found = _PLACE.match(str(value).strip()) if known else None
+    if found is None or not 1 <= int(found[1]) <= count:
+        raise Fault("an id was not shown")
+    return int(found[1]) - 1

@@ -1,63 +1,145 @@
-"""The judge of a merge at work: one question to the chain, its answer checked, and its text embedded."""
+"""The judge at work: one question to the chain, its partition read, its texts checked, a second model asked of them."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import assert_never
+from dataclasses import dataclass, field, replace
 
-from memhold.asking.prompts import Prompt
-from memhold.compact.apply import RULES, TRUST, Ruling
-from memhold.compact.asking import fits_pinned, merge_prompt, merge_request, sources_of
-from memhold.compact.check import account
-from memhold.compact.contract import Judgement, read_judgement
+from memhold.compact.apply import RULES, Ruling
+from memhold.compact.asking import again, merge_prompt, merge_request
+from memhold.compact.check import Refusal
+from memhold.compact.contract import Group, Judgement, Partition, read_partition
+from memhold.compact.opinion import opinion_request, read_opinion
 from memhold.compact.rollup.contract import read_rollup, rollup_prompt, rollup_request
 from memhold.compact.rollup.plan import Wanted
+from memhold.compact.settling import Merged, Settled, settled
 from memhold.index.embedding import Embedding
 from memhold.ports.models import Accepted, ChatReply, ChatRequest, ModelChain, Rejected, TaskFailed, UsageBook
-from memhold.values.errors import InvalidInput, ModelError
+from memhold.values.errors import Attempt, InvalidInput, ModelError
 from memhold.values.records import Author, Memory
 
-__all__ = ["Judge", "Judged", "judged", "newest_of", "vector_of"]
+__all__ = ["Judge", "Verdict", "vector_of"]
 
-Judged = tuple[Judgement, tuple[str, ...]]
-"""A judgement that passed the check, and what the lineage of its text has lost by then."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the judge said, and what follows from it. `calls` are all that were made to come to it."""
+
+    partition: Partition
+    settled: Settled
+    author: Author
+    reply: ChatReply
+    attempts: tuple[Attempt, ...]
+    calls: int
+    refused: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """The chain that is asked; `rules` are links that are no models, whose answers say nothing."""
+    """The chain that is asked; `rules` are links that are no models, whose answers say nothing.
+
+    `second` is what follows the first model of the chain: it is asked what a text loses or adds, and counts.
+    """
 
     chain: ModelChain
     rules: frozenset[str] = frozenset()
+    second: ModelChain | None = None
     spent: Callable[[UsageBook], Awaitable[None]] | None = None
 
-    async def rule(self, memories: Sequence[Memory]) -> Ruling | TaskFailed:
-        """What the first model says whose answer passes the check; each model is asked at most once.
+    async def settle(self, memories: Sequence[Memory], *, room: int | None = None) -> Verdict | TaskFailed:
+        """What the first model says whose answer is a partition of these; each model is asked at most once.
 
-        Where models answered and none passed, the ruling is to keep the memories apart, by nobody's word. A
-        `TaskFailed` says that they could not be asked.
+        A text that is refused goes back to the model once, with the reason, in the same conversation; where it is
+        refused again, the group is settled without it. `room` is the longest text, in characters, that the embedding
+        takes. A `TaskFailed` says nothing of the memories: they wait, and are asked about again.
         """
-        return await self._ruling(merge_request(memories), lambda reply: judged(reply, memories), merge_prompt())
+        request = merge_request(memories)
+
+        def read(reply: ChatReply) -> Partition | Rejected:
+            return read_partition(reply, len(memories))
+
+        outcome = await self.chain.ask(request, read)
+        if not isinstance(outcome, Accepted):
+            return outcome
+        found = await self._checked(memories, outcome, room, len(outcome.attempts))
+        if any(refusal.wording for refusal in found.settled.refusals.values()):
+            found = await self._asked_again(memories, request, found, room, read)
+        return await self._seconded(memories, found)
+
+    async def _checked(
+        self, memories: Sequence[Memory], outcome: Accepted[Partition], room: int | None, calls: int
+    ) -> Verdict:
+        partition = outcome.value
+        found = await _settled(memories, partition, room)
+        name = outcome.attempts[-1].model if outcome.attempts else outcome.reply.model
+        return Verdict(
+            partition=partition,
+            settled=found,
+            author=Author(origin="model", name=name, version=merge_prompt().version),
+            reply=outcome.reply,
+            attempts=outcome.attempts,
+            calls=calls,
+            refused={number: refusal.rule for number, refusal in found.refusals.items()},
+        )
+
+    async def _asked_again(
+        self,
+        memories: Sequence[Memory],
+        request: ChatRequest,
+        first: Verdict,
+        room: int | None,
+        read: Callable[[ChatReply], Partition | Rejected],
+    ) -> Verdict:
+        """With the texts of a second answer where they pass: the groups are those of the first."""
+        groups = first.partition.groups
+        reasons = [_named(groups[number], refusal) for number, refusal in first.settled.refusals.items()]
+        outcome = await self.chain.ask(again(request, first.reply, reasons), read)
+        attempts = (*first.attempts, *outcome.attempts)
+        calls = first.calls + len(outcome.attempts)
+        if not isinstance(outcome, Accepted):
+            return replace(first, attempts=attempts, calls=calls)
+        anew = {group.places: group.text for group in outcome.value.groups}
+        texts = [
+            replace(group, text=anew.get(group.places, "")) if number in first.settled.refusals else group
+            for number, group in enumerate(groups)
+        ]
+        partition = replace(first.partition, groups=tuple(texts))
+        found = await _settled(memories, partition, room)
+        return replace(first, partition=partition, settled=found, attempts=attempts, calls=calls)
+
+    async def _seconded(self, memories: Sequence[Memory], found: Verdict) -> Verdict:
+        """Without the texts of which another model says that they lose or add something."""
+        merged = [step for step in found.settled.steps if isinstance(step, Merged)]
+        if self.second is None or not merged:
+            return found
+        calls, groups, refused = found.calls, list(found.partition.groups), dict(found.refused)
+        attempts = found.attempts
+        for step in merged:
+            shown = [memories[place] for place in step.places]
+            outcome = await self.second.ask(opinion_request(shown, step.group.text), read_opinion)
+            calls, attempts = calls + len(outcome.attempts), (*attempts, *outcome.attempts)
+            if isinstance(outcome, Accepted) and not outcome.value.fair:
+                number = groups.index(step.group)
+                groups[number] = replace(step.group, text="")
+                refused[number] = "another model says that it loses or adds something"
+        partition = replace(found.partition, groups=tuple(groups))
+        again_settled = await _settled(memories, partition, None) if refused != found.refused else found.settled
+        return replace(
+            found, partition=partition, settled=again_settled, attempts=attempts, calls=calls, refused=refused
+        )
 
     async def roll_up(self, wanted: Wanted) -> Ruling | TaskFailed:
-        """The roll-up of a period by the first model whose answer passes its check; else as `rule`."""
+        """The roll-up of a period by the first model whose answer passes its check; each model is asked at most once.
 
-        def read(reply: ChatReply) -> Judged | Rejected:
-            found = read_rollup(reply, wanted)
-            return found if isinstance(found, Rejected) else (found, ())
-
-        return await self._ruling(rollup_request(wanted), read, rollup_prompt())
-
-    async def _ruling(
-        self, request: ChatRequest, read: Callable[[ChatReply], Judged | Rejected], asked: Prompt
-    ) -> Ruling | TaskFailed:
-        outcome = await self.chain.ask(request, read)
+        Where models answered and none passed, the ruling is to keep the parts, by nobody's word. A `TaskFailed` says
+        that they could not be asked.
+        """
+        outcome = await self.chain.ask(rollup_request(wanted), lambda reply: read_rollup(reply, wanted))
         if isinstance(outcome, Accepted):
-            judgement, lost = outcome.value
             name = outcome.attempts[-1].model if outcome.attempts else outcome.reply.model
-            author = Author(origin="model", name=name, version=asked.version)
-            return Ruling(judgement=judgement, author=author, reply=outcome.reply, attempts=outcome.attempts, lost=lost)
+            author = Author(origin="model", name=name, version=rollup_prompt().version)
+            return Ruling(judgement=outcome.value, author=author, reply=outcome.reply, attempts=outcome.attempts)
         if not self._answered(outcome):
             return outcome
         last = outcome.attempts[-1].reason if outcome.attempts else outcome.advice
@@ -69,37 +151,17 @@ class Judge:
         return failed.advice in {"poison", "refused", "shorten"} or failed.by_its_input(but=self.rules)
 
 
-def judged(reply: ChatReply, memories: Sequence[Memory]) -> Judged | Rejected:
-    """A reply as a judgement that stands, or why it does not: no call, or a merge that does not account for all."""
-    judgement = read_judgement(reply, len(memories))
-    if isinstance(judgement, Rejected):
-        return judgement
-    sources = sources_of(memories)
-    text = judgement.text
-    match judgement.decision:
-        case "keep_apart":
-            return judgement, ()
-        case "supersede":
-            newest = newest_of(memories)
-            if newest is None or any(memory.pinned for memory in memories if memory is not newest):
-                return Rejected(reason="there is no newest source, or a pinned one would go")
-            if any(TRUST.index(memory.trust) > TRUST.index(newest.trust) for memory in memories):
-                return Rejected(reason="a less trusted source would supersede a more trusted one")
-            text = newest.text
-        case "merge":
-            if not fits_pinned(memories, text):
-                return Rejected(reason="the text of a pinned memory was changed")
-        case _:
-            assert_never(judgement.decision)
-    found = account(sources, text, judgement.dropped)
-    return Rejected(reason=found) if isinstance(found, str) else (judgement, found.lost)
+async def _settled(memories: Sequence[Memory], partition: Partition, room: int | None) -> Settled:
+    """What follows from a partition; on a thread, since the check of long texts takes a tenth of a second."""
+
+    def fits(text: str) -> bool:
+        return room is None or len(text) <= room
+
+    return await asyncio.to_thread(settled, memories, partition, fits=fits)
 
 
-def newest_of(memories: Sequence[Memory]) -> Memory | None:
-    """The memory whose time is after that of all others; None where two share it."""
-    last = max(memory.event_time for memory in memories)
-    found = [memory for memory in memories if memory.event_time == last]
-    return found[0] if len(found) == 1 else None
+def _named(group: Group, refusal: Refusal) -> str:
+    return f"{', '.join(f's{place + 1}' for place in group.places)}: {refusal.shown}"
 
 
 async def vector_of(embedding: Embedding, text: str) -> bytes | None:

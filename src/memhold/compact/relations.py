@@ -7,11 +7,12 @@ for its opposite says something else. With and without, always and never are a m
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterable
 from functools import lru_cache
 
 # ruff: noqa: RUF001 - words of every script
 
-__all__ = ["opposed", "relations"]
+__all__ = ["turned_round"]
 
 
 _PAIRS: tuple[tuple[str, str], ...] = (
@@ -150,17 +151,33 @@ def _compiled() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 _BOTH = _compiled()
 
 
+_NEXT = re.compile(r"\w+(?:['’]\w+)?")
+BEHIND = 3
+"""Words behind a relation in which what it holds for is looked for."""
+
+
 @lru_cache(maxsize=4096)
-def relations(text: str) -> frozenset[tuple[int, int]]:
-    """The relations that a text names, each as its place and its side; one that it names both sides of is left out."""
+def _related(text: str) -> frozenset[tuple[int, int, str]]:
+    """The relations that a text names: the place and side of each, and a word that it holds for, as it stands there."""
     found = set()
     for place, sides in enumerate(_BOTH):
-        held = [side for side, words in enumerate(sides) if words.search(text) is not None]
-        if len(held) == 1:
-            found.add((place, held[0]))
+        for side, words in enumerate(sides):
+            for match in words.finditer(text):
+                if place < len(_PAIRS):
+                    beside = [one[0].casefold() for one in list(_NEXT.finditer(text, match.end()))[:BEHIND]]
+                else:  # behind the word, in scripts without spaces
+                    beside = [text[max(0, match.start() - 2) : match.start()].strip()]
+                found |= {(place, side, word) for word in beside if len(word) > 1}
     return frozenset(found)
 
 
-def opposed(text: str, other: str) -> frozenset[tuple[int, int]]:
-    """The relations of a text that the other one names turned round."""
-    return frozenset((place, side) for place, side in relations(text) if (place, 1 - side) in relations(other))
+def turned_round(text: str, sources: Iterable[str], empty: Container[str]) -> bool:
+    """Whether a text sets a word in a relation in which the sources have it only the other way round.
+
+    `empty` are words that say nothing on their own.
+    """
+    held = frozenset[tuple[int, int, str]]().union(*(_related(one) for one in sources))
+    return any(
+        word not in empty and (place, 1 - side, word) in held and (place, side, word) not in held
+        for place, side, word in _related(text)
+    )

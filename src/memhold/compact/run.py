@@ -34,8 +34,10 @@ class Run:
     scope: Scope
     hold: ApplyGuard
     bounds: Bounds
+    unattended: bool = False
     generation: Generation | None = None
     groups: list[Merging] = field(default_factory=list)
+    asked: int = 0
     calls: int = 0
     failures: int = 0
     error: MemholdError | None = None
@@ -44,7 +46,7 @@ class Run:
     @property
     def exhausted(self) -> bool:
         """Whether it may ask no more: what is left waits for the next run."""
-        return self.calls >= self.bounds.calls or self.failures >= MOST_FAILURES
+        return self.asked >= self.bounds.calls or self.failures >= MOST_FAILURES
 
     @property
     def merged(self) -> int:
@@ -56,6 +58,11 @@ class Run:
         ids = tuple(memory.id for memory in members)
         found = Merging(outcome=outcome, sources=ids, reason=reason, characters=size(members))
         self.groups.append(replace(found, **more))
+
+    @property
+    def fruitless(self) -> bool:
+        """Whether the judge was asked and nothing came of it."""
+        return self.asked > 0 and all(one.outcome == "kept_apart" for one in self.groups)
 
     def report(self) -> Compacted:
         """As an answer."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass, field, replace
 
-from memhold.compact.groups import MAX_SOURCES, Cluster, leaves
-from memhold.compact.nearness import Nearness, spread
+from memhold.compact.batches import NEEDED, Pairs
+from memhold.compact.groups import MAX_SOURCES, leaves
+from memhold.compact.nearness import Nearness
+from memhold.compact.settling import one_metadata
 from memhold.facts.changed_notes import Bounds, Changed
 from memhold.ports.transaction import ReadTx
 from memhold.ports.vector_blocks import Generation
@@ -17,20 +18,20 @@ from memhold.text.compare import canonical_text
 from memhold.values.origins import said_by
 from memhold.values.records import Change, Memory
 
-__all__ = ["Survey", "copies", "narrowed", "survey"]
-
-MOST_MEMBERS = 64
-"""Members of one cluster; what else is near waits for the next run."""
-
-Pair = tuple[str, str]
+__all__ = ["Survey", "copies", "narrowed", "settled_with", "survey"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """The clusters of a run, closest first."""
+    """What a run may ask about: pairs of memories with how near they are, and their distances for whoever looks.
 
-    clusters: tuple[Cluster, ...]
+    `waiting` are changed memories that have no vector yet, though there is an embedding.
+    """
+
+    pairs: Pairs
     changed: Changed
+    waiting: tuple[Memory, ...] = ()
+    far: dict[tuple[int, int], float] = field(default_factory=dict)
 
 
 def _key(memory: Memory) -> tuple[object, ...]:
@@ -68,114 +69,86 @@ def copies(tx: ReadTx, caches: Caches, changed: Sequence[Memory]) -> list[tuple[
 
 
 def _together(tx: ReadTx, memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Those that may become one: at most one that is pinned, and none that was taken apart from another."""
+    """Those that may become one: at most one that is pinned, none whose metadata differ, none that was taken apart."""
     ordered = sorted(memories, key=lambda memory: memory.number)
-    apart = _apart(tx, ordered)[0] if len(ordered) > 1 else set()
     kept: list[Memory] = []
     for memory in ordered:
         if memory.pinned and any(one.pinned for one in kept):
             continue
-        if all((one.id, memory.id) not in apart for one in kept):
+        if not one_metadata([*kept, memory]):
+            continue
+        if len(ordered) == 1 or settled_with(tx, memory).isdisjoint(one.id for one in kept):
             kept.append(memory)
     return tuple(kept)
 
 
 def survey(tx: ReadTx, caches: Caches, changed: Changed, bounds: Bounds, generation: Generation | None) -> Survey:
-    """The clusters around what changed; by words where no generation is given, or a memory has no vector.
+    """The changed notes with the nearest of their scope, but for the pairs that are settled.
 
     Raises:
         CorruptVectors, CorruptIndex: an index is damaged; `reindex` builds it anew.
     """
-    if not changed.memories:
-        return Survey(clusters=(), changed=changed)
     vectors = None if generation is None else caches.vectors.vectors(tx, generation)
-    index = caches.indexes.index(tx)
-    near = Nearness(index, vectors, distance=bounds.distance, word_distance=bounds.word_distance)
+    near = Nearness(caches.indexes.index(tx), vectors, distance=bounds.distance, word_distance=bounds.word_distance)
     agents = tx.agents()
     held: dict[int, Memory] = {memory.number: memory for memory in changed.memories}
-    edges: dict[tuple[int, int], float] = {}
+    strength: dict[tuple[int, int], float] = {}
+    needed: set[tuple[int, int]] = set()
     for memory in changed.memories:
-        numbers = near.neighbours(memory, agents.get(memory.agent or "", 0))
-        missing = [number for number in numbers if number not in held]
+        found = near.nearest(memory, agents.get(memory.agent or "", 0))
+        missing = [number for number, _ in found if number not in held]
         held |= {item.number: item for item in tx.find_numbers(missing) if isinstance(item, Memory)}
-        for number in numbers:
+        done = settled_with(tx, memory) if found else frozenset[str]()
+        taken = 0
+        for number, nearness in found:
             other = held.get(number)
-            if other is None or other.state != "active" or _key(other) != _key(memory) or not _inside(tx, other):
+            if other is None or not _comparable(tx, memory, other):
                 continue
-            distance = near.between(memory, other)
-            if distance <= bounds.distance:
-                edges[min(memory.number, number), max(memory.number, number)] = distance
-    groups = _components(edges)
-    found = [_cluster(tx, [held[number] for number in group], near, bounds) for group in groups]
-    linked = [cluster for cluster in found if cluster.linked]
-    return Survey(clusters=tuple(sorted(linked, key=lambda cluster: cluster.pairs()[0][0])), changed=changed)
+            taken += 1
+            if other.id in done:
+                continue
+            pair = (min(memory.number, number), max(memory.number, number))
+            strength[pair] = max(strength.get(pair, 0.0), nearness)
+            if taken <= NEEDED:
+                needed.add(pair)
+    numbers = {number for pair in strength for number in pair}
+    pairs = Pairs(
+        memories={number: held[number] for number in numbers},
+        near=strength,
+        needed=frozenset(needed),
+        changed=frozenset(memory.number for memory in changed.memories) & numbers,
+    )
+    far = {pair: near.between(held[pair[0]], held[pair[1]]) for pair in needed}
+    waiting = tuple(memory for memory in changed.memories if not near.seen(memory))
+    return Survey(pairs=pairs, changed=changed, waiting=waiting, far=far)
 
 
-def _components(edges: dict[tuple[int, int], float]) -> list[list[int]]:
-    """What edges connect, taken closest first; one that would make a group of over 64 is left for the next run."""
-    group: dict[int, list[int]] = {}
-    for one, other in sorted(edges, key=lambda pair: (edges[pair], pair)):
-        first, second = group.setdefault(one, [one]), group.setdefault(other, [other])
-        if first is second or len(first) + len(second) > MOST_MEMBERS:
-            continue
-        first += second
-        for number in second:
-            group[number] = first
-    unique = {id(members): sorted(members) for members in group.values()}
-    return sorted(members for members in unique.values() if len(members) > 1)
+def _comparable(tx: ReadTx, one: Memory, other: Memory) -> bool:
+    """Whether two memories may have to do with each other, and something could come of it."""
+    if other.state != "active" or _key(one) != _key(other) or not _inside(tx, other):
+        return False
+    if (one.pinned and other.pinned) or not one_metadata((one, other)):
+        return False
+    # Two merged memories that together stand for too many stay two.
+    return min(leaves(one), leaves(other)) == 1 or leaves(one) + leaves(other) <= MAX_SOURCES
 
 
-def _cluster(tx: ReadTx, members: Sequence[Memory], near: Nearness, bounds: Bounds) -> Cluster:
-    far = {(i, j): near.between(members[i], members[j]) for i, j in combinations(range(len(members)), 2)}
-    apart, declined = _apart(tx, members)
-    stands_for = [_leaves(tx, memory) for memory in members]
-    linked = set()
-    for (i, j), distance in far.items():
-        one, other = members[i], members[j]
-        if distance > bounds.distance or (one.id, other.id) in apart or (one.pinned and other.pinned):
-            continue
-        if leaves(one) + leaves(other) > MAX_SOURCES:
-            continue
-        whole = len(stands_for[i]) == len(stands_for[j]) == 1
-        if whole or spread(near, stands_for[i], stands_for[j]) <= bounds.distance:
-            linked.add((i, j))
-    return Cluster(members=tuple(members), far=far, linked=frozenset(linked), declined=declined)
+def settled_with(tx: ReadTx, memory: Memory) -> frozenset[str]:
+    """The ids of the memories with which the judge, or whoever undid a merge, has settled how it relates.
 
-
-def _leaves(tx: ReadTx, memory: Memory) -> list[Memory]:
-    """The memories that a merged memory stands for, as far as they are there; itself where no merge made it."""
-    if leaves(memory) == 1:
-        return [memory]
-    found = tx.find_memories([source for source in memory.sources if source.startswith("mem_")])
-    return [one for one in found if leaves(one) == 1] or [memory]
-
-
-def _apart(tx: ReadTx, members: Sequence[Memory]) -> tuple[set[Pair], frozenset[frozenset[str]]]:
-    """The pairs that were kept apart, by the judge or by undoing their merge, and did not change since.
-
-    Also the larger groups that the judge declined: that says nothing of any two of them.
+    That holds for good: a memory's text never changes, and whoever undoes the change has the pair looked at anew.
     """
-    revs = {memory.id: memory.rev for memory in members}
-    order = [memory.id for memory in members]
-    found: dict[str, Change] = {}
-    for memory in members:
-        after = 0
-        while page := tx.changes(memory_id=memory.id, after=after):
-            found |= {change.id: change for change in page if _declines(tx, change)}
-            after = page[-1].seq
-    pairs: set[Pair] = set()
-    groups: set[frozenset[str]] = set()
-    for change in found.values():
-        same = {effect.memory_id for effect in change.effects if revs.get(effect.memory_id) == effect.rev_after}
-        if change.verb == "keep_apart" and len(change.effects) > 2:
-            if len(same) == len(change.effects):
-                groups.add(frozenset(same))
-            continue
-        pairs |= set(combinations([one for one in order if one in same], 2))
-    return pairs, frozenset(groups)
+    found: set[str] = set()
+    after = 0
+    while page := tx.changes(memory_id=memory.id, after=after):
+        for change in page:
+            if _settles(tx, change):
+                found |= {effect.memory_id for effect in change.effects}
+        after = page[-1].seq
+    return frozenset(found - {memory.id})
 
 
-def _declines(tx: ReadTx, change: Change) -> bool:
+def _settles(tx: ReadTx, change: Change) -> bool:
     if change.verb == "keep_apart":
         return change.undone_by is None
     if change.verb != "undo" or change.undoes is None or change.undone_by is not None:

@@ -8,18 +8,24 @@ from datetime import datetime, timedelta
 from memhold.ports.transaction import ReadTx
 from memhold.values.records import Change, Memory
 
-__all__ = ["ALIKE", "COPIES", "KIND", "MOST_CHANGED", "Bounds", "Changed", "changed_since"]
+__all__ = ["ALIKE", "COPIES", "FRUITLESS", "KIND", "MOST_CHANGED", "Bounds", "Changed", "changed_since"]
 
 ALIKE, COPIES = "compact", "copies"
 """The names under which a scope keeps how far its changes were compacted: with the judge, and by exact copies."""
 
 
-MOST_CHANGED = 500
-"""Changed notes that one run looks at; the next one goes on behind them."""
+MOST_CHANGED = 140
+"""Changed notes that one run looks at, for twenty calls; the next one goes on behind them."""
+FRUITLESS = "compact_fruitless"
+"""The name under which a scope keeps how many runs in a row asked the judge and changed nothing."""
 
 
 KIND = "note"
 """Facts have timelines of their own, RAW windows wait for a model, and a summary is the history of its window."""
+
+
+_BRINGING_BACK = frozenset({"undo", "forget", "hide", "settle", "restore"})
+"""Verbs of changes that may make a memory active again. Its text never changes, and nothing else of it matters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +42,17 @@ class Changed:
     since: datetime | None = None
     moving: bool = False
 
-    def due(self, bounds: Bounds, now: datetime) -> datetime | None:
-        """When a run is due for them; None when there is nothing to look at."""
+    def due(self, bounds: Bounds, now: datetime, *, fruitless: int = 0) -> datetime | None:
+        """When a run is due for them; None when there is nothing to look at.
+
+        After runs that brought nothing more has to come, or the wait is longer: each time twice, up to eight times as
+        many notes and sixteen times as long.
+        """
         if not self.memories or self.since is None:
             return None
-        ready = self.cut or self.moving or len(self.memories) >= bounds.memories
-        return now if ready else max(now, self.since + bounds.wait)
+        most = bounds.memories * 2 ** min(fruitless, 3)
+        ready = self.cut or self.moving or len(self.memories) >= most
+        return now if ready else max(now, self.since + bounds.wait * 2 ** min(fruitless, 4))
 
 
 def changed_since(tx: ReadTx, name: str) -> Changed:
@@ -56,7 +67,7 @@ def changed_since(tx: ReadTx, name: str) -> Changed:
                 break
             until = change.seq
             for effect in change.effects:
-                if effect.rev_after != effect.rev_before:
+                if effect.rev_before == 0 or (change.verb in _BRINGING_BACK and effect.rev_after != effect.rev_before):
                     found.setdefault(effect.memory_id, change)
     notes = [memory for memory in tx.find_memories(list(found)) if memory.kind == KIND and memory.state == "active"]
     made = [found[memory.id] for memory in notes]
@@ -77,14 +88,16 @@ class Bounds:
         memories: how many new or changed notes make a run due at once.
         wait: how long after the first of them it is due in any case.
         max_chars: most characters that one call shows, summed over the sources' texts.
-        distance: cosine distance up to which two memories are neighbours, in the current generation.
-        word_distance: the same by words, where there are no vectors: 1 less the share of their words' weight in common.
-        calls: most calls to the judge in one run.
+        distance: cosine distance beyond which two memories are not compared, in the current generation.
+        word_distance: the same by words: 1 less the share of a memory's words, by their weight, that the other has.
+        calls: most calls to the judge in one run; then other scopes have their turn.
+        daily: most calls to the judge that a store asks by itself in a day (UTC).
     """
 
     memories: int = 20
     wait: timedelta = timedelta(minutes=30)
     max_chars: int = 5_500
-    distance: float = 0.25
-    word_distance: float = 0.5
-    calls: int = 50
+    distance: float = 0.95
+    word_distance: float = 0.99
+    calls: int = 20
+    daily: int = 100

@@ -20,7 +20,7 @@ from memhold.text.normal_form import normal_form
 
 # ruff: noqa: RUF001 - quotes and dashes of every script are what this module is about
 
-__all__ = ["Detail", "DetailKind", "content_terms", "details", "holds", "plain_form"]
+__all__ = ["Detail", "DetailKind", "capitalises_nouns", "content_terms", "details", "holds", "plain_form"]
 
 DetailKind = Literal["number", "code", "path", "address", "quoted", "name"]
 
@@ -209,7 +209,7 @@ def _names(text: str) -> Iterator[Detail]:
     if foreign:
         yield from (Detail(kind="name", text=match[0]) for match in _LATIN.finditer(text))
         return
-    nouns = _capitalises_nouns(text)
+    nouns = capitalises_nouns(text)
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match[0])
         if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _may_be_name(word):
@@ -218,7 +218,7 @@ def _names(text: str) -> Iterator[Detail]:
                 yield Detail(kind="name", text=word, sure=not first)
 
 
-def _capitalises_nouns(text: str) -> bool:
+def capitalises_nouns(text: str) -> bool:
     """Whether a text is in a language that writes every noun with a capital, and does so: German, as it is written."""
     scores = {language: score for language, score in language_votes(text).items() if language not in _LIKE_GERMAN}
     german = scores.pop("german", 0)
@@ -233,7 +233,11 @@ def _begins(text: str, place: int) -> bool:
         if char == "\n":
             return True
         place -= 1
-    return place == 0 or text[place - 1] in _SENTENCE_ENDS
+    return place == 0 or (text[place - 1] in _SENTENCE_ENDS and _TITLED.search(text, max(0, place - 6), place) is None)
+
+
+_TITLED = re.compile(r"(?<!\w)(?:Dr|Prof|Mr|Mrs|Ms|St|Sr|Sra|Mme|Hr|Fr|Ing)\.\Z")
+"""A title before a name: its full stop ends no sentence."""
 
 
 def _may_be_name(word: str) -> bool:

@@ -351,10 +351,14 @@ class Consolidated:
     last_error: str | None = None
 
 
-Outcome = Literal["copies", "group", "pair", "superseded", "rolled_up", "kept_apart", "too_long", "failed", "stale"]
+Outcome = Literal[
+    "copies", "group", "pair", "superseded", "linked", "doubted", "rolled_up", "kept_apart", "waiting", "too_long",
+    "failed", "stale",
+]  # fmt: skip
 """What became of some memories: the first four were merged (or superseded), the others stay as they were.
 
-Of summaries that are `rolled_up`, `memory` is the roll-up that tells them.
+Of summaries that are `rolled_up`, `memory` is the roll-up that tells them. `linked` ones are told together; of
+`doubted` ones a person has to say which is true (`suspicions`).
 """
 
 
@@ -363,8 +367,8 @@ class Merging:
     """What a compaction did with some memories, or would do (`dry_run`), and why.
 
     `memory` is what stands for them now. `distance` is that of the two farthest (0 is the same), `characters` what a
-    call about them shows. `too_long` was not asked at all; `stale` changed meanwhile and is looked at again; `failed`
-    is tried again, `reason` says why without content.
+    call about them shows. `waiting` has no vector yet (`dry_run`); `too_long` was not asked at all; `stale` changed
+    meanwhile and is looked at again; `failed` is tried again, `reason` says why without content.
     """
 
     outcome: Outcome

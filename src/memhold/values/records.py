@@ -22,6 +22,7 @@ __all__ = [
     "ORIGINS",
     "STATES",
     "TIERS",
+    "TOGETHER",
     "Author",
     "Change",
     "Effect",
@@ -59,6 +60,8 @@ Shape = Literal["openai", "anthropic"]
 
 LINEAGE = "merged"
 """The key of a merged memory's metadata under which stands what it was made of."""
+TOGETHER = "together"
+"""The key of a memory's metadata under which stand the ids of those that are told together with it."""
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup", "instruction")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
 TIERS: tuple[Tier, ...] = ("mid", "long")

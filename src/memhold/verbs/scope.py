@@ -962,11 +962,11 @@ class AsyncScope(Protocol):
         ),
     )  # fmt: skip
     async def compact(self, *, dry_run: bool = False) -> Compacted:
-        """One run of compaction now: notes that say the same become one, and their sources are hidden behind it.
+        """One run of compaction now: notes that say the same become one, and what was replaced is superseded.
 
-        Exact copies need no model; near-duplicates go to the judge (the setting `compaction`, else `consolidation`),
-        and nothing is merged that its check does not account for. Each merge is one change that can be undone. Call it
-        again while `more` says so. Days, weeks and months of summaries that are over are rolled up (the setting
+        Exact copies need no model; others go to the judge (the setting `compaction`, else `consolidation`) up to twelve
+        at once, and none is hidden but behind what has its details. Each merge is one change that can be undone. Call
+        it again while `more` says so. Days, weeks and months of summaries that are over are rolled up (the setting
         `rollups`), by the same models. With an agent or a session only its own notes are looked at.
 
         Args:

@@ -25,6 +25,8 @@ class ChainParts:
 
     chain: ModelChain
     rules: frozenset[str] = frozenset()
+    second: ModelChain | None = None
+    """What follows its first model, where another model does: a second opinion."""
     entries: Mapping[str, Entry] = field(default_factory=dict)
     fresh: Callable[[], None] | None = None
     spent: Callable[[UsageBook], Awaitable[None]] | None = None
@@ -46,8 +48,10 @@ def chain_of(name: str, models: Models) -> ChainParts:
     async def spent(_: UsageBook) -> None:
         await models.write_usage()
 
+    others = [entry.name for entry in links.values() if entry.protocol != "rules"][1:]
     return ChainParts(
         chain=models.chain(name),
+        second=models.chain(others[0]) if others else None,
         rules=frozenset(entry.name for entry in links.values() if entry.protocol == "rules"),
         entries=links,
         fresh=fresh,
@@ -88,14 +92,19 @@ def chain_of_objects(
         )
     links = [Link(model=model, window=getattr(model, "window", None)) for model in models]
     ledger = Ledger({}, clock=clock)
-    chain = Chain(
-        links,
-        clock=clock,
-        dice=Random(),
-        name=purpose,
-        backoff=settings.backoff,
-        deadline=settings.deadline,
-        observe=ledger.observe,
-    )
+
+    def chained(some: Sequence[Link]) -> Chain:
+        return Chain(
+            some,
+            clock=clock,
+            dice=Random(),
+            name=purpose,
+            backoff=settings.backoff,
+            deadline=settings.deadline,
+            observe=ledger.observe,
+        )
+
     rules = frozenset(model.name for model in models if isinstance(model, RulesModel))
-    return ChainParts(chain=chain, rules=rules, spent=_writing(ledger))
+    others = [link for link in links if link.model.name not in rules][1:]
+    second = chained(others) if others else None
+    return ChainParts(chain=chained(links), rules=rules, second=second, spent=_writing(ledger))

@@ -127,7 +127,7 @@ def _judge(parts: ChainParts | None) -> Judge | None:
 
     if parts is None or not _judges(parts):
         return None
-    return Judge(chain=parts.chain, rules=parts.rules, spent=parts.spent)
+    return Judge(chain=parts.chain, rules=parts.rules, second=parts.second, spent=parts.spent)
 
 
 def _bounds(settings: Settings) -> Bounds:
@@ -140,4 +140,5 @@ def _bounds(settings: Settings) -> Bounds:
         distance=settings.compact_distance,
         word_distance=settings.compact_word_distance,
         calls=settings.compact_calls,
+        daily=settings.compact_daily_calls,
     )

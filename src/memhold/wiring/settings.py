@@ -26,6 +26,7 @@ FILE_NAME = "memhold.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _MAY_BE_ZERO = {
+    "compact_daily_calls",
     "context_consolidate_share",
     "key_threshold",
     "postgres_hnsw_from",
@@ -94,9 +95,10 @@ class Settings:
         compact_memories: how many new or changed notes make a compaction due at once.
         compact_minutes: minutes after the first of them when it is due in any case.
         max_merge_input_chars: most characters of memories that one call of a compaction shows.
-        compact_distance: cosine distance up to which two notes may say the same, for the embedding in use.
-        compact_word_distance: the same by words, where there are no vectors.
-        compact_calls: most calls of one run of compaction.
+        compact_distance: cosine distance beyond which two notes are not compared, for the embedding in use.
+        compact_word_distance: the same by words: 1 less the share of a note's words that the other has.
+        compact_calls: most questions to the judge in one run of compaction; then other users have their turn.
+        compact_daily_calls: most calls a day (UTC) that compaction makes by itself for all users of a store.
         rollups: whether summaries are rolled up into days, weeks and months by the models of `compaction`.
         retain_days: days after which memories of `retain_kinds` are hidden, by event time; 0 for never.
         retain_unused_days: days without being asked for after which they are; 0 for never.
@@ -150,9 +152,10 @@ class Settings:
     compact_memories: int = 20
     compact_minutes: float = 30.0
     max_merge_input_chars: int = 5_500
-    compact_distance: float = 0.25
-    compact_word_distance: float = 0.5
-    compact_calls: int = 50
+    compact_distance: float = 0.95
+    compact_word_distance: float = 0.99
+    compact_calls: int = 20
+    compact_daily_calls: int = 100
     rollups: bool = True
     retain_days: float = 0.0
     retain_unused_days: float = 0.0

@@ -153,7 +153,7 @@ class RollUps:
         return sum(estimate_tokens(part.text) for part in parts) > self._most_tokens
 
     async def _ask(self, run: Run, wanted: Wanted) -> None:
-        run.calls += 1
+        run.asked += 1
         ruling = await self._judge.roll_up(wanted)
         if self._judge.spent is not None:
             await self._judge.spent(self._store.usage)

@@ -204,6 +204,9 @@ def _objects(items: Mapping[str, Any], name: str, context: Context, depth: int) 
             _value(items, name, replace(context, pair=pair, number=number), depth - 1)
             for number, pair in enumerate(context.pairs, 1)
         ]
+    if {"relation", "ids"} <= names:
+        # A partition: all that is shown in one group.
+        return [_value(items, name, context, depth - 1)]
     if any(_meaning(one) in {"value", "attribute", "sentence"} for one in names) or re.search(
         "fact|memor|operation", name
     ):

@@ -1,0 +1,231 @@
+"""What compaction asks: few calls, linear in the notes, within a day's budget, and fewer where nothing comes of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memhold.compact.batches import MOST_SHOWN, Pairs, most_calls, next_batch
+from memhold.compact.groups import MAX_SOURCES, leaves
+from memhold.errors import ModelError
+from memhold.values.records import LINEAGE, Memory
+from tests.compaction.conftest import Opened
+from tests.compaction.worlds import APART, Judge, Vectors, around, group, living, merged, partition
+
+_AT = datetime(2025, 3, 1, tzinfo=UTC)
+THINGS = (
+    "tea",
+    "jazz",
+    "rye bread",
+    "window seats",
+    "short mails",
+    "cotton shirts",
+    "chess",
+    "early trains",
+    "dark mode",
+    "olives",
+)
+WAYS = (
+    "likes {}",
+    "prefers {} in winter",
+    "asks for {} when travelling",
+    "buys {} for friends",
+    "never tires of {}",
+    "reads about {}",
+)
+PREFERENCES = [f"The user {way.format(thing)}" for thing in THINGS for way in WAYS]
+COMMITS = [
+    f"Commit {n * 7919 + 1048576:07x}: the retry queue in worker.py waits {n} seconds, released in v1.{n}.0"
+    for n in range(90)
+]
+
+
+async def until_rest(mem, scope, judge) -> int:
+    """Everything that is due, unattended and then on request; how many calls it took."""
+    before = len(judge.asked)
+    assert await mem.settle()
+    while (await scope.compact()).more:
+        pass
+    return len(judge.asked) - before
+
+
+@pytest.mark.parametrize(("notes", "most"), [(COMMITS[:80], 12), (PREFERENCES, 10)], ids=["80 alike", "60 preferences"])
+async def test_a_judge_that_rightly_keeps_apart_is_asked_little(opened: Opened, notes: list[str], most: int) -> None:
+    judge = Judge(lambda _: APART)
+    mem = await opened(judge, "builtin")
+    alice = mem.scope(user="alice")
+    for text in notes:
+        await alice.remember(text)
+    assert 0 < await until_rest(mem, alice, judge) <= most
+    assert max(map(len, judge.asked)) <= MOST_SHOWN
+    shown = {text for texts in judge.asked for text in texts}
+    assert len(shown) == len(notes), "each was looked at"
+    for text in ("The user likes rye", "The user takes early trains", "Commit 1234567: the queue waits 900 seconds"):
+        await alice.remember(text)
+    assert await until_rest(mem, alice, judge) <= 3
+    assert await until_rest(mem, alice, judge) == 0
+
+
+@pytest.mark.parametrize("joint", [". ", " ", "\n", "; "])
+async def test_alike_notes_become_few_whatever_joins_them(opened: Opened, joint: str) -> None:
+    judge = Judge(lambda texts: merged(joint.join(texts)))
+    mem = await opened(judge, "builtin")
+    alice = mem.scope(user="alice")
+    for text in COMMITS[:40]:
+        await alice.remember(text)
+    assert await until_rest(mem, alice, judge) <= 6
+    left = await living(alice)
+    assert len(left) <= 4
+    assert max(map(leaves, left)) <= MAX_SOURCES
+    assert all(any(text in memory.text for memory in left) for text in COMMITS[:40])
+
+
+async def test_a_day_has_a_budget_for_all_scopes(opened: Opened, clock) -> None:
+    judge = Judge(lambda _: APART)
+    mem = await opened(judge, "builtin", compact_daily_calls=3)
+    scopes = [mem.scope(user=name) for name in ("alice", "bob")]
+    for scope in scopes:
+        for text in PREFERENCES[:40]:
+            await scope.remember(text)
+    await mem.settle()
+    assert len(judge.asked) == 3
+    status = [await scope.status() for scope in scopes]
+    assert all("compact" in {**one.waiting, **one.due} for one in status), "what waits is told"
+    clock.advance(timedelta(days=1))
+    await mem.settle()
+    assert len(judge.asked) == 6
+    before = len(judge.asked)
+    await scopes[1].compact()
+    assert len(judge.asked) > before, "who asks for it is not kept waiting"
+
+
+async def test_after_runs_that_brought_nothing_more_has_to_come(opened: Opened) -> None:
+    judge = Judge(lambda _: APART)
+    mem = await opened(judge, "builtin", compact_memories=4, compact_minutes=10_000.0)
+    alice = mem.scope(user="alice")
+
+    async def tell(*texts: str) -> int:
+        before = len(judge.asked)
+        for text in texts:
+            await alice.remember(text)
+        assert await mem.settle()
+        return len(judge.asked) - before
+
+    assert await tell(*PREFERENCES[:4]) > 0
+    assert await tell(*PREFERENCES[4:8]) == 0, "twice as many are needed now"
+    assert await tell(*PREFERENCES[8:12]) > 0
+    judge._decide = lambda texts: partition(group("adds", 1, 2), apart=range(3, len(texts) + 1))
+    await alice.remember(PREFERENCES[12])
+    await alice.compact()
+    judge._decide = lambda _: APART
+    assert await tell(*PREFERENCES[13:17]) > 0, "once something came of one, it is as before"
+
+
+@pytest.mark.parametrize("how", ["call", "embedding"])
+async def test_a_failure_is_no_verdict_and_is_due_again_with_backoff(opened: Opened, clock, how: str) -> None:
+    one, two = "the garden gate squeaks", "garden gate squeaks loudly"
+    vectors = Vectors({one: around(0), two: around(2)})
+    error = ModelError("down", model="m", cls="retry", reason="scripted")
+
+    def decide(_):
+        if how == "call":
+            return error
+        vectors.error = error
+        return merged("the garden gate squeaks loudly")
+
+    judge = Judge(decide)
+    mem = await opened(judge, vectors, compact_memories=2, model_attempts=1)
+    alice = mem.scope(user="alice")
+    ids = [(await alice.remember(text)).memory.id for text in (one, two)]
+    assert not await mem.settle()
+    assert [memory.id for memory in await living(alice)] == ids
+    assert not [change for change in await alice.history(ids[0]) if change.verb != "remember"]
+    status = await alice.status()
+    assert (status.parked, "compact" in status.waiting) == (1, True)
+    vectors.error, judge._decide = None, lambda _: merged("the garden gate squeaks loudly")
+    clock.advance(timedelta(minutes=10))
+    assert await mem.settle()
+    assert len(await living(alice)) == 1
+
+
+async def test_a_dry_run_names_what_has_no_vector_yet(opened: Opened) -> None:
+    one, two = "the garden gate squeaks", "garden gate squeaks loudly"
+    vectors = Vectors({one: around(0), two: around(2)})
+    mem = await opened(Judge(), vectors)
+    alice = mem.scope(user="alice")
+    first = (await alice.remember(one)).memory.id
+    assert await mem.settle()
+    second = (await alice.remember(two)).memory.id
+    planned = await alice.compact(dry_run=True)
+    [waiting] = [found for found in planned.groups if found.outcome == "waiting"]
+    assert waiting.sources == (second,)
+    assert [found.sources for found in planned.groups if found.outcome == "pair"] == [(first, second)], (
+        "words are known"
+    )
+
+
+async def test_what_replaces_reaches_the_judge_however_far_its_words_are(opened: Opened) -> None:
+    judge = Judge(lambda _: partition(group("replaces", 1, 2)))
+    alice = (await opened(judge, "builtin")).scope(user="alice")
+    await alice.remember("Cycles to the office every day", event_time=_AT)
+    await alice.remember("Sold the bike in spring, takes the tram now", event_time=_AT + timedelta(days=60))
+    assert (await alice.compact()).counts == {"superseded": 1}
+    [now] = await living(alice)
+    assert now.text.startswith("Sold")
+    assert [hit.text for hit in (await alice.recall("office", as_of=_AT + timedelta(days=1))).hits] == [
+        "Cycles to the office every day"
+    ]
+
+
+# ------------------------------------------------------------------------------------------------ batches
+
+
+def note(number: int, size: int, of: int) -> Memory:
+    metadata = {LINEAGE: {"leaves": of}} if of > 1 else {}
+    return Memory(
+        id=f"mem_{number}", number=number, kind="note", text="x" * size, metadata=metadata,
+        event_time=_AT, valid_from=_AT, created_at=_AT, recorded_at=_AT,
+    )  # fmt: skip
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> Pairs:
+    count = draw(st.integers(2, 30))
+    memories = {
+        number: note(number, draw(st.integers(1, 900)), draw(st.sampled_from([1, 1, 1, 5, 12])))
+        for number in range(count)
+    }
+    pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda two: two[0] < two[1])
+    near = draw(st.dictionaries(pair, st.floats(0.0, 1.7), max_size=120))
+    needed = draw(st.sets(st.sampled_from(sorted(near)), max_size=60)) if near else set()
+    changed = draw(st.sets(st.sampled_from(range(count))))
+    return Pairs(memories=memories, near=near, needed=frozenset(needed), changed=frozenset(changed))
+
+
+@given(worlds())
+@settings(max_examples=150, deadline=None)
+def test_batches_end_cover_what_they_can_and_fit(pairs: Pairs) -> None:
+    done: set[tuple[int, int]] = set()
+    for _ in range(len(pairs.needed) + 1):
+        batch = next_batch(pairs, done, (), 2000)
+        if not batch:
+            break
+        assert 2 <= len(batch) <= MOST_SHOWN
+        assert len(set(batch)) == len(batch)
+        assert sum(len(pairs.memories[number].text) for number in batch) <= 2000
+        fresh = {(one, other) for one in batch for other in batch if one < other} - done
+        assert fresh & pairs.needed, "each call compares something that had to be"
+        done |= fresh
+    rest = pairs.needed - done
+    assert all(sum(len(pairs.memories[number].text) for number in pair) > 2000 for pair in rest), (
+        "only what no call can show is left"
+    )
+
+
+@given(st.integers(0, 10_000))
+def test_calls_grow_with_the_notes_and_nothing_else(count: int) -> None:
+    assert most_calls(count) <= count
+    assert most_calls(count) <= max(3, count / 7 + 1)
