@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memhold.faces.agents.hook import EVENTS
 from memhold.testing.chaos import Asked, Call, ChaosServer, Offer, Reply
-from reality.outside import Done, Node, clean_environment, node_tools, run
+from reality.outside import ROOT, Done, Node, clean_environment, node_tools, run
 
 __all__ = ["AGENTS", "Agent", "agents_of_npm", "calls_once", "texts_in"]
 
@@ -80,17 +82,33 @@ class Agent:
             }
             path.write_text(json.dumps(told))
 
+    def hooked(self, options: Sequence[str]) -> None:
+        """Tell it to call Memhold's hook at every event that there is a note of."""
+        program = [str(ROOT / ".venv" / "bin" / "python"), "-m", "memhold.faces.agents.hook"]
+        assert self.name == "claude-code"
+        hooks = {
+            event: [{"hooks": [{"type": "command", "command": shlex.join([*program, event, *options])}]}]
+            for event in EVENTS
+        }
+        path = self.home / ".claude" / "settings.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"hooks": hooks}))
+
     def ask(self, prompt: str) -> Done:
         """One session of one turn, as a script starts it."""
+        done = self.begin(prompt, seconds=TURN_SECONDS)
+        assert done.code == 0, (self.name, done.out[-2000:], done.err[-2000:])
+        return done
+
+    def begin(self, prompt: str, *, seconds: float) -> Done:
+        """The same, killed with all that it started where it takes longer."""
         words = {
             "claude-code": ["claude", "-p", prompt, "--model", "claude-sonnet-4-5", "--allowedTools", "mcp__memhold"],
             "codex": ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
             "opencode": ["opencode", "run", prompt],
         }[self.name]
         program = self.node.modules / ".bin" / words[0]
-        done = run([program, *words[1:]], seconds=TURN_SECONDS, cwd=self.project, env=self.environment())
-        assert done.code == 0, (self.name, done.out[-2000:], done.err[-2000:])
-        return done
+        return run([program, *words[1:]], seconds=seconds, cwd=self.project, env=self.environment())
 
     def requests(self) -> list[Mapping[str, Any]]:
         """What it asked the provider for this conversation, in order; not what it asked for a title."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from memhold import Memhold
+from memhold.faces.agents.spool import spool_of
+from memhold.faces.agents.take_in import take_in_now
 from memhold.faces.mcp.tools import TOOLS
-from memhold.testing.chaos import ChaosServer
+from memhold.testing.chaos import ChaosServer, Reply
 from memhold.testing.chaos.dialects import asked_of
 from memhold.testing.chaos.replies import Protocol
 from reality.agents import AGENTS, Agent, agents_of_npm, calls_once, texts_in
@@ -112,3 +115,35 @@ def test_its_transcript_is_taken_in_without_what_memory_answered(agent: Agent) -
         assert note is not None
         alice.forget(note.id)
         assert alice.residue("oolong").found == {}
+
+
+@pytest.mark.bound(600)
+def test_claude_codes_hooks_bring_each_turn_in_once(node: Node, provider: ChaosServer, tmp_path: Path) -> None:
+    """Two sessions that end and one that is killed while the provider hangs; none of them calls a tool."""
+    agent = Agent(name="claude-code", node=node, home=tmp_path, provider=provider)
+    agent.settle_in()
+    subprocess.run(["git", "init", "-q"], cwd=agent.project, check=True)
+    subprocess.run(["git", "remote", "add", "origin", "git@github.com:acme/shop.git"], cwd=agent.project, check=True)
+    db = tmp_path / "store" / "memory.db"
+    agent.hooked(["--db", str(db), "--user", "alice"])
+    provider.say(lambda asked: Reply(text=f"I keep in mind: {asked.texts[-1][1][-40:]}"))
+    for prompt in ("We deploy on Tuesdays only.", "The staging host is called pomelo."):
+        agent.ask(prompt)
+    provider.always("hang")
+    killed = agent.begin("Never rename the table orders.", seconds=10)
+    assert killed.code == -signal.SIGKILL
+    assert not db.exists()  # no hook opened a store
+    with Memhold.open(db, worker=False) as mem:
+        assert take_in_now(mem, str(db)) > 0
+        project = mem.scope(namespace="project/github.com/acme/shop", user="alice")
+        said = sorted(hit.text for hit in project.recall("Tuesdays", limit=50).hits if hit.role == "user")
+        assert said == [
+            "Never rename the table orders.",
+            "The staging host is called pomelo.",
+            "We deploy on Tuesdays only.",
+        ]
+        answers = [hit.text for hit in project.recall("keep in mind", limit=50).hits if hit.role == "assistant"]
+        assert len(answers) == 2
+        assert take_in_now(mem, str(db)) == 0
+    # The sessions that ended leave no note; the one that was killed may be resumed.
+    assert len([*spool_of(str(db)).glob("*.json")]) == 1

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memhold.ports.data_home import default_db
 from memhold.values.errors import NotAStore
-from memhold.wiring.places import data_folder
 
 if TYPE_CHECKING:
     from memhold.faces.python.open import Memhold
@@ -62,11 +62,6 @@ class CommonOptions:
             click.echo(json.dumps(to_jsonable(value), ensure_ascii=False))
         else:
             people()
-
-
-def default_db() -> str:
-    """The store of this user: in `$XDG_DATA_HOME/memhold`, `~/.local/share/memhold`, or macOS's own folder."""
-    return str(data_folder() / "memory.db")
 
 
 def common_options(run: F) -> F:
@@ -167,6 +162,7 @@ def opened(
     if not create:
         need_store(common)
     with Memhold.open(common.db, worker=worker, **settings) as mem:
+        _taken_in(mem, common.db)
         yield (
             mem,
             mem.scope(
@@ -177,6 +173,16 @@ def opened(
                 actor=common.actor,
             ),
         )
+
+
+def _taken_in(mem: Memhold, location: str) -> None:
+    """What hooks took note of stands in the journal before anything is asked of it."""
+    from memhold.faces.agents.spool import spool_of
+
+    if spool_of(location).is_dir():
+        from memhold.faces.agents.take_in import take_in_now
+
+        take_in_now(mem, location)
 
 
 def need_store(common: CommonOptions) -> None:

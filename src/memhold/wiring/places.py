@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
-__all__ = ["data_folder", "models_folder"]
+from memhold.ports.data_home import data_home
 
-
-def data_folder() -> Path:
-    """The folder of stores: `$XDG_DATA_HOME/memhold`, `~/.local/share/memhold`, or macOS's own folder."""
-    if sys.platform == "darwin":
-        base = Path("~/Library/Application Support")
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share")
-    return base.expanduser() / "memhold"
+__all__ = ["models_folder"]
 
 
 def models_folder() -> Path:
     """The folder of embeddings that were fetched, one folder each."""
-    return data_folder() / "models"
+    return data_home() / "models"

@@ -30,7 +30,7 @@ class ToolsByHand:
         tool=Tool(
             name="get_context", title="Get the context", idempotent=True,
             use="The conversation so far and what memory knows about the new message, within a budget of tokens. Use it"
-            " at the start of a conversation, or to continue one.",
+            " to begin or continue a conversation.",
             shows=("message", "query", "budget", "strategy", "session"),
         ),
     )  # fmt: skip

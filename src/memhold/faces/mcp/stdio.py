@@ -43,6 +43,10 @@ LISTED_WITHIN = 0.5
 """How long after the handshake the list of tools is waited for, in seconds, before opening the store begins anyway."""
 
 
+TAKEN_IN_EVERY = 5.0
+"""How often the notes of hooks are looked at, in seconds."""
+
+
 class _Opening:
     """The store, opened once, behind the first answers."""
 
@@ -73,8 +77,26 @@ class _Opening:
 
             raise Refused(f"The memory at {self._location} cannot be opened: {error}. Tell the user.") from error
 
+    async def take_in(self) -> None:
+        """Bring in what hooks took note of."""
+        from memhold.faces.agents.spool import spool_of
+
+        if not spool_of(self._location).is_dir():
+            return
+        from memhold.faces.agents.take_in import take_in
+
+        with suppress(MemholdError, OSError):
+            await take_in(await asyncio.shield(self.begin()), self._location)
+
+    async def keep_taking_in(self) -> None:
+        """Do so again and again: a turn is in the journal soon after it has ended."""
+        while True:
+            await asyncio.sleep(TAKEN_IN_EVERY)
+            await self.take_in()
+
     async def close(self) -> None:
         if self._task is not None:
+            await self.take_in()
             with suppress(Exception):
                 await (await self._task).close()
 
@@ -160,6 +182,8 @@ class _Serving:
 
     async def _answer(self, message: Mapping[str, Any]) -> None:
         try:
+            if message["method"] == "tools/call" and message.get("params", {}).get("name") == "forget":
+                await self._opening.take_in()  # what waits to be taken in is to be forgotten too
             answer = await self._connection.answer(message)
         except Exception as error:  # noqa: BLE001 - the edge: every request is answered
             logger.error("%.80s failed (%s)", message["method"], type(error).__name__)  # noqa: TRY400 - it may tell content
@@ -208,9 +232,12 @@ async def serve_stdio(
     for number in _STOPS:
         with suppress(NotImplementedError, RuntimeError):
             loop.add_signal_handler(number, stop)
+    taking_in = loop.create_task(opening.keep_taking_in()) if "write" in principal.rights else None
     try:
         await _Serving(Connection(_methods(project), principal, caller), _Wire(), opening).run()
     finally:
+        if taking_in is not None:
+            taking_in.cancel()
         await opening.close()
 
 

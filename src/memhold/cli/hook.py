@@ -1,0 +1,31 @@
+"""`memhold hook`: the same as `python -m memhold.faces.agents.hook`, which starts faster."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from memhold.cli.options import CommonOptions, command
+from memhold.faces.agents.hook import EVENTS, noted
+
+__all__ = ["hook_command"]
+
+
+@command("hook", example="memhold hook Stop --user alice < event.json")
+@click.argument("event", type=click.Choice(EVENTS))
+def hook_command(common: CommonOptions, *, event: str) -> None:
+    """Take note of a coding agent's session, for its hooks.
+
+    Reads on standard input what the client says of the event, and writes a note beside the store that names the
+    transcript; no store is opened. The next process that opens it takes in what is new in the transcript: each line
+    once, to the memory of the project that the session works in. It never fails the client: the exit code is 0.
+    """
+    options = {name: value for name in ("db", "namespace", "user", "agent") if (value := getattr(common, name))}
+    try:
+        told = json.loads(sys.stdin.read() or "{}")
+        if isinstance(told, dict):
+            noted(event, told, options)
+    except Exception as error:  # noqa: BLE001 - the client must go on, whatever it is
+        click.echo(f"memhold hook: nothing was noted ({type(error).__name__})", err=True)

@@ -1,0 +1,314 @@
+"""Hooks: a note in a fraction of a start, and each line of a transcript in the journal once, whatever dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memhold import Memhold
+from memhold.faces.agents import spool as spooling
+from memhold.faces.agents.hook import EVENTS, main, noted
+from memhold.faces.agents.spool import Note, due_in, put_note, settle_note, spool_of
+from memhold.faces.agents.take_in import take_in_now
+from memhold.faces.python.open import AsyncMemhold
+from tests.interfaces.conftest import process
+from tests.interfaces.mcp.conftest import call, environment, over_stdio
+
+PROJECT = "project/github.com/acme/shop"
+
+
+def line(number: int, text: str, role: str = "user") -> str:
+    told = {
+        "type": role,
+        "uuid": f"u{number}",
+        "sessionId": "s1",
+        "timestamp": f"2025-01-01T10:00:{number:02}Z",
+        "message": {"role": role, "content": text},
+    }
+    return json.dumps(told) + "\n"
+
+
+class Session:
+    """A client's session in a repository: its transcript grows, and its hooks are called."""
+
+    def __init__(self, folder: Path) -> None:
+        self.db = folder / "store" / "memory.db"
+        self.project = folder / "shop"
+        (self.project / ".git").mkdir(parents=True)
+        (self.project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:acme/shop.git\n')
+        self.transcript = folder / "transcripts" / "s1.jsonl"
+        self.transcript.parent.mkdir()
+        self.said = 0
+
+    @property
+    def spool(self) -> Path:
+        return spool_of(str(self.db))
+
+    def says(self, *texts: str, half: str = "") -> None:
+        with self.transcript.open("a") as file:
+            for text in texts:
+                self.said += 1
+                file.write(line(self.said, text, "user" if self.said % 2 else "assistant"))
+            file.write(half)
+
+    def hook(self, event: str) -> None:
+        told = {"transcript_path": str(self.transcript), "cwd": str(self.project), "session_id": "s1"}
+        assert noted(event, told, {"db": str(self.db), "user": "alice"})
+
+    def taken(self) -> list[str]:
+        with Memhold.open(self.db, worker=False) as mem:
+            take_in_now(mem, str(self.db))
+            return self.journal(mem)
+
+    def journal(self, mem: Memhold) -> list[str]:
+        found = mem.scope(namespace=PROJECT, user="alice", session="claude-code:s1").messages()
+        return [one.text for one in found]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return Session(tmp_path)
+
+
+def notes(session: Session) -> list[str]:
+    return sorted(one.suffix for one in session.spool.iterdir() if not one.name.startswith("."))
+
+
+def test_a_session_is_in_the_journal_once_and_leaves_nothing_behind(session: Session) -> None:
+    session.says("we chose sqlite", "Noted.")
+    session.hook("Stop")
+    session.hook("Stop")
+    assert stat.S_IMODE(session.spool.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(one.stat().st_mode) for one in session.spool.glob("*.json")} == {0o600}
+    assert session.taken() == ["we chose sqlite", "Noted."]
+    assert session.taken() == ["we chose sqlite", "Noted."]
+    session.says("and pnpm", half='{"type": "assis')
+    session.hook("UserPromptSubmit")
+    assert session.taken() == ["we chose sqlite", "Noted.", "and pnpm"]
+    assert notes(session) == [".json", ".seen"]
+    session.hook("SessionEnd")
+    assert session.taken() == ["we chose sqlite", "Noted.", "and pnpm"]
+    assert notes(session) == []
+
+
+def test_what_was_said_behind_the_last_hook_that_ran_comes_too(session: Session) -> None:
+    """Stop and SessionEnd are cancelled, or the client is killed: the note of the prompt stays due."""
+    session.says("a question")
+    session.hook("UserPromptSubmit")
+    assert session.taken() == ["a question"]
+    session.says("an answer")
+    assert session.taken() == ["a question", "an answer"]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_every_event_takes_note_and_no_content(session: Session, event: str) -> None:
+    session.says("pomelo")
+    session.hook(event)
+    assert b"pomelo" not in b"".join(one.read_bytes() for one in session.spool.iterdir())
+    assert session.taken() == ["pomelo"]
+
+
+def test_other_events_and_other_words_take_none(session: Session) -> None:
+    for event, told in (
+        ("PostToolUse", {"transcript_path": str(session.transcript)}),
+        ("Stop", {}),
+        ("Stop", {"transcript_path": 5}),
+        ("Stop", {"transcript_path": ""}),
+    ):
+        assert not noted(event, told, {"db": str(session.db)})
+    assert not session.spool.exists()
+
+
+def test_forgetting_reaches_what_was_not_taken_in_yet(session: Session) -> None:
+    session.says("the password is pomelo", "Noted.")
+    with Memhold.open(session.db, worker=False) as mem:
+        mem.scope(namespace=PROJECT, user="alice").add({"role": "user", "content": "something else"})
+    session.hook("Stop")
+    scoped = ("--db", str(session.db), "--user", "alice", "--namespace", PROJECT)
+    forgotten = process("forget", "--in-session", "claude-code:s1", "--yes", *scoped)
+    assert forgotten.returncode == 0, forgotten.stderr
+    residue = process("residue", "pomelo", *scoped, "--json")
+    assert json.loads(residue.stdout)["found"] == {}
+    session.says("more")
+    session.hook("Stop")
+    assert session.taken() == ["more"]
+
+
+def test_outside_of_a_repository_it_is_the_persons_own(session: Session, tmp_path: Path) -> None:
+    session.says("hello")
+    told = {"transcript_path": str(session.transcript), "cwd": str(tmp_path)}
+    noted("Stop", told, {"db": str(session.db), "user": "alice"})
+    with Memhold.open(session.db, worker=False) as mem:
+        take_in_now(mem, str(session.db))
+        assert [one.text for one in mem.scope(user="alice", session="claude-code:s1").messages()] == ["hello"]
+        assert mem.scope(user="bob", session="claude-code:s1").messages() == ()
+
+
+def test_a_transcript_that_is_gone_or_no_transcript_stops_nothing(session: Session) -> None:
+    session.says("kept")
+    session.hook("Stop")
+    for name, text in (("gone", None), ("odd", "\x00\x01 this is nothing\n" * 10)):
+        path = session.transcript.with_name(f"{name}.jsonl")
+        if text is not None:
+            path.write_text(text)
+        put_note(session.spool, Note(transcript=str(path), namespace="default", user=None, agent=None, ended=False))
+    (session.spool / "broken.json").write_text("{")
+    assert session.taken() == ["kept"]
+    assert len([*session.spool.glob("*.seen")]) == 2
+
+
+def test_two_processes_do_not_take_in_at_once(session: Session) -> None:
+    session.says("one")
+    session.hook("Stop")
+    with spooling.alone(session.spool) as mine, Memhold.open(session.db, worker=False) as mem:
+        assert mine
+        assert take_in_now(mem, str(session.db)) == 0
+    assert session.taken() == ["one"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["say", "prompt", "stop", "end", "take", "die in importing", "die in settling"]), max_size=12
+    )
+)
+@settings(deadline=None, max_examples=30)
+def test_whatever_dies_each_line_comes_once(tmp_path_factory: Any, steps: list[str]) -> None:
+    session = Session(tmp_path_factory.mktemp("session"))
+    events = {"prompt": "UserPromptSubmit", "stop": "Stop", "end": "SessionEnd"}
+    spoken: list[str] = []
+    for step in steps:
+        match step:
+            case "say":
+                spoken.append(f"line {len(spoken)}")
+                session.says(spoken[-1])
+            case "take":
+                session.taken()
+            case "die in importing":
+                with Memhold.open(session.db, worker=False) as mem:
+                    for due in due_in(session.spool):
+                        mem.scope(namespace=PROJECT, user="alice").import_file(due.note.transcript, on_error="skip")
+            case "die in settling":
+                for due in due_in(session.spool):
+                    spooling._replace(due.path.with_suffix(".seen"), "[")
+            case _:
+                session.hook(events[step])
+    session.says("last")
+    session.hook("Stop")
+    assert session.taken() == [*spoken, "last"]
+
+
+def test_a_hook_that_renews_a_note_while_it_is_taken_in_is_not_lost(session: Session) -> None:
+    session.says("one")
+    session.hook("SessionEnd")
+    (due,) = due_in(session.spool)
+    session.says("two")
+    os.utime(session.transcript, ns=(due.changed + 1, due.changed + 1))
+    session.hook("UserPromptSubmit")
+    settle_note(due)
+    assert session.taken() == ["one", "two"]
+
+
+# ------------------------------------------------------------------------------------------ as clients call it
+
+
+def hooked(session: Session, told: object, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    text = told if isinstance(told, str) else json.dumps(told)
+    command = [sys.executable, "-m", "memhold.faces.agents.hook", *words]
+    env = {"PATH": os.environ["PATH"], **environment(session.project.parent, **more)}
+    return subprocess.run(command, input=text, capture_output=True, text=True, env=env, check=False, timeout=60)
+
+
+def test_as_a_client_calls_it(session: Session) -> None:
+    session.says("said")
+    told = {"transcript_path": str(session.transcript), "cwd": str(session.project), "hook_event_name": "Stop"}
+    done = hooked(session, told, "--db", str(session.db), "--user=alice")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert session.taken() == ["said"]
+    told["transcript_path"] = str(session.transcript.with_name("other.jsonl"))
+    by_command = process(
+        "hook", "Stop", "--db", str(session.db), "--user", "alice", input=json.dumps(told), cwd=session.project
+    )
+    assert (by_command.returncode, by_command.stdout, by_command.stderr) == (0, "", "")
+    assert len([*session.spool.glob("*.json")]) == 2
+
+
+@pytest.mark.parametrize(
+    "told", ["", "no json", "[1]", '{"transcript_path": "/x", "cwd": 5}', '{"transcript_path": "\\ud800"}']
+)
+def test_it_never_fails_its_client(session: Session, told: str) -> None:
+    session.db.parent.mkdir()
+    assert hooked(session, told, "Stop", "--db", str(session.db)).returncode == 0
+    assert hooked(session, told, "Stop", "--db").returncode == 0
+    shutil.rmtree(session.spool, ignore_errors=True)
+    session.spool.write_text("a file stands where the notes should")
+    done = hooked(session, {"transcript_path": "/x"}, "Stop", "--db", str(session.db))
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert "nothing was noted" in done.stderr
+    assert "/x" not in done.stderr
+
+
+def test_a_disk_that_is_full_is_no_failure(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    class Full:
+        def read(self) -> bytes:
+            return json.dumps({"transcript_path": str(session.transcript)}).encode()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(sys, "stdin", type("In", (), {"buffer": Full()}))
+    assert main(["Stop", "--db", str(session.db)]) == 0
+    assert "OSError" in capsys.readouterr().err
+    assert not [*session.db.parent.glob("*.spool/*")]
+
+
+def test_a_hook_loads_little(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    """The time is printed, what is loaded is judged."""
+    import resource
+
+    session.says("x")
+    told = json.dumps({"transcript_path": str(session.transcript), "cwd": str(session.project)})
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        "-m",
+        "memhold.faces.agents.hook",
+        "Stop",
+        "--db",
+        str(session.db),
+        "--user=alice",
+    ]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, input=told, capture_output=True, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    loaded = {one.rpartition("|")[2].strip() for one in done.stderr.splitlines()}
+    with capsys.disabled():
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print(f"\na hook: {spent:.2f} s of processor time, {len(loaded)} modules")
+    assert loaded & {"asyncio", "click", "apsw", "numpy", "pydantic", "memhold.verbs.scope", "memhold.wiring"} == set()
+    assert session.taken() == ["x"]
+
+
+async def test_a_running_server_takes_in_before_it_forgets_and_at_its_end(session: Session) -> None:
+    session.says("we use pomelo here", "Noted.")
+    session.hook("Stop")
+    options = ("--db", str(session.db), "--user", "alice", "--project", "auto")
+    async with over_stdio(session.project, *options) as client:
+        assert "Forgot 2 messages" in await call(client, "forget", where="project", session="claude-code:s1")
+        assert "pomelo" not in await call(client, "recall", query="pomelo")
+        session.says("later", "Yes.")
+    async with AsyncMemhold.open(session.db, worker=False) as mem:
+        found = await mem.scope(namespace=PROJECT, user="alice", session="claude-code:s1").messages()
+    assert [one.text for one in found] == ["later", "Yes."]
