@@ -14,14 +14,19 @@ from benchmarks.realmem import realmem_quality
 from benchmarks.recall import Asked, Outcome, Rankings, asked
 from benchmarks.worlds import Moment, read_worlds
 from memhold.faces.python.open import AsyncMemhold
-from memhold.recall.fusion import SIGNALS
+from memhold.recall.fusion import asked_of
 
 __all__ = ["ALL", "signals_quality"]
 
 ALL = "all signals"
-RANKINGS: Rankings = {ALL: SIGNALS} | {
-    f"without {name}": tuple(one for one in SIGNALS if one != name) for name in SIGNALS
-}
+
+
+def _rankings(embedding: str) -> Rankings:
+    """All signals that a question is put to beside this embedding, and all but each of them."""
+    every = asked_of(static=embedding == "builtin")
+    return {ALL: every} | {f"without {name}": tuple(one for one in every if one != name) for name in every}
+
+
 AT_TEN = 2
 """Where R@10 stands among an outcome's measures."""
 
@@ -38,10 +43,10 @@ async def signals_quality(
     for path in worlds:
         found[path.stem] = await _worlds(path, embedding)
     if locomo is not None:
-        quality = await locomo_quality(locomo, embedding=embedding, rankings={"fused": None, **RANKINGS})
+        quality = await locomo_quality(locomo, embedding=embedding, rankings={"fused": None, **_rankings(embedding)})
         found["locomo"] = _means(quality.outcomes)
     if realmem is not None:
-        quality = await realmem_quality(realmem, embedding=embedding, rankings={"fused": None, **RANKINGS})
+        quality = await realmem_quality(realmem, embedding=embedding, rankings={"fused": None, **_rankings(embedding)})
         found["realmem"] = _means(quality.outcomes)
     return found
 
@@ -49,7 +54,7 @@ async def signals_quality(
 def _means(outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, float]:
     tally = Tally()
     for name, ones in outcomes.items():
-        for one in ones if name in RANKINGS else ():
+        for one in ones if name != "fused" else ():
             tally.add(name, one.recall[AT_TEN])
     return tally.means()
 
@@ -67,6 +72,8 @@ async def _worlds(path: Path, embedding: str) -> Mapping[str, float]:
                 for question in world.questions:
                     if question.gold:
                         one = Asked(text=question.text, evidence=frozenset(question.gold), category=question.kind)
-                        for name, outcome in (await asked(memhold.scope(user="u"), one, rankings=RANKINGS)).items():
+                        for name, outcome in (
+                            await asked(memhold.scope(user="u"), one, rankings=_rankings(embedding))
+                        ).items():
                             outcomes.setdefault(name, []).append(outcome)
     return _means(outcomes)

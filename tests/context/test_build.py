@@ -484,5 +484,19 @@ def test_what_was_said_earlier_has_its_day_of_the_week_and_its_zone():
     request = Request(budget=2000, reserve=0, strategy="memory_first", shape="openai", threshold=20)
     gathered = Inputs(given=[{"role": "user", "content": "when do we meet?"}], messages=said)
     text = build(gathered, request, secret=SECRET).as_text()
-    assert f"{AT:%a %Y-%m-%d}:\n- user: see you on Friday\n" in text
+    assert f"{AT:%a} {AT.day} {AT:%b} {AT.year}:\n- user: see you on Friday\n" in text
     assert "days are of UTC" in text
+
+
+def test_the_year_of_a_day_stands_there_once_where_it_begins():
+    days = [datetime(2025, 12, 30, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)]
+    bodies = [{"role": "user", "content": f"this is number {place}"} for place in range(3)]
+    said = [replace(one, event_time=at) for one, at in zip(journal(bodies, "openai"), days, strict=True)]
+    request = Request(budget=2000, reserve=0, strategy="memory_first", shape="openai", threshold=20)
+    gathered = Inputs(given=[{"role": "user", "content": "when was it?"}], messages=said)
+    text = build(gathered, request, secret=SECRET).as_text()
+    assert [line for line in text.splitlines() if line.endswith(":") and line[-2].isalnum()][-3:] == [
+        "Tue 30 Dec 2025:",
+        "Fri 2 Jan 2026:",
+        "Sun 1 Mar:",
+    ]

@@ -13,12 +13,15 @@ import pytest
 
 from memhold import AsyncMemhold
 from memhold.errors import MemholdError
-from memhold.storage.sqlite.connection import create_or_migrate, migrations
+from memhold.storage.copying import PARENTS
+from memhold.storage.postgres.connection import parsed
+from memhold.storage.postgres.schema import create_or_migrate as create_or_migrate_database
+from memhold.storage.postgres.schema import migrations as steps
+from memhold.storage.sqlite.connection import APPLICATION_ID, create_or_migrate, migrations
 from memhold.testing.disk import FaultyDisk, Operation
 
 PLAIN = {"worker": False, "embedding": "none"}
-# What later migrations add to tables of the first.
-ADDED = {
+DIGESTS = {
     "message": ("crc",),
     "memory": ("crc",),
     "change": ("crc", "detail_crc"),
@@ -46,16 +49,23 @@ async def said(mem: AsyncMemhold) -> list[str]:
 
 
 def as_of_the_first(path: Path) -> None:
-    """Take away what later schemas added."""
-    connection = apsw.Connection(str(path))
-    for table, columns in ADDED.items():
-        for column in columns:
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    connection.execute("DROP TABLE model_link")
-    connection.execute("DELETE FROM store WHERE name = 'digest'")
-    connection.execute("DELETE FROM migration WHERE number > 1")
-    connection.execute("PRAGMA user_version = 1")
+    """Put the rows of a file into one that only the first migration has made."""
+    old = path.with_name("old.part")
+    connection = apsw.Connection(str(old))
+    connection.execute(migrations()[0].sql)
+    connection.execute("ATTACH ? AS newest", (str(path),))
+    for (table,) in connection.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'").fetchall():
+        kept = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
+        there = {row[1] for row in connection.execute(f"PRAGMA newest.table_info({table})")}
+        names = ", ".join(f'"{name}"' for name in kept if name in there)
+        connection.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM newest.{table}")  # noqa: S608
+    connection.execute("DELETE FROM main.store WHERE name = 'digest'; DELETE FROM main.migration WHERE number > 1")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1")
     connection.close()
+    for end in ("-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    old.chmod(0o600)
+    old.replace(path)
 
 
 async def check(path: Path, before: list[str]) -> None:
@@ -63,7 +73,7 @@ async def check(path: Path, before: list[str]) -> None:
         assert await said(mem) == before
         assert await mem.admin.doctor() == ()
     connection = apsw.Connection(str(path))
-    for table, columns in ADDED.items():
+    for table, columns in DIGESTS.items():
         for column in columns:
             assert not connection.execute(f"SELECT count(*) FROM {table} WHERE {column} IS NULL").get  # noqa: S608
     assert connection.execute("SELECT count(*) FROM migration").get == len(migrations())
@@ -123,12 +133,29 @@ async def test_a_migration_that_is_stopped_is_not_begun(tmp_path: Path, runs: Ca
 
 async def test_a_database_of_the_first_schema_is_brought_up_to_date(database: str) -> None:
     before = await filled(database)
-    with psycopg.connect(database) as connection:
-        for table, columns in ADDED.items():
-            for column in columns:
-                connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        connection.execute("DROP TABLE model_link")
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA old; SET search_path TO old")
+        location = parsed(database)
+        create_or_migrate_database(connection, location, partitions=0, now=0, known=steps()[:1])
+        names = "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
+        connection.execute("DELETE FROM store; DELETE FROM migration; DELETE FROM clock")
+        found = connection.execute(
+            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'old'::regnamespace"
+        )
+        tables = sorted((name for (name,) in found), key=lambda name: (name not in PARENTS, name))
+        bound = "SELECT relname FROM pg_class WHERE relforcerowsecurity AND relnamespace = 'old'::regnamespace"
+        forced = [name for (name,) in connection.execute(bound)]
+        for table in tables:
+            connection.execute(f"ALTER TABLE old.{table} NO FORCE ROW LEVEL SECURITY")
+            connection.execute(f"ALTER TABLE public.{table} NO FORCE ROW LEVEL SECURITY")
+            kept = [one for (one,) in connection.execute(names, (f"old.{table}",)).fetchall()]
+            there = {one for (one,) in connection.execute(names, (f"public.{table}",)).fetchall()}
+            common = ", ".join(f'"{one}"' for one in kept if one in there)
+            connection.execute(f"INSERT INTO old.{table} ({common}) SELECT {common} FROM public.{table}")  # noqa: S608
+        for table in forced:
+            connection.execute(f"ALTER TABLE old.{table} FORCE ROW LEVEL SECURITY")
         connection.execute("DELETE FROM migration WHERE number > 1")
+        connection.execute("DROP SCHEMA public CASCADE; ALTER SCHEMA old RENAME TO public")
     async with AsyncMemhold.open(database, **PLAIN) as mem:
         assert await said(mem) == before
         assert not [finding for finding in await mem.admin.doctor() if finding.check in {"rows", "words", "due"}]

@@ -71,6 +71,20 @@ async def test_nothing_is_lifted_where_somebody_tells_and_then_asks(memhold: Asy
 
 
 @pytest.mark.asyncio
+async def test_a_change_is_preferred_where_a_question_stands_alone(memhold: AsyncMemhold) -> None:
+    await _told(memhold, ("user", OLD), ("user", NEW))
+    scope = memhold.scope(user="ann")
+
+    async def signals(question: str) -> set[str]:
+        return {one.signal for hit in (await scope.recall(question)).hits for one in hit.why}
+
+    assert "change" in await signals("Where do I live?")
+    assert "change" not in await signals("We had guests in the flat tonight. Where do I live?"), (
+        "it says what holds now"
+    )
+
+
+@pytest.mark.asyncio
 async def test_what_the_assistant_says_of_a_change_lifts_nothing(memhold: AsyncMemhold) -> None:
     old, _ = await _told(memhold, ("user", OLD), ("assistant", NEW))
     assert (await memhold.scope(user="ann").recall("Where do I live?")).hits[0].id == old

@@ -143,6 +143,9 @@ async def test_what_stands_in_one_clause_is_found_and_named(memhold: AsyncMemhol
     assert found.hits[0].text == STORY
     assert found.hits[0].excerpt == "By the way, I am allergic to peanuts."
     assert all(hit.excerpt is None for hit in found.hits if hit.text in noise), "of one sentence there is no part"
+    every = {one.signal for hit in (await scope.recall("allergic to peanuts?")).hits for one in hit.why}
+    assert "meaning" in every
+    assert "sentence" not in every, "a table's sentence by itself says too little"
 
 
 @pytest.mark.asyncio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -97,11 +97,16 @@ def migrate_command(common: CommonOptions, source: str, target: str) -> None:
 
 
 @command("doctor", example="memhold doctor --db memory.db")
-def doctor_command(common: CommonOptions) -> None:
+@click.option(
+    "--repair",
+    type=click.Choice(["clock"]),
+    help="Mend it: 'clock' dates as of now what a clock that was ahead dated later.",
+)
+def doctor_command(common: CommonOptions, repair: Literal["clock"] | None) -> None:
     """Look for damage, and say what to do.
 
-    Files and their modes, disk room, pages, keys, orphans, the ledger, the clock, every words index and the table of
-    due work. Changes nothing. Exit code 1 where something is wrong.
+    Files and their modes, disk room, pages, keys, rows, orphans, the ledger, the clock, every words index and the table
+    of due work. Changes nothing, but for what --repair names. Exit code 1 where something is wrong.
     """
     from memhold.wiring import examine_file
     from memhold.wiring.postgres import shown
@@ -111,7 +116,8 @@ def doctor_command(common: CommonOptions) -> None:
     if not any(finding.check in {"integrity", "open", "versions"} and finding.severity == "wrong" for finding in found):
         with opened(common) as (mem, _), progress(common, "doctor") as bar:
             # Opening may have mended something (the ledger): what was found before counts too.
-            later = mem.admin.doctor(progress=bar)
+            later = mem.admin.doctor(repair=repair, progress=bar)
+        found = tuple(one for one in found if one.check != repair)
         found = (*found, *(finding for finding in later if finding not in found))
     wrong = any(finding.severity == "wrong" for finding in found)
     answer = {"store": shown(common.db), "ok": not wrong, "versions": _versions(), "findings": found}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memhold.context.render import Line
+from memhold.context.render import Line, short_day
 from memhold.context.strategies import SlotName
 
 __all__ = ["Item", "Slot", "allocate", "fill", "spread", "stepped"]
@@ -114,7 +114,7 @@ def spread(ranked: Sequence[Line], room: int, count: Callable[[str], int]) -> li
     steps = [*own, *(line.brief or line for line in rest), *rest, *(line.brief for line in own if line.brief)]
     for line in steps:
         held = shown.get(line.id)
-        more = line.cost - (0 if held is None else held.cost) + (0 if line.day in days else count(line.day))
+        more = line.cost - (0 if held is None else held.cost) + (0 if line.day in days else count(short_day(line.day)))
         if more <= room and (held is None or held.cost < line.cost):
             room -= more
             shown[line.id] = line

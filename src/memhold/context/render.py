@@ -13,7 +13,7 @@ from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import brought_by
 from memhold.values.records import Memory, Message, Origin
 
-__all__ = ["Line", "memory_line", "message_line", "rendered"]
+__all__ = ["Line", "memory_line", "message_line", "rendered", "short_day"]
 
 LINE_TOKENS = 400
 """Longest line, in tokens: one memory does not push out all others; the rest of it is a `get` away."""
@@ -31,6 +31,8 @@ _TOLD: dict[Origin, str] = {
     "model": "learned from the conversation",
 }
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_YEAR = len(" 2026:")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
     "instructions": "Standing wishes of the user (follow them; the later one holds):",
@@ -99,7 +101,7 @@ def message_line(message: Message, asked: Asked | None = None, *, count: Count =
     The day of the week stands there because people say "on Friday", and mean the one after they said it.
     """
     at, text, said = message.event_time, unquoted(message).strip(), f"- {message.role}{brought_by(message)}: "
-    day = f"{_DAYS[at.weekday()]} {at:%Y-%m-%d}:"
+    day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
     own = asked is None or asked.role in {None, message.role}
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
     if asked is None or whole.cost <= BRIEF_TOKENS:
@@ -107,6 +109,11 @@ def message_line(message: Message, asked: Asked | None = None, *, count: Count =
     short = excerpt(text, BRIEF_TOKENS, asked, number=message.number, count=count)
     brief = replace(_line(message.id, message.number, said, short, 2 * BRIEF_TOKENS, count), day=day, own=own)
     return replace(whole, brief=brief) if brief.cost < whole.cost else whole
+
+
+def short_day(day: str) -> str:
+    """The heading of a day below one of the same year: each digit is a token, and the year stands above."""
+    return f"{day[:-_YEAR]}:"
 
 
 def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes) -> Fence | None:
@@ -123,7 +130,7 @@ def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes)
         day = ""
         for line in sorted(held, key=lambda one: one.number):
             if line.day != day:
-                lines.append(line.day)
+                lines.append(line.day if line.day[-_YEAR:] != day[-_YEAR:] else short_day(line.day))
                 day = line.day
             ids.append(line.id)
             lines.append(line.text)

@@ -14,6 +14,7 @@ from memhold.values.answers import ModelHealth
 from memhold.values.records import Scope
 
 __all__ = [
+    "CLOCK_ADVICE",
     "Finding",
     "Lost",
     "Maintenance",
@@ -28,6 +29,11 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+CLOCK_ADVICE = (
+    "set this machine's clock right where it is wrong; where it is right, run 'memhold doctor --repair clock'"
+)
+"""What to do about dates that lie ahead of the clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,8 +165,11 @@ class ReadTx(FactReads, VectorReads, Protocol):
     def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
         """The revisions that `known_at` (None: now) knew and that held at `as_of`, by document number.
 
-        A revision is known from `recorded_at` until before `unrecorded_at`, and holds from `valid_from` until before
-        `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is what is hidden now.
+        `known_at` names the last change dated up to then. A revision is known from the change that made it until before
+        the one that made the next, in the order of `seq`, so that no clock that jumped reorders them; one that no
+        change of its own time made (an imported one) from `recorded_at` until before `unrecorded_at`. It holds from
+        `valid_from` until before `valid_to`. Those that `known_at` knew as retracted or merged are left out, and so is
+        what is hidden now.
         """
         ...
 
@@ -370,6 +373,15 @@ class WriteTx(ReadTx, FactWrites, VectorWrites, Protocol):
 
     def clear_due(self, kind: str, ref: str) -> None:
         """Take due work away: its state no longer implies it. A lease on it is lost, also when it is made due again."""
+        ...
+
+    def redate(self) -> int:
+        """Date what a clock that was ahead dated as of now, by the machine's clock; returns how many rows that were.
+
+        Messages, revisions and changes that were recorded later than now, and what their dates ended or began; sessions
+        and evidence with them. What is dated next is of now too. Their order is that of their numbers, as before. The
+        words index keeps the old times until it is built again.
+        """
         ...
 
     def clear_index(self) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Mask = NDArray[np.bool_]
 
-__all__ = ["SIGNALS", "WEIGHTS", "Fused", "Signal", "fuse", "normalised", "weights_of"]
+__all__ = ["SIGNALS", "WEIGHTS", "Fused", "Signal", "asked_of", "fuse", "normalised", "weights_of"]
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -55,6 +55,11 @@ _OF_A_MODEL: Mapping[str, float] = MappingProxyType({**WEIGHTS, "meaning": 0.5, 
 def weights_of(*, static: bool) -> Mapping[str, float]:
     """What each signal counts: nearness counts as far as the embedding can be trusted."""
     return WEIGHTS if static else _OF_A_MODEL
+
+
+def asked_of(*, static: bool) -> tuple[str, ...]:
+    """The signals that a question is put to which names none: of word vectors a sentence by itself says too little."""
+    return tuple(name for name in SIGNALS if not static or name != "sentence")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

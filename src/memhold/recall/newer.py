@@ -36,11 +36,12 @@ LOOKED_AT = 3
 def change_signal(question: Question, index: DecodedIndex) -> Signal | None:
     """Short messages in which the user tells of a change: what people ask for is mostly how it is now.
 
-    None where the question asks for what was before, and where two people with names talk.
+    None where the question asks for what was before, where it goes on with a conversation (its own sentences say what
+    is the case now), and where two people with names talk.
     """
     import numpy as np
 
-    if two_people(index) or asks_past(question.text):
+    if question.goes_on or two_people(index) or asks_past(question.text):
         return None
     told = _told(index)
     if not (told > 1).any():

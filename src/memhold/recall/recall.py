@@ -20,7 +20,7 @@ from memhold.recall.answering import Gaps, Ranking, answered, standing
 from memhold.recall.conversation import carried
 from memhold.recall.expected import expected
 from memhold.recall.filters import allowed_rows, held_then, passing_rows
-from memhold.recall.fusion import SIGNALS, Signal, fuse, weights_of
+from memhold.recall.fusion import SIGNALS, Signal, asked_of, fuse, weights_of
 from memhold.recall.hits import MAX_NEIGHBOURS
 from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
@@ -236,11 +236,11 @@ def _view(
     near = meaning_signals(found, index) if found is not None else []
     rest = Rest(gaps=gaps, in_time=in_time)
     facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
-    named = bool(question.times or question.anchors)
+    timed = bool(question.times or question.anchors)
     given = (
         speaker,
         key_signal(question, facts, index),
-        rest.ask("time", lambda: time_signal(question, index), there=named),
+        rest.ask("time", lambda: time_signal(question, index), there=timed),
     )
     signals = [
         words,
@@ -251,9 +251,8 @@ def _view(
         reply_signal(index),
         recency_signal(question, index, micros(place.now)),
     ]
-    asked = [
-        signal for signal in signals if signal is not None and (query.signals is None or signal.name in query.signals)
-    ] or [words]
+    named = asked_of(static=meaning.static) if query.signals is None else query.signals
+    asked = [signal for signal in signals if signal is not None and signal.name in named] or [words]
     weights = weights_of(static=meaning.static)
     fused = fuse(asked, weights=weights)
     return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused)

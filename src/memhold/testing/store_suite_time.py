@@ -14,8 +14,8 @@ from memhold.ports.stores import Clock, Store
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.testing.clock import FakeClock
 from memhold.testing.ids import SeededIds
-from memhold.testing.store_suite_rows import ALICE, OpenStore, add_fact, later
-from memhold.values.records import Memory, State
+from memhold.testing.store_suite_rows import ALICE, OpenStore, add_change, add_fact, later, say
+from memhold.values.records import Memory, Message, State
 
 __all__ = ["TimeCases", "exhaustive"]
 
@@ -92,6 +92,52 @@ class TimeCases:
         for pair, answer in zip(pairs, found, strict=True):
             assert answer == _held(model, *pair), pair
         await store.close()
+
+    async def test_what_was_known_follows_the_order_of_changes_across_a_clock_that_jumps(
+        self, store: Store, clock: Clock
+    ) -> None:
+        assert isinstance(clock, FakeClock)
+        ids = SeededIds(4)
+
+        def told(tx: WriteTx, value: str) -> None:
+            add_change(tx, ids, add_fact(tx, ids, "town", value, valid_from=later(0)), at=tx.now)
+
+        for at, value in ((0, "Lisbon"), (10**9, "Oslo"), (20, "Faro"), (40, "Porto")):
+            clock.set(later(at))
+            await store.write(ALICE, lambda tx, v=value: told(tx, v))  # type: ignore[misc]
+
+        def known(tx: ReadTx, at: int) -> list[str | None]:
+            return [memory.value for memory in tx.held(as_of=later(50), known_at=later(at))]
+
+        seen = [await store.read(ALICE, lambda tx, a=at: known(tx, a)) for at in (0, 19, 20, 40, 10**9)]  # type: ignore[misc]
+        assert seen[:2] == [["Lisbon"], ["Lisbon"]]
+        assert seen[2] == ["Lisbon", "Oslo", "Faro"], "Oslo was told before Faro, whatever the clock said"
+        assert seen[3] == seen[4] == ["Lisbon", "Oslo", "Faro", "Porto"]
+
+    async def test_what_a_clock_ahead_dated_is_dated_as_of_now(self, store: Store, clock: Clock) -> None:
+        assert isinstance(clock, FakeClock)
+        ids = SeededIds(3)
+        before = await store.write(ALICE, lambda tx: add_fact(tx, ids, "town", "Lisbon"))
+        clock.set(later(10**9))
+
+        def ahead(tx: WriteTx) -> list[Message]:
+            tx.put_memory(replace(before, rev=2, state="superseded", valid_to=tx.now, recorded_at=tx.now))
+            add_fact(tx, ids, "town", "Oslo")
+            return say(tx, ids, "of another time")
+
+        [said] = await store.write(ALICE, ahead)
+        clock.set(later(5))
+        now = clock.now()
+        assert await store.write(ALICE, lambda tx: tx.redate()) == 4, "two revisions, the one before them, a message"
+        assert await store.write(ALICE, lambda tx: (tx.redate(), tx.now)) == (0, now)
+        [first, second] = await store.read(ALICE, lambda tx: tx.revisions(before.id))
+        assert (first.recorded_at, first.unrecorded_at, first.valid_to) == (before.recorded_at, now, None)
+        assert (second.recorded_at, second.valid_to, second.unrecorded_at) == (now, now, None)
+        held = await store.read(ALICE, lambda tx: tx.held(as_of=now, known_at=None))
+        assert [(memory.value, memory.recorded_at) for memory in held] == [("Oslo", now)]
+        [kept] = await store.read(ALICE, lambda tx: tx.find_messages([said.id]))
+        assert (kept.recorded_at, kept.text) == (now, said.text)
+        assert await store.read(ALICE, lambda tx: tx.damaged) == {}
 
     async def test_the_edges_of_both_axes(self, store: Store, clock: Clock) -> None:
         assert isinstance(clock, FakeClock)

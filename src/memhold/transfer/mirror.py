@@ -52,6 +52,9 @@ def write_mirror(
     target = mirror_folder(folder, scope)
     make_folder(target, mode=0o700)
     as_of = f"As of {now:%Y-%m-%d %H:%M:%S} UTC (revision {rev}). Memhold writes this file; ask it for what holds now."
+    for stray in (*target.glob(".MEMORY.md.*"), *target.glob(".HISTORY.md.*")):
+        # Nobody else writes here now: a process that was killed left it, with what may have been forgotten since.
+        stray.unlink(missing_ok=True)
     pages = {"HISTORY.md": history_markdown(held, limit=summaries), "MEMORY.md": memory_markdown(held, now=now)}
     for name, text in pages.items():
         title, _, rest = text.partition("\n")

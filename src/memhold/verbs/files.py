@@ -24,6 +24,7 @@ from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import given_path
 from memhold.ports.stores import Priority
 from memhold.ports.transaction import Listing, ReadTx, WriteTx
+from memhold.ports.unfinished import noted
 from memhold.transfer.export import write_export
 from memhold.transfer.importing import Progress, Report, import_file
 from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored, session_name
@@ -142,13 +143,14 @@ async def export_to(runtime: Runtime, scope: Scope, path: str | Path, *, format_
         raise InvalidInput(f"{target} belongs to the store itself; name another file for the export")
     if format_name not in {"jsonl", "markdown"}:
         raise InvalidInput(f"format is {format_name!r:.40}; it must be 'jsonl' or 'markdown'")
-    work: Callable[[ReadTx], Exported] = partial(_JOBS[format_name], scope=scope, target=target)
+    kept = Path(store) if runtime.store.facts.backend == "sqlite" else None
+    work: Callable[[ReadTx], Exported] = partial(_JOBS[format_name], scope=scope, target=target, store=kept)
     if runtime.maintenance is None:
         return await runtime.store.read(scope, work)
     return await runtime.maintenance.survey(scope, work)
 
 
-def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
+def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path, store: Path | None) -> Exported:
     narrowed = scope.agent is not None or scope.session is not None
     seen: set[str] = set()
     changes = (
@@ -156,7 +158,7 @@ def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
         for change in _changes(tx)
         if not narrowed or change.id in seen or any(effect.memory_id in seen for effect in change.effects)
     )
-    with replacing(target) as out:
+    with replacing(target, store) as out:
         counts = write_export(
             out,
             scope=scope,
@@ -170,7 +172,7 @@ def _write_jsonl(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
     return Exported(files=(str(target),), counts=counts, damaged=tuple(tx.damaged))
 
 
-def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
+def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path, store: Path | None) -> Exported:
     held = list(_memories(tx, scope))
     pages = {
         "MEMORY.md": memory_markdown(held, now=tx.now),
@@ -181,7 +183,7 @@ def _write_markdown(tx: ReadTx, *, scope: Scope, target: Path) -> Exported:
     except OSError as error:
         raise StoreReadOnly(f"{target} is no folder that can be written: {error.strerror}") from error
     for name, text in pages.items():
-        with replacing(target / name) as out:
+        with replacing(target / name, store) as out:
             out.write(text.encode("utf-8", "replace"))
     files = tuple(str(target / name) for name in pages)
     return Exported(files=files, counts={"memory": len(held)}, damaged=tuple(tx.damaged))
@@ -225,23 +227,27 @@ def _memories(tx: ReadTx, scope: Scope) -> Iterator[Memory]:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, store: Path | None = None) -> Iterator[BinaryIO]:
     """A file that takes the place of `path` in one step, mode 0600, once all of it is durable; else nothing changes.
+
+    Until then it is noted beside the `store`, so that a kill leaves nothing that a forget does not reach.
 
     Raises:
         StoreFull, StoreReadOnly: it cannot be written.
     """
     part = path.with_name(f".{path.name}.part-{secrets.token_hex(4)}")
     try:
-        with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(path)
-        sync_folder(path.parent)
+        with noted(store, part):
+            try:
+                with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
+                    yield out
+                    out.flush()
+                    os.fsync(out.fileno())
+                part.replace(path)
+                sync_folder(path.parent)
+            finally:
+                with suppress(OSError):
+                    part.unlink(missing_ok=True)
     except OSError as error:
         kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
         raise kind(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)

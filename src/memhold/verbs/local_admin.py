@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 from memhold.facts.suspicions import list_suspicions
 from memhold.history.checkup import documents, due_of_state, index_drift, rebuild_due, rebuild_words
@@ -62,9 +63,14 @@ class LocalAdmin:
     async def backup(self, target: str | Path, *, progress: Progress | None = None) -> Manifest:
         return await self._maintenance().backup(given_path(target), progress=progress)
 
-    async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+    async def doctor(
+        self, *, repair: Literal["clock"] | None = None, progress: Progress | None = None
+    ) -> tuple[Finding, ...]:
         maintenance = self._maintenance()
-        found = list(await maintenance.examine())
+        if repair not in {None, "clock"}:
+            raise InvalidInput(f"repair is {repair!r:.40}; it can be 'clock'")
+        repaired = [] if repair is None else await self._repair_clock()
+        found = [*repaired, *await maintenance.examine()]
         if any(finding.check in {"integrity", "open"} for finding in found):
             return tuple(found)
         scopes = await self._runtime.store.upkeep.scopes()
@@ -139,6 +145,19 @@ class LocalAdmin:
             return None
         return Vectors(fingerprint=found.fingerprint, state=found.state, documents=done, of=of)
 
+    async def _repair_clock(self) -> list[Finding]:
+        """Date what lies ahead of the clock as of now, and make due now what waits; says of how many rows."""
+        store, redated = self._runtime.store, 0
+        for scope in await store.upkeep.scopes():
+            rows = await store.write(scope, _redated, priority=Priority.WORKER)
+            if rows:
+                await self._reindex(scope)
+            redated += rows
+        if not redated:
+            return []
+        what = f"{redated} rows that were dated ahead of the clock are dated as of now"
+        return [Finding(check="clock", severity="note", what=what, advice="nothing: it is mended")]
+
     async def _reindex(self, scope: Scope) -> tuple[int, int]:
         # Analysis is the slow part: it is done beside the writer, and only what came since is done inside.
         maintenance, store = self._runtime.maintenance, self._runtime.store
@@ -149,6 +168,16 @@ class LocalAdmin:
             return rebuild_words(tx, terms), rebuild_due(tx)
 
         return await store.write(scope, work, priority=Priority.IMPORT)
+
+
+def _redated(tx: WriteTx) -> int:
+    redated = tx.redate()
+    for item in tx.due():
+        # When a memory expires was said by somebody; everything else may be done sooner.
+        if item.kind != "expire":
+            tx.clear_due(item.kind, item.ref)
+            tx.put_due(item.kind, item.ref, tx.now)
+    return redated
 
 
 def _analyse(tx: ReadTx) -> dict[str, Terms]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from memhold.verbs.declaration import verb
 
@@ -128,12 +128,16 @@ class AsyncAdmin(Protocol):
         ...
 
     @verb("admin")
-    async def doctor(self, *, progress: Callable[[int, int], None] | None = None) -> tuple[Finding, ...]:
+    async def doctor(
+        self, *, repair: Literal["clock"] | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Finding, ...]:
         """Look at everything: files, pages, keys, orphans, ledger, clock, then each scope's words index and due work.
 
-        Changes nothing. Empty when nothing is wrong or worth a note.
+        Changes nothing, but for what it is told to repair. Empty when nothing is wrong or worth a note.
 
         Args:
+            repair: `clock` dates as of now what a clock that was ahead dated later, and makes due now what it put off.
+                Only where this machine's clock is right.
             progress: Called with scopes looked at and scopes in all.
 
         Raises:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memhold._version import __version__
 from memhold.ports.store_factory import STORES, OpenedStore
 from memhold.ports.stores import Clock, Ids, Store
+from memhold.ports.unfinished import unfinished_files
 from memhold.values.errors import InvalidInput
 from memhold.wiring.postgres import examine_postgres, is_postgres, no_residue, open_postgres
 from memhold.wiring.settings import Settings, load_settings
@@ -68,7 +69,8 @@ def data_files(path: str) -> list[Path]:
     """
     target = Path(path)
     found = (entry for entry in target.parent.iterdir() if entry.name.startswith(target.name) and entry.is_file())
-    return sorted(entry for entry in found if entry.name != f"{target.name}-shm")
+    beside = {entry for entry in found if entry.name != f"{target.name}-shm"}
+    return sorted(beside | set(unfinished_files(target)))
 
 
 async def open_store(location: str, settings: Settings, clock: Clock, ids: Ids) -> Store:

@@ -980,18 +980,22 @@ class SyncAdmin:
         """
         return self._loop.run(self._core.backup(target, progress=progress))
 
-    def doctor(self, *, progress: Callable[[int, int], None] | None = None) -> tuple[Finding, ...]:
+    def doctor(
+        self, *, repair: Literal["clock"] | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Finding, ...]:
         """Look at everything: files, pages, keys, orphans, ledger, clock, then each scope's words index and due work.
 
-        Changes nothing. Empty when nothing is wrong or worth a note.
+        Changes nothing, but for what it is told to repair. Empty when nothing is wrong or worth a note.
 
         Args:
+            repair: `clock` dates as of now what a clock that was ahead dated later, and makes due now what it put off.
+                Only where this machine's clock is right.
             progress: Called with scopes looked at and scopes in all.
 
         Raises:
             InvalidInput: the store is in memory.
         """
-        return self._loop.run(self._core.doctor(progress=progress))
+        return self._loop.run(self._core.doctor(repair=repair, progress=progress))
 
     def ready(self) -> Readiness:
         """Whether a write is durable now: a small one is made and taken back. Never waits for a model."""

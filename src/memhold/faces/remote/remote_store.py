@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, Literal, NoReturn, Self
 
 from memhold.faces.remote.local_token import local_token_of
 from memhold.faces.remote.scope import remote_scope
@@ -145,8 +145,16 @@ class RemoteAdmin:
         """See `AsyncAdmin.usage`; of the token's namespace alone."""
         return tuple(from_jsonable(Usage, one) for one in await self._ask("GET", "/v1/admin/usage"))
 
-    async def doctor(self, *, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """See `AsyncAdmin.doctor`; what it finds in other namespaces stays there. Without progress."""
+    async def doctor(
+        self, *, repair: Literal["clock"] | None = None, progress: Progress | None = None
+    ) -> tuple[Finding, ...]:
+        """See `AsyncAdmin.doctor`; what it finds in other namespaces stays there. Without progress.
+
+        Raises:
+            InvalidInput: it is to repair something: that concerns every namespace.
+        """
+        if repair is not None:
+            raise InvalidInput("a store is repaired on its own machine; run 'memhold doctor --repair clock' there")
         found = await self._ask("GET", "/v1/admin/doctor")
         if progress is not None:
             progress(1, 1)

@@ -237,11 +237,28 @@ class InMemoryReadTx:
     def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
         """The revisions that `known_at` knew and that held at `as_of`, by document number."""
         every = self._current(lambda _: True)
+        if known_at is None:
+            return [kept.sealed[-1].open() for kept in every if _held(kept.current, as_of)]
+        changes = [sealed.row for sealed in self._rows.changes.values()]
+        seq = max((change.seq for change in changes if change.at <= known_at), default=0)
+        made = {
+            (effect.memory_id, effect.rev_after, change.at): change.seq
+            for change in sorted(changes, key=lambda one: -one.seq)
+            for effect in change.effects
+            if effect.rev_before < effect.rev_after
+        }
+
+        def known(memory: Memory) -> bool:
+            begun = made.get((memory.id, memory.rev, memory.recorded_at))
+            if (begun is None and memory.recorded_at > known_at) or (begun is not None and begun > seq):
+                return False
+            if memory.unrecorded_at is None:
+                return True
+            ended = made.get((memory.id, memory.rev + 1, memory.unrecorded_at))
+            return memory.unrecorded_at > known_at if ended is None else ended > seq
+
         return [
-            sealed.open()
-            for kept in every
-            for sealed in kept.sealed
-            if _known(sealed.row, known_at) and _held(sealed.row, as_of)
+            sealed.open() for kept in every for sealed in kept.sealed if _held(sealed.row, as_of) and known(sealed.row)
         ]
 
     def derived(self, ids: Sequence[str]) -> list[Memory]:
@@ -408,13 +425,6 @@ def _listed(memory: Memory, listing: Listing) -> bool:
 def _unconfirmed(memory: Memory, since: datetime) -> bool:
     seen = memory.last_confirmed_at or (memory.created_at if memory.origin == "user" else None)
     return seen is None or seen < since
-
-
-def _known(revision: Memory, known_at: datetime | None) -> bool:
-    if known_at is None:
-        return revision.unrecorded_at is None
-    ended = revision.unrecorded_at
-    return revision.recorded_at <= known_at and (ended is None or known_at < ended)
 
 
 def _held(revision: Memory, as_of: datetime) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, TypeVar, cast
 
 from memhold.ports import postings as packed
 from memhold.ports.postings import Block, Entry
@@ -17,6 +18,8 @@ from memhold.values.errors import RevisionConflict, StoreError
 from memhold.values.records import Change, Evidence, Memory, Message, Session, Suspicion, from_micros, micros
 
 __all__ = ["InMemoryWriteTx"]
+
+R = TypeVar("R", Message, Memory, Change, Session)
 
 
 class InMemoryWriteTx(InMemoryReadTx):
@@ -240,6 +243,38 @@ class InMemoryWriteTx(InMemoryReadTx):
             raise StoreError(f"the session {name!r} still has messages; erase them first")
         self._rows.sessions.drop(name)
 
+    def redate(self) -> int:
+        """Date what a clock that was ahead dated as of now; returns how many rows that were."""
+        rows, now = self._rows, self._clock
+        self._now = now
+        for session in rows.sessions.values():
+            rows.sessions.put(session.name, _dated(session, now, "created_at", "last_at", "ended_at"))
+        for memory_id, said in rows.evidence.items():
+            dated = (
+                replace(one, at=from_micros(now + place)) if micros(one.at) > now else one
+                for place, one in enumerate(said)
+            )
+            rows.evidence.put(memory_id, tuple(dated))
+        redated = 0
+        for one, sealed in rows.messages.items():
+            if micros(sealed.row.recorded_at) > now:
+                rows.messages.put(one, replace(sealed, row=_dated(sealed.row, now, "event_time", "recorded_at")))
+                redated += 1
+        for one, kept in rows.memories.items():
+            ahead = [_ahead(revision.row, now) for revision in kept.sealed]
+            if any(ahead):
+                redone = (
+                    replace(revision, row=_dated(revision.row, now, *_MEMORY_TIMES)) if late else revision
+                    for revision, late in zip(kept.sealed, ahead, strict=True)
+                )
+                rows.memories.put(one, replace(kept, sealed=tuple(redone)))
+                redated += sum(ahead)
+        for one, change in rows.changes.items():
+            if micros(change.row.at) > now:
+                rows.changes.put(one, replace(change, row=_dated(change.row, now, "at")))
+                redated += 1
+        return redated
+
     def erase_agents(self) -> None:
         """Forget the names of the scope's agents."""
         self._rows.agents.clear()
@@ -334,3 +369,17 @@ class InMemoryWriteTx(InMemoryReadTx):
 
 def _given(moment: datetime | None) -> tuple[datetime, ...]:
     return () if moment is None else (moment,)
+
+
+_MEMORY_TIMES = ("event_time", "valid_from", "valid_to", "created_at", "recorded_at", "unrecorded_at")
+
+
+def _ahead(memory: Memory, now: int) -> bool:
+    return any(micros(at) > now for at in (memory.recorded_at, memory.unrecorded_at) if at is not None)
+
+
+def _dated(row: R, now: int, *times: str) -> R:
+    """The row with none of these times later than now."""
+    held = {name: getattr(row, name) for name in times}
+    late = {name: from_micros(now) for name, at in held.items() if at is not None and micros(at) > now}
+    return cast("R", replace(cast("Any", row), **late)) if late else row

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from memhold.ports.maintenance import Finding
+from memhold.ports.maintenance import CLOCK_ADVICE, Finding
 from memhold.storage.postgres.connection import Location, Session, unwaited
 from memhold.storage.postgres.near_upkeep import pgvector
 from memhold.storage.postgres.schema import migrations
 from memhold.storage.postgres.statements import QUERIES, driver_text
 from memhold.storage.sql.blocks import load
 from memhold.storage.sql.digests import CONTENT, DAMAGED_ROWS, id_of, select_content, sound_row
-from memhold.values.records import Scope, from_micros
+from memhold.values.records import Scope, from_micros, micros
 
 __all__ = ["KEEPING", "examine", "examine_scope"]
 
@@ -48,10 +48,10 @@ def examine(connection: Session, location: Location, *, now: datetime) -> Iterat
     last = from_micros(int(row[0]) if row is not None else 0)
     if last > now + CLOCK_SLACK:
         what = f"the newest write is of {last:%Y-%m-%d %H:%M} UTC, this machine's clock says {now:%Y-%m-%d %H:%M}"
-        yield _wrong("clock", what, "set the clock right where it is wrong; new rows carry its time", where)
+        yield _wrong("clock", what, CLOCK_ADVICE, where)
 
 
-def examine_scope(connection: Session, scope: Scope, where: str) -> Iterator[Finding]:
+def examine_scope(connection: Session, scope: Scope, where: str, now: datetime) -> Iterator[Finding]:
     """Rows of one scope that name what is not there; the transaction has entered the scope."""
     bound = {"namespace": scope.namespace, "user_id": scope.user or ""}
     for name, what in _ORPHANS.items():
@@ -64,6 +64,9 @@ def examine_scope(connection: Session, scope: Scope, where: str) -> Iterator[Fin
         if damaged:
             what = f"{len(damaged)} damaged in the table {table}: {', '.join(damaged)}"
             yield _wrong("rows", what, DAMAGED_ROWS, where)
+    ahead = connection.execute(KEEPING["rows_ahead"], {**bound, "until": micros(now + CLOCK_SLACK)}).fetchone()
+    if ahead is not None and ahead[0]:
+        yield _wrong("clock", f"{ahead[0]} rows are dated after what this machine's clock says", CLOCK_ADVICE, where)
     left = connection.execute(KEEPING["lost_successors"], bound).fetchall()
     if left:
         what = f"{len(left)} replaced memories name a successor that is not here"

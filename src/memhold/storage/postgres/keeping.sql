@@ -86,3 +86,8 @@ JOIN pg_class AS t ON t.oid IN (
 WHERE n.namespace = :namespace AND n.user_id = :user_id AND n.ready = 1 AND t.relkind = 'r'
   AND NOT EXISTS (SELECT 1 FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
     WHERE i.indrelid = t.oid AND i.indisvalid AND starts_with(c.relname::text, 'hnsw_' || n.generation::text || '_'))
+
+-- name: rows_ahead
+SELECT (SELECT count(*) FROM message WHERE namespace = :namespace AND user_id = :user_id AND recorded_at > :until)
+  + (SELECT count(*) FROM memory WHERE namespace = :namespace AND user_id = :user_id AND recorded_at > :until)
+  + (SELECT count(*) FROM change WHERE namespace = :namespace AND user_id = :user_id AND at > :until)

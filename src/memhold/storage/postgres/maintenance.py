@@ -61,7 +61,8 @@ class PostgresMaintenance:
         found = list(examine(connection, self._location, now=self._clock.now()))
         for scope in _scopes(connection):
             whose = f"namespace {scope.namespace!r}, " + (f"user {scope.user!r}" if scope.user else "no user")
-            found += _entered(connection, scope, lambda: list(examine_scope(connection, scope, whose)))  # noqa: B023
+            now = self._clock.now()
+            found += _entered(connection, scope, lambda: list(examine_scope(connection, scope, whose, now)))  # noqa: B023
         return tuple(found)
 
     async def survey(self, scope: Scope, work: Callable[[ReadTx], T]) -> T:

@@ -55,6 +55,10 @@ SELECT coalesce(max(value), 0) FROM clock WHERE value <= :until
 -- scope: upkeep
 UPDATE clock SET value = :now WHERE stripe = pg_backend_pid() % 64 AND (value < :now OR value > :until)
 
+-- name: set_back_clock
+-- scope: upkeep
+UPDATE clock SET value = :now WHERE value > :now
+
 -- name: take_lease_token
 -- scope: upkeep
 SELECT nextval('lease_token')

@@ -97,6 +97,8 @@ class WriteTransaction:
         finally:
             tx.end()
         self._gathered.end()
+        if tx.set_back:
+            self._now = StoreTime(dated=self._now.clock, clock=self._now.clock)
         return result, None, tx.woke
 
     def _taken_back(self, tx: PostgresWrite, error: BaseException) -> bool:

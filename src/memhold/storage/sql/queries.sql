@@ -82,6 +82,37 @@ FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by I
 SELECT {message}
 FROM message WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND number = :number
 
+-- name: read_messages_ahead
+SELECT {message} FROM message WHERE namespace = :namespace AND user_id = :user_id AND recorded_at > :now
+
+-- name: redate_message
+UPDATE message SET event_time = :event_time, recorded_at = :recorded_at, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND number = :number
+
+-- name: read_memories_ahead
+SELECT {memory} FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND (recorded_at > :now OR unrecorded_at > :now)
+
+-- name: redate_memory
+UPDATE memory SET event_time = :event_time, valid_from = :valid_from, valid_to = :valid_to, created_at = :created_at,
+  recorded_at = :recorded_at, unrecorded_at = :unrecorded_at, crc = :crc
+WHERE namespace = :namespace AND user_id = :user_id AND id = :id AND rev = :rev
+
+-- name: read_changes_ahead
+SELECT {change} FROM change WHERE namespace = :namespace AND user_id = :user_id AND at > :now
+
+-- name: redate_change
+UPDATE change SET at = :at, crc = :crc WHERE namespace = :namespace AND user_id = :user_id AND seq = :seq
+
+-- name: redate_evidence
+UPDATE evidence SET at = :now + place WHERE namespace = :namespace AND user_id = :user_id AND at > :now
+
+-- name: redate_sessions
+UPDATE session SET created_at = CASE WHEN created_at > :now THEN :now ELSE created_at END,
+  last_at = CASE WHEN last_at > :now THEN :now ELSE last_at END,
+  ended_at = CASE WHEN ended_at > :now THEN :now ELSE ended_at END
+WHERE namespace = :namespace AND user_id = :user_id AND (created_at > :now OR last_at > :now OR ended_at > :now)
+
 -- name: delete_message
 DELETE FROM message WHERE namespace = :namespace AND user_id = :user_id AND id = :id RETURNING number, quotes
 
@@ -232,10 +263,31 @@ SELECT {memory}
 FROM memory
 WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL
   AND valid_from <= :as_of AND (valid_to IS NULL OR valid_to > :as_of)
-  AND state IN ('active', 'superseded', 'expired')
-  AND ((CAST(:known_at AS BIGINT) IS NULL AND unrecorded_at IS NULL)
-       OR (recorded_at <= :known_at AND (unrecorded_at IS NULL OR unrecorded_at > :known_at)))
+  AND state IN ('active', 'superseded', 'expired') AND unrecorded_at IS NULL
 ORDER BY number
+
+-- name: read_known_seq
+SELECT coalesce(max(seq), 0) FROM change WHERE namespace = :namespace AND user_id = :user_id AND at <= :known_at
+
+-- name: read_held_known
+SELECT {memory:m}
+FROM memory AS m
+WHERE m.namespace = :namespace AND m.user_id = :user_id AND m.hidden_by IS NULL
+  AND m.valid_from <= :as_of AND (m.valid_to IS NULL OR m.valid_to > :as_of)
+  AND m.state IN ('active', 'superseded', 'expired')
+  AND coalesce(
+    (SELECT min(c.seq) FROM change_effect AS e
+     JOIN change AS c ON c.namespace = e.namespace AND c.user_id = e.user_id AND c.id = e.change_id
+     WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = m.id AND e.rev_before < e.rev_after
+       AND e.rev_after = m.rev AND c.at = m.recorded_at),
+    CASE WHEN m.recorded_at <= :known_at THEN 0 ELSE 9223372036854775807 END) <= :known_seq
+  AND (m.unrecorded_at IS NULL OR coalesce(
+    (SELECT min(c.seq) FROM change_effect AS e
+     JOIN change AS c ON c.namespace = e.namespace AND c.user_id = e.user_id AND c.id = e.change_id
+     WHERE e.namespace = :namespace AND e.user_id = :user_id AND e.memory_id = m.id AND e.rev_before < e.rev_after
+       AND e.rev_after = m.rev + 1 AND c.at = m.unrecorded_at),
+    CASE WHEN m.unrecorded_at <= :known_at THEN 0 ELSE 9223372036854775807 END) > :known_seq)
+ORDER BY m.number
 
 -- name: read_derived
 SELECT {memory:m}

@@ -287,7 +287,12 @@ class SqlRead:
         return self._memories(self._content("read_revisions", id=memory_id))
 
     def held(self, *, as_of: datetime, known_at: datetime | None) -> list[Memory]:
-        return self._memories(self._content("read_held", as_of=micros(as_of), known_at=rows.opt_micros(known_at)))
+        if known_at is None:
+            return self._memories(self._content("read_held", as_of=micros(as_of)))
+        known = micros(known_at)
+        seq = int(self._value("read_known_seq", known_at=known))
+        found = self._content("read_held_known", as_of=micros(as_of), known_at=known, known_seq=seq)
+        return self._memories(found)
 
     def derived(self, ids: Sequence[str]) -> list[Memory]:
         found = {row[_MEMORY_ID]: row for row in self._contents("read_derived", [{"source_id": item} for item in ids])}

@@ -14,6 +14,7 @@ from memhold.ports.transaction import Replay
 from memhold.ports.vector_blocks import Generation, VectorBlock, block_of, dropped
 from memhold.storage.sql import rows
 from memhold.storage.sql.blocks import Row, Rows
+from memhold.storage.sql.digests import CHANGE, MEMORY, MESSAGE, change_digest, memory_digest, message_digest
 from memhold.storage.sql.reads import SqlRead
 from memhold.storage.sql.row_batches import RowBatch
 from memhold.storage.store_time import StoreTime
@@ -33,6 +34,18 @@ from memhold.values.records import (
 
 __all__ = ["SqlWrite"]
 
+_DATED: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], int], tuple[str, ...]], ...] = (
+    ("read_messages_ahead", "redate_message", MESSAGE, message_digest, ("event_time", "recorded_at")),
+    (
+        "read_memories_ahead",
+        "redate_memory",
+        MEMORY,
+        memory_digest,
+        ("event_time", "valid_from", "valid_to", "created_at", "recorded_at", "unrecorded_at"),
+    ),
+    ("read_changes_ahead", "redate_change", CHANGE, change_digest, ("at",)),
+)
+"""How rows that are dated ahead are read and changed: their columns, their digest, and which of them are times."""
 SOON = timedelta(minutes=1)
 """Work due later than this wakes nobody: the worker looks again by then."""
 
@@ -48,6 +61,8 @@ class SqlWrite(SqlRead):
         self._gathered = gathered
         self.woke = False
         self.marked = False
+        self.set_back = False
+        """Whether dates go on from the machine's clock, though rows were dated ahead of it."""
 
     def _run(self, name: str, **params: Any) -> Rows:
         self._before(name)
@@ -262,6 +277,25 @@ class SqlWrite(SqlRead):
     def clear_index(self) -> None:
         self._run("clear_word_blocks")
         self._gather().move_index(self._bound)
+
+    def redate(self) -> int:
+        now = micros(self._time.clock)
+        self._run("set_back_clock", now=now)
+        self._time = StoreTime(dated=self._time.clock, clock=self._time.clock)
+        self.set_back = True
+        self._run("redate_sessions", now=now)
+        # One microsecond apart: what one turn said twice stays two statements.
+        self._run("redate_evidence", now=now)
+        redated = 0
+        for read, change, columns, digest, times in _DATED:
+            found = [row for row in self._content(read, now=now) if digest(row) == row[len(columns)]]
+            made = [dict(zip(columns, row, strict=False)) for row in found]
+            for row in made:
+                row.update({name: now for name in times if (row[name] or 0) > now})
+                row["crc"] = digest([row[name] for name in columns])
+            self._many(change, made)
+            redated += len(made)
+        return redated
 
     def hide(self, ids: Sequence[str], change_id: str) -> None:
         named = [{"id": item, "change_id": change_id} for item in ids]

@@ -21,6 +21,7 @@ import apsw
 
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import Manifest
+from memhold.ports.unfinished import noted
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
 from memhold.storage.sqlite.rot import ORPHANS, damaged_index, damaged_rows
@@ -73,23 +74,25 @@ def write_backup(
         raise InvalidInput(f"{target} is there already; name a new folder for each backup")
     part = target.with_name(f".{target.name}.part-{secrets.token_hex(4)}")
     try:
-        make_folder(target.parent, mode=0o700)
-        part.mkdir(mode=0o700)
-        _copy(path, part / COPY, busy_timeout=busy_timeout, progress=progress, key=key)
-        if wrong := _wrong_with(part / COPY, key):
-            raise StoreCorrupt(f"{path} is damaged: {wrong}; no backup was made of it, run 'memhold doctor'")
-        manifest = _described(part / COPY, now=now, memhold=memhold, schema=schema, key=key)
-        _write(part / MANIFEST, _manifest_text(manifest))
-        verify(part, key=key)
-        sync_folder(part)
-        part.rename(target)
-        sync_folder(target.parent)
+        with noted(Path(path), part):
+            try:
+                make_folder(target.parent, mode=0o700)
+                part.mkdir(mode=0o700)
+                _copy(path, part / COPY, busy_timeout=busy_timeout, progress=progress, key=key)
+                if wrong := _wrong_with(part / COPY, key):
+                    raise StoreCorrupt(f"{path} is damaged: {wrong}; no backup was made of it, run 'memhold doctor'")
+                manifest = _described(part / COPY, now=now, memhold=memhold, schema=schema, key=key)
+                _write(part / MANIFEST, _manifest_text(manifest))
+                verify(part, key=key)
+                sync_folder(part)
+                part.rename(target)
+                sync_folder(target.parent)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         kind = StoreFull if full else StoreReadOnly
         raise kind(f"the backup {target} cannot be written: {error.strerror}; nothing is left there") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return manifest
 
 

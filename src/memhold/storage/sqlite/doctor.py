@@ -11,12 +11,13 @@ from typing import Any
 
 import apsw
 
-from memhold.ports.maintenance import Finding
+from memhold.ports.maintenance import CLOCK_ADVICE, Finding
+from memhold.ports.unfinished import left_behind
 from memhold.storage.sql.digests import DAMAGED_ROWS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, scope_mark
 from memhold.storage.sqlite.rot import ORPHANS, RESTORE, damaged_rows
-from memhold.values.records import from_micros
+from memhold.values.records import from_micros, micros
 
 __all__ = ["examine"]
 
@@ -74,6 +75,9 @@ def _files(path: str) -> Iterator[Finding]:
         {*target.parent.glob(f"{target.name}.restore-*"), *target.parent.glob(f"{target.name}.before-*")}
     ):
         yield _wrong("files", "an interrupted restore left it, with content", f"look at it, then rm {rest}", str(rest))
+    for rest in left_behind(target):
+        what = "an interrupted backup, export or restore left it, with content"
+        yield _wrong("files", what, "run 'memhold settle', or open the store: both remove it", str(rest))
     log = Path(path + "-wal")
     if log.exists() and log.stat().st_size > LARGE_LOG:
         size = log.stat().st_size // (1024 * 1024)
@@ -137,7 +141,11 @@ def _clock(connection: apsw.Connection, path: str, now: datetime) -> Iterator[Fi
     last = from_micros(identity(connection).clock)
     if last > now + CLOCK_SLACK:
         what = f"the newest write is of {last:%Y-%m-%d %H:%M} UTC, this machine's clock says {now:%Y-%m-%d %H:%M}"
-        yield _wrong("clock", what, "set the clock right where it is wrong; new rows carry its time", path)
+        yield _wrong("clock", what, CLOCK_ADVICE, path)
+        return
+    ahead = connection.execute(KEEPING["rows_ahead"], {"until": micros(now + CLOCK_SLACK)}).get
+    if ahead:
+        yield _wrong("clock", f"{ahead} rows are dated after what this machine's clock says", CLOCK_ADVICE, path)
 
 
 def _ledger(connection: apsw.Connection, path: str) -> Iterator[Finding]:

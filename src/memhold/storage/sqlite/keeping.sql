@@ -95,6 +95,11 @@ WHERE n.change_seq < (SELECT max(seq) FROM change AS c WHERE c.namespace = n.nam
 SELECT DISTINCT m.namespace FROM (SELECT namespace, user_id FROM message UNION SELECT namespace, user_id FROM memory) AS m
 WHERE NOT EXISTS (SELECT 1 FROM owner AS o WHERE o.namespace = m.namespace AND o.user_id = m.user_id)
 
+-- name: rows_ahead
+-- scope: upkeep
+SELECT (SELECT count(*) FROM message WHERE recorded_at > :until) + (SELECT count(*) FROM memory WHERE recorded_at > :until)
+  + (SELECT count(*) FROM change WHERE at > :until)
+
 -- name: applied_migrations
 -- scope: upkeep
 SELECT number, sha256 FROM migration ORDER BY number

@@ -52,6 +52,10 @@ SELECT value FROM store WHERE name = 'clock'
 -- scope: upkeep
 UPDATE store SET value = :now WHERE name = 'clock'
 
+-- name: set_back_clock
+-- scope: upkeep
+UPDATE store SET value = :now WHERE name = 'clock' AND value > :now
+
 -- name: take_lease_token
 -- scope: upkeep
 UPDATE store SET value = value + 1 WHERE name = 'lease' RETURNING value

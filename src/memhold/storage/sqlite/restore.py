@@ -15,6 +15,7 @@ import apsw
 
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import Lost, Restoration
+from memhold.ports.unfinished import noted
 from memhold.storage.sqlite.backup import COPY, hash_file, sound, verify
 from memhold.storage.sqlite.connection import connect, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity, read_ledger, reconcile, scope_mark
@@ -48,27 +49,32 @@ def restore_backup(
     if replaces and not force:
         raise InvalidInput(f"{target} is there already; pass --force (force=True) to put the backup in its place")
     part = place.with_name(f"{place.name}.restore-{secrets.token_hex(4)}")
+    aside = place.with_name(f"{place.name}.before-{secrets.token_hex(4)}")
     try:
         make_folder(place.parent, mode=0o700)
-        revoked: tuple[tuple[str, int], ...] = ()
-        if replaces:
-            _quiet(target, key)
-            revoked = _revoked(target, key)
-        _copy_file(backup / COPY, part)
-        if hash_file(part) != manifest.sha256:
-            raise BackupDamaged(f"the copy of {backup} changed while it was read; nothing was restored", path=target)
-        lost = _lost(str(part), target, manifest.store, key)
-        forgotten = forget_again(str(part), lost) if lost else 0
-        _revoke_again(str(part), revoked, key)
-        _check(part, key)
-        _swap(part, place, replaces=replaces, key=key)
+        with noted(place, part, aside):
+            try:
+                revoked: tuple[tuple[str, int], ...] = ()
+                if replaces:
+                    _quiet(target, key)
+                    revoked = _revoked(target, key)
+                _copy_file(backup / COPY, part)
+                if hash_file(part) != manifest.sha256:
+                    raise BackupDamaged(
+                        f"the copy of {backup} changed while it was read; nothing was restored", path=target
+                    )
+                lost = _lost(str(part), target, manifest.store, key)
+                forgotten = forget_again(str(part), lost) if lost else 0
+                _revoke_again(str(part), revoked, key)
+                _check(part, key)
+                _swap(part, place, aside if replaces else None, key=key)
+            finally:
+                for rest in (part, *_beside(part)):
+                    with contextlib.suppress(OSError):
+                        rest.unlink(missing_ok=True)
     except OSError as error:
         kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
         raise kind(f"{target} cannot be restored: {error.strerror}; it was left as it was") from error
-    finally:
-        for rest in (part, *_beside(part)):
-            with contextlib.suppress(OSError):
-                rest.unlink(missing_ok=True)
     with translated(target):
         connection = connect(target, busy_timeout=_BUSY_SECONDS, key=key)
         try:
@@ -175,11 +181,14 @@ def _check(part: Path, key: str) -> None:
         os.fsync(file.fileno())
 
 
-def _swap(part: Path, place: Path, *, replaces: bool, key: str) -> None:
+def _swap(part: Path, place: Path, aside: Path | None, *, key: str) -> None:
     """Rename the copy over the store, and put the store back when the result cannot be read."""
-    aside = place.with_name(f"{place.name}.before-{secrets.token_hex(4)}")
-    stale = [(rest, aside.with_name(aside.name + rest.name[len(place.name) :])) for rest in _beside(place)]
-    if replaces:
+    stale = (
+        []
+        if aside is None
+        else [(rest, aside.with_name(aside.name + rest.name[len(place.name) :])) for rest in _beside(place)]
+    )
+    if aside is not None:
         os.link(place, aside)
         sync_folder(place.parent)
         # A log of the old file, left by damage, would be played into the new one.
@@ -194,12 +203,12 @@ def _swap(part: Path, place: Path, *, replaces: bool, key: str) -> None:
     finally:
         connection.close()
     if wrong is not None:
-        if replaces:
+        if aside is not None:
             aside.replace(place)
             for rest, kept in stale:
                 with contextlib.suppress(FileNotFoundError):
                     kept.rename(rest)
             sync_folder(place.parent)
         raise StoreError(f"the restored store cannot be read ({wrong}); the one before is back in its place")
-    for rest in (aside, *(kept for _, kept in stale)):
+    for rest in (*([] if aside is None else [aside]), *(kept for _, kept in stale)):
         rest.unlink(missing_ok=True)

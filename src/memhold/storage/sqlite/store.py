@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
 from memhold.ports.stores import Clock, Priority, StoreFacts
 from memhold.ports.transaction import ReadTx, WriteTx
+from memhold.ports.unfinished import sweep
 from memhold.storage.open_state import Opened
 from memhold.storage.sqlite.connection import connect, create_or_migrate, file_at, translated
 from memhold.storage.sqlite.ledger import identity, reconcile
@@ -172,6 +174,12 @@ class SqliteStore(Opened):
         """Bring the ledger of what was forgotten up to date; a file system of a test has none."""
         if self._vfs is None:
             reconcile(connection, self._path)
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove what killed processes left of backups, exports and restores of this store."""
+        for part in sweep(Path(self._path)) if self._vfs is None else ():
+            log.warning("%s was left by a process that was stopped; it is removed", part)
 
     def _note_at_open(self, reader: apsw.Connection) -> None:
         try:

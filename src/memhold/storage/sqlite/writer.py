@@ -83,6 +83,7 @@ class Writer:
         self._closing = threading.Lock()
         self._known = Known()
         self._unheard = False
+        self._set_back = False
         self._thread = threading.Thread(target=self._run, name="memhold-writer", daemon=True)
         self._connection = connect()
         self._version = self._connection.execute("PRAGMA data_version").get
@@ -195,6 +196,8 @@ class Writer:
                     if current is not None:
                         now = store_time(self._clock.now(), now.dated)
                 outside = current
+                if self._set_back:
+                    now = StoreTime(dated=now.clock, clock=now.clock)
                 self._commit(gathered, now.dated)
         except BaseException as error:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
             woke = False
@@ -240,6 +243,7 @@ class Writer:
         if tx.marked:
             self._connection.execute("RELEASE one")
         gathered.end()
+        self._set_back = self._set_back or tx.set_back
         return gathered, result, None, tx.woke
 
     def _regroup(self, jobs: list[_Job], error: BaseException) -> None:
@@ -269,6 +273,7 @@ class Writer:
         if self._known.clock is None:
             self._known.clock = kept_time(self._connection.execute(QUERIES["read_clock"]).get)
         now = store_time(self._clock.now(), self._known.clock)
+        self._set_back = False
         return RowBatch(SqliteStatements(self._connection), self._known), now
 
     def _commit(self, gathered: RowBatch, now: datetime) -> None:
