@@ -147,3 +147,31 @@ def test_claude_codes_hooks_bring_each_turn_in_once(node: Node, provider: ChaosS
         assert take_in_now(mem, str(db)) == 0
     # The sessions that ended leave no note; the one that was killed may be resumed.
     assert len([*spool_of(str(db)).glob("*.json")]) == 1
+
+
+@pytest.mark.bound(600)
+def test_claude_code_set_up_by_one_command_has_tools_and_is_taken_in(
+    node: Node, provider: ChaosServer, tmp_path: Path
+) -> None:
+    """Nothing else runs: the server that the session started has its lines in the journal when the session is over."""
+    agent = Agent(name="claude-code", node=node, home=tmp_path, provider=provider)
+    agent.settle_in()
+    db = tmp_path / "store" / "memory.db"
+    memhold = ROOT / ".venv" / "bin" / "memhold"
+    for words in (["install", "claude-code", "--db", str(db), "--user", "alice"], ["status"]):
+        done = run([memhold, "agent", *words], seconds=60, env=agent.environment())
+        assert done.code == 0, done.err
+        assert "Claude Code: tools, hooks at SessionStart" in done.out
+    provider.say(calls_once("recall", {"query": "deploy"}))
+    agent.ask("We deploy on Tuesdays only.")
+    with Memhold.open(db, worker=False) as mem:
+        said = [hit.text for hit in mem.scope(user="alice").recall("Tuesdays", limit=50).hits]
+        assert sorted(said) == ["I look.", "It is done.", "We deploy on Tuesdays only."]
+    done = run([memhold, "agent", "uninstall", "claude-code"], seconds=60, env=agent.environment())
+    assert "Claude Code: no tools, no hooks" in done.out
+    asked = len(agent.requests())
+    agent.ask("And on Fridays?")
+    assert not [text for text in texts_in(agent.requests()[asked]) if "memhold" in text]
+    with Memhold.open(db, worker=False) as mem:
+        take_in_now(mem, str(db))
+        assert "And on Fridays?" not in {hit.text for hit in mem.scope(user="alice").recall("Fridays").hits}

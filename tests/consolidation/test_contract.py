@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memhold.consolidate.contract import SAVE_MEMORY, Draft, Frame, read_reply
@@ -287,6 +287,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(given=_JSON, wrap=st.sampled_from(["text", "call"]))
 def test_whatever_a_model_answers_is_a_draft_or_a_shape(given: Any, wrap: str) -> None:
     reply = said(f"Well:\n{json.dumps(given)}") if wrap == "text" else called(given)

@@ -27,6 +27,7 @@ TOLD: dict[str, dict[str, Any]] = {
         "facts": [
             {"subject": "user", "attribute": "number of goats", "value": "seven"},
             {"subject": "user", "attribute": "favorite food", "value": "pizza"},
+            {"subject": "user", "attribute": "asked", "value": "How many goats do you keep?"},
         ],
         "notes": ["The user never eats cheese."],
     },
@@ -80,6 +81,9 @@ async def test_each_message_is_asked_for_itself_and_what_came_back_is_one_memory
         "what nobody said is left out, and what is said twice is one"
     )
     assert notes == {"The user never eats cheese.", "The user sells one goat on Monday."}
+    left = {one["text"]: one["reason"] for one in detail["ungrounded"]}
+    assert left["user | asked = How many goats do you keep?"] == "only the line above says it"
+    assert "user | favorite food = pizza" in left
     assert detail["tokens"] == {"input": 40, "output": 20} or "40" in json.dumps(detail["tokens"])
     assert [one.tool.name for one in model.asked if one.tool] == ["save_turn"] * 3 + ["save_entry"]
     assert "How many goats" in model.asked[1].turns[0].text

@@ -8,8 +8,8 @@ from memhold.faces.python.open import AsyncMemhold
 from memhold.index.marks import CHANGED, SHORT, tells_of_change
 from memhold.text.change import asks_past
 
-OLD = "I live in a flat in Leeds, and I like to live near the river."
-NEW = "Big day. We moved to Hull. Where do people live when they work at the port?"
+OLD = "I live in Leeds."
+NEW = "We moved to Hull, and I live in a house there."
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,15 @@ async def test_the_newer_stands_above_the_older(memhold: AsyncMemhold) -> None:
 
 
 @pytest.mark.asyncio
+async def test_nothing_is_lifted_where_somebody_tells_and_then_asks(memhold: AsyncMemhold) -> None:
+    old, new = await _told(memhold, ("user", OLD), ("user", NEW))
+    scope = memhold.scope(user="ann")
+    # By the words alone the older one is first; only the lift puts the newer above it.
+    assert (await scope.recall("Where do I live?", signals=("words",))).hits[0].id == new
+    assert (await scope.recall("It rained today. Where do I live?", signals=("words",))).hits[0].id == old
+
+
+@pytest.mark.asyncio
 async def test_a_change_is_preferred_where_a_question_stands_alone(memhold: AsyncMemhold) -> None:
     await _told(memhold, ("user", OLD), ("user", NEW))
     scope = memhold.scope(user="ann")
@@ -85,7 +94,7 @@ async def test_what_the_assistant_says_of_a_change_lifts_nothing(memhold: AsyncM
 async def test_an_older_change_is_not_lifted_over_what_came_later(memhold: AsyncMemhold) -> None:
     _, later = await _told(memhold, ("user", NEW), ("user", OLD))
     # Both are about the same; the later one says where it ended.
-    answer = await memhold.scope(user="ann").recall("Where do I live, in a flat, in Leeds, near the river?")
+    answer = await memhold.scope(user="ann").recall("Where do I live?", signals=("words",))
     assert answer.hits[0].id == later
 
 

@@ -6,13 +6,13 @@ import re
 
 __all__ = ["is_error", "is_refusal", "without_thought"]
 
-_TIME = r"(?:\[?\d{4}-\d\d-\d\d[^\]]{0,20}\]?\s*)?"
+_TIME = r"(?:\[?\d{4}-\d\d-\d\d[^\]]{0,20}\]?\s*+)?"
 _ERROR_TEXT = re.compile(
     _TIME
-    + r"(?:(?:api |http |internal |server |provider |fatal )?(?:error|exception|failure)\s*(?:code)?\s*[:\-\u2013(]\s*"
-    r"(?:\d{3}|could|failed|no |unable|timeout|timed|connection|rate|internal|bad gateway|service|overloaded|unknown|"
-    r"the model|model|request|an error|invalid)"
-    r"|<(?:!doctype|html|head|body)\b|\{\s*\"?(?:error|type\"?\s*:\s*\"error)\b|traceback \(most recent call last\)"
+    + r"(?:(?:api |http |internal |server |provider |fatal )?(?:error|exception|failure)\s*+(?:code)?\s*+[:\-\u2013(]"
+    r"\s*+(?:\d{3}|could|failed|no |unable|timeout|timed|connection|rate|internal|bad gateway|service|overloaded|"
+    r"unknown|the model|model|request|an error|invalid)"
+    r"|<(?:!doctype|html|head|body)\b|\{\s*+\"?(?:error|type\"?\s*+:\s*+\"error)\b|traceback \(most recent call last\)"
     r"|(?:could not|couldn't|failed to|unable to) (?:get|generate|produce|obtain|fetch|retrieve) (?:a |an |any |the )?"
     r"(?:response|answer|reply|completion|summary)\b"
     r"|(?:HTTP/\d(?:\.\d)?\s+)?(?:4\d\d|5\d\d)\s+(?:bad gateway|too many requests|internal server error|service "
@@ -20,7 +20,7 @@ _ERROR_TEXT = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    _TIME + r"(?:(?:i['\u2019]m|i am|we['\u2019]re|we are)?\s*(?:very |so |really )?(?:sorry|afraid|unable)[,.]?\s*"
+    _TIME + r"(?:(?:i['\u2019]m|i am|we['\u2019]re|we are)?\s*+(?:very |so |really )?(?:sorry|afraid|unable)[,.]?\s*"
     r"(?:but |that |to )?.{0,40}?"
     r"\b(?:i (?:can['\u2019]?t|cannot|can not|won['\u2019]t|am (?:not able|unable)|['\u2019]m (?:not able|unable))"
     r"|unable to|can['\u2019]t help)"

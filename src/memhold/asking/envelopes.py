@@ -47,7 +47,9 @@ def objects_in(text: str) -> Iterator[Any]:
                 return  # cut off: a part of it is no answer
             at = start + 1
             continue
-        except (ValueError, RecursionError):
+        except RecursionError:
+            return  # nested deeper than any answer; what it takes to find that out is not taken 64 times
+        except ValueError:
             at = start + 1
             continue
         if value:

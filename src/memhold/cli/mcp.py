@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from memhold.cli.options import CommonOptions, command, common_options, options_of
-from memhold.faces.mcp.install import CLIENTS, install, launcher, place_of, snippet
+from memhold.faces.mcp.install import CLIENTS, Place, install, launcher, place_of, snippet
 from memhold.faces.mcp.trial import Trial, try_start
 
-__all__ = ["mcp_command"]
+__all__ = ["located", "mcp_command", "no_secret", "seen_line", "tried"]
 
 
 @click.group("mcp", invoke_without_command=True, epilog="\b\nExample:\n  memhold mcp --user alice")
@@ -69,8 +70,8 @@ def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
     else in it, and keeps a copy of the file.
     A password for PostgreSQL is not written there: keep it in ~/.pgpass or a service file.
     """
-    _no_secret(common.db)
-    started = [*launcher(), "mcp", *_options(common), *(["--project", "auto"] if CLIENTS[client].in_folder else [])]
+    no_secret(common.db)
+    started = [*launcher(), "mcp", *located(common), *(["--project", "auto"] if CLIENTS[client].in_folder else [])]
     place = place_of()
     if printed:
         text = snippet(client, started)
@@ -78,9 +79,7 @@ def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
         return
     one = CLIENTS[client]
     title = one.title
-    seen = try_start(started, environment=one.environment(place), folder=place.home, seconds=one.waits)
-    if seen.problem is not None:
-        raise click.ClickException(f"started as {title} starts it, {seen.problem}; nothing was written")
+    seen = tried(client, started, place)
     done = install(client, started, place)
     kept = "" if done.backup is None else f"; what stood there is in {done.backup.name}"
     said = f"{title} starts it from now on: {done.path}{kept}" if done.changed else f"{done.path} has it already"
@@ -92,16 +91,30 @@ def mcp_install(common: CommonOptions, *, client: str, printed: bool) -> None:
         "seconds": round(seen.seconds, 3),
         "status": seen.status,
     }
-    lines = [said, *([f"restart {title} to load it"] if done.changed else []), _seen(title, seen)]
+    lines = [said, *([f"restart {title} to load it"] if done.changed else []), seen_line(title, seen)]
     common.show(plain, lambda: click.echo("\n".join(lines)))
 
 
-def _seen(title: str, seen: Trial) -> str:
+def tried(client: str, command: Sequence[str], place: Place) -> Trial:
+    """What came of starting the server once as the client will.
+
+    Raises:
+        ClickException: it listed no tools.
+    """
+    one = CLIENTS[client]
+    seen = try_start(command, environment=one.environment(place), folder=place.home, seconds=one.waits)
+    if seen.problem is not None:
+        raise click.ClickException(f"started as {one.title} starts it, {seen.problem}; nothing was written")
+    return seen
+
+
+def seen_line(title: str, seen: Trial) -> str:
+    """What a trial showed, for a person."""
     status = "the memory did not answer" if seen.status is None else f"the memory says: {seen.status}"
     return f"started as {title} starts it, it listed {len(seen.tools)} tools after {seen.seconds:.1f} s; {status}"
 
 
-def _no_secret(db: str) -> None:
+def no_secret(db: str) -> None:
     """A client's file is read by others, synced and shared, and its arguments stand in the list of processes."""
     from memhold.wiring.postgres import is_postgres, shown, tells_secret
 
@@ -112,7 +125,7 @@ def _no_secret(db: str) -> None:
         )
 
 
-def _options(common: CommonOptions) -> list[str]:
+def located(common: CommonOptions) -> list[str]:
     """The options that fix whose memory it is; a client starts the server in a folder that nobody chose."""
     found = ["--db", common.db if "://" in common.db else str(Path(common.db).expanduser().absolute())]
     found += ["--namespace", common.namespace] if common.namespace != "default" else []

@@ -14,7 +14,7 @@ from memhold.compact.contract import Judgement, Partition
 from memhold.compact.groups import leaves, spans
 from memhold.compact.settling import TRUST, Doubted, Folded, Linked, Merged, Step, Superseded
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict, plain_attempts
-from memhold.facts.revisions import memory_digest, mind_expiry, revise
+from memhold.facts.revisions import memory_digest, mind_expiry, revise, said_digest
 from memhold.index.documents import index_memories
 from memhold.index.pending_vectors import Batch, put_vectors
 from memhold.ports.models import ChatReply
@@ -176,7 +176,7 @@ def apply_verdict(
         for number, step in enumerate(verdict.steps)
         if isinstance(step, Merged) and not any(read[place].pinned for place in step.places)
     }
-    if any(tx.blocked(memory_digest(merger.secret, memory)) for memory in made.values()):
+    if any(tx.blocked(said_digest(merger.secret, memory)) for memory in made.values()):
         return "stale", ()
     done: list[Applied] = []
     revs = {memory.id: memory.rev for memory in read}

@@ -17,7 +17,7 @@ from memhold.compact.check import Refusal, Source, covers, refused, unsaid
 from memhold.compact.contract import Group, Partition
 from memhold.compact.groups import MAX_SOURCES, leaves
 from memhold.text.compare import canonical_text
-from memhold.values.records import LINEAGE, TOGETHER, Memory, Trust
+from memhold.values.records import OWN_KEYS, Memory, Trust
 
 __all__ = [
     "TRUST",
@@ -153,10 +153,6 @@ def one_metadata(memories: Sequence[Memory]) -> bool:
             if name not in OWN_KEYS and held.setdefault(name, value) != value:
                 return False
     return True
-
-
-OWN_KEYS: Final = frozenset({LINEAGE, TOGETHER})
-"""Keys of a memory's metadata that compaction itself writes."""
 
 
 def _same(memories: Sequence[Memory], places: Sequence[int]) -> list[Step]:

@@ -23,6 +23,7 @@ from memhold.values.jsonable import parse_time
 from memhold.values.records import Importance
 
 __all__ = [
+    "RETOLD",
     "SAVE_MEMORY",
     "Draft",
     "Frame",
@@ -49,6 +50,8 @@ MAX_NOTES = 40
 MAX_SOURCES = 200
 MAX_LABELS_READ = 100
 OPERATIONS: Final = frozenset({"set", "add", "remove"})
+RETOLD: Final = "retold"
+"""Where `memhold.consolidate.turns` puts what it takes out; no schema names it, so no model is asked for it."""
 QUOTED_LENGTH = 24
 """A note this long that stands word for word in recalled text was recalled, not said."""
 
@@ -207,6 +210,13 @@ class _Reading:
     def drop(self, kind: ItemKind, reason: str) -> None:
         self.left_out.append(LeftOut(kind=kind, reason=reason))
 
+    def retold(self, items: Any) -> None:
+        """What was asked of a message and came from the line above it: left out, and said so."""
+        for item in items[:MAX_FACTS] if isinstance(items, list) else ():
+            if isinstance(item, dict) and item.get("kind") in {"fact", "note"} and isinstance(item.get("text"), str):
+                text = item["text"][:MAX_VALUE]
+                self.left_out.append(LeftOut(kind=item["kind"], reason="only the line above says it", text=text))
+
     def each(self, given: Mapping[str, Any], name: str, kind: ItemKind, most: int, read: Callable[[Any], T]) -> list[T]:
         """What can be read of a list, each once; what cannot is left out with its reason."""
         items = _listed(given.get(name))
@@ -226,6 +236,7 @@ class _Reading:
 
 def _draft(given: Mapping[str, Any], frame: Frame) -> Draft:
     reading = _Reading(frame)
+    reading.retold(given.get(RETOLD))
     facts = reading.each(given, "facts", "fact", MAX_FACTS, lambda item: _fact(item, frame))
     notes = reading.each(given, "notes", "note", MAX_NOTES, lambda item: _note(item, frame))
     entry, nothing = _said(given, "history_entry"), _said(given, "nothing_to_remember")

@@ -475,7 +475,8 @@ def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
         for match in _JOINED.finditer(claim.core):
             if any(start <= match.start() < end for start, end in dated):
                 continue
-            if not all(_word_of(piece, window) for piece in re.split(r"[\W_]+", match[0])):
+            pieces = [piece for piece in re.split(r"[\W_]+", match[0]) if piece]
+            if len(pieces) > 1 and not all(_word_of(piece, window) for piece in pieces):
                 yield Detail(kind="code", text=match[0])
 
 
@@ -510,7 +511,8 @@ def _subject_first(word: str, language: str) -> bool:
 
 _HARD: Final = frozenset({"name", "code", "path", "address"})
 _CAPITAL = re.compile(r"(?<!\w)(?=[^\W\d_])(?:[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f])\w+")
-_JOINED = re.compile(r"\w+(?:[-_./@:]\w+)+")
+_JOINED = re.compile(r"(?:\w|(?<=\w)[-./@:](?=\w))+")
+"""A word, or words with signs between them; what is joined has one that is no letter and no digit inside."""
 
 
 def _begins(word: str, text: str) -> bool:

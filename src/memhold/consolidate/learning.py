@@ -13,7 +13,7 @@ from memhold.consolidate.snapshot import Snapshot
 from memhold.facts.keys import Operation, cardinality, wording
 from memhold.facts.quotes import MAX_SENTENCE, spoken, stands
 from memhold.facts.remember import Writer
-from memhold.facts.revisions import memory_digest, revise
+from memhold.facts.revisions import memory_digest, revise, said_digest
 from memhold.facts.state import Statement, state_fact
 from memhold.index.documents import index_memories
 from memhold.journal.windows import begins_turn, is_result
@@ -126,7 +126,7 @@ class Learner:
             entities=given.entities,
         )
         digest = memory_digest(self.secret, fresh)
-        if self.tx.blocked(digest):
+        if self.tx.blocked(said_digest(self.secret, fresh)):
             return
         same = self.tx.same_content(kind="note", digest=digest, agent=fresh.agent)
         if same is not None:

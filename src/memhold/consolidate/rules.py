@@ -11,7 +11,7 @@ from memhold.ports.models import ChatReply, ChatRequest, ToolCall, Usage
 
 __all__ = ["RulesModel", "extract"]
 
-_LINE = re.compile(r"^\[m(?P<id>\d+) (?P<role>\w+)\] \((?P<time>[^)]*)\) (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
+_LINE = re.compile(r"^\[m(?P<id>\d+) (?P<role>\w+)\] \((?P<time>[^)\n]*)\) (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
 _VALUE = r"(?P<value>[^.!?;,\n。]{1,200}?)(?=\s*(?:[.!?;,\n。]|\b(?:but|and|now|since|mais|et)\b|$))"
 _COPULA = r"(?P<value>[^.!?,\n]{1,100}?)(?:이에요|예요|입니다|이야|야)(?=[.!?\s]|$)"
 _PATTERNS: Final = tuple(

@@ -52,7 +52,7 @@ _NAME = re.compile(
 )
 _CAPITALISED = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f]\w*")
 _BEING = re.compile(
-    r"(?i)^\W*(?:is|was|are|were|'s|ist|war|est|était|es|era|è|é|is)\s+(?:at|on|in|from|by|near|um|am|im|an|ab|à|au|dans|en|a|al|alle|om|op)?\s*\d"
+    r"(?i)^\W*(?:is|was|are|were|'s|ist|war|est|était|es|era|è|é|is)\s++(?:at|on|in|from|by|near|um|am|im|an|ab|à|au|dans|en|a|al|alle|om|op)?\s*+\d"
 )
 """What follows a subject that is dated or measured rather than described: "my flight is at 9"."""
 _DESCRIBED = re.compile(r"(?i)\W*(?:\w+\s+)?(?:is|was|ist|war|est|était|es|era|è|foi|é)\s")

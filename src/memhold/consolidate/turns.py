@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from memhold.asking.prompts import prompt
 from memhold.asking.replies import Fault, arguments_of
-from memhold.consolidate.contract import SAVE_MEMORY
+from memhold.consolidate.contract import RETOLD, SAVE_MEMORY
 from memhold.facts.keys import cardinality
 from memhold.journal.windows import Part, Piece, begins_turn
 from memhold.ports.models import ChatReply, ChatRequest, ChatTurn, Tool, ToolCall, Usage
@@ -96,19 +96,27 @@ def _request(name: str, text: str, tool: Tool, purpose: str, most: int) -> ChatR
 def joined(part: Part, replies: Sequence[ChatReply | None]) -> ChatReply:
     """The replies to `in_turns(part)` as one call of `save_memory`; None stands for one that was no answer."""
     own = [piece for piece in part.pieces if begins_turn(piece.message) and piece.text.strip()]
+    above = dict(zip((piece.number for piece in part.pieces[1:]), part.pieces, strict=False))
+    retold: list[dict[str, str]] = []
     facts: dict[tuple[str, ...], dict[str, Any]] = {}
     notes: dict[tuple[str, ...], dict[str, Any]] = {}
     for piece, reply in zip(own, replies, strict=False):
         given = _given(reply, SAVE_TURN)
         for fact in _tables(given.get("facts")):
             named = [str(fact.get(name) or "") for name in ("subject", "attribute", "value")]
+            if _retold(piece, above.get(piece.number), named[2]):
+                retold.append({"kind": "fact", "text": f"{named[0]} | {named[1]} = {named[2]}"})
+                continue
             blank = {**fact, "operation": _operation(fact), "importance": "mid", "sources": []}
             facts.setdefault(_key(*named), blank)["sources"] += _line(piece, " ".join(named[1:]))
         for text in _texts(given.get("notes")):
+            if _retold(piece, above.get(piece.number), text):
+                retold.append({"kind": "note", "text": text})
+                continue
             blank = {"text": text, "importance": "mid", "sources": []}
             notes.setdefault(_key(text), blank)["sources"] += _line(piece, text)
     entry = str(_given(replies[-1], SAVE_ENTRY).get("history_entry") or "") or _quoted(own)
-    arguments = {"history_entry": entry, "facts": list(facts.values()), "notes": list(notes.values())}
+    arguments = {"history_entry": entry, "facts": list(facts.values()), "notes": list(notes.values()), RETOLD: retold}
     answered = [reply for reply in replies if reply is not None]
     return ChatReply(
         model=answered[-1].model if answered else "",
@@ -126,6 +134,15 @@ def _key(*parts: str) -> tuple[str, ...]:
 
 def _texts(value: Any) -> list[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _retold(piece: Piece, above: Piece | None, told: str) -> bool:
+    """Whether an item is the line above in other clothes: it has more of its words from there than from the message."""
+    wanted = content_terms(told)
+    if above is None or not wanted:
+        return False
+    mine, theirs = (len(wanted & content_terms(one.text)) for one in (piece, above))
+    return theirs > mine and mine * 2 < len(wanted)
 
 
 def _line(piece: Piece, told: str) -> list[str]:

@@ -154,6 +154,8 @@ class Writer:
 def remember(tx: WriteTx, told: MemoryInput, *, writer: Writer) -> Receipt:
     """Store a note; the receipt names the memory that now says it. The same note again is the same memory.
 
+    The same text with other metadata is a note of its own.
+
     MemoryInput again with another expiry it takes that; told again after its expiry it is a new memory.
     """
     fresh = _note(tx, told, writer)

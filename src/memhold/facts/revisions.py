@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +10,9 @@ from memhold.ports.idempotency import keyed_digest
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.compare import canonical_text
 from memhold.values.errors import Forgotten
-from memhold.values.records import Change, Effect, Memory
+from memhold.values.records import OWN_KEYS, Change, Effect, Memory
 
-__all__ = ["as_before", "memory_digest", "mind_expiry", "restore", "revise"]
+__all__ = ["as_before", "memory_digest", "mind_expiry", "restore", "revise", "said_digest"]
 
 
 def as_before(tx: ReadTx, effect: Effect, change: Change) -> Memory:
@@ -45,7 +46,24 @@ def restore(tx: WriteTx, effect: Effect, change: Change) -> Effect:
 
 
 def memory_digest(secret: bytes, memory: Memory) -> bytes:
-    """The keyed hash by which the same content is recognised."""
+    """The keyed hash by which the same content is recognised: of a note its text and its caller's metadata.
+
+    Two notes of one text under other keys of an application are two memories.
+    """
+    given = {name: value for name, value in memory.metadata.items() if name not in OWN_KEYS}
+    if memory.kind != "note" or not given:
+        return said_digest(secret, memory)
+    return keyed_digest(
+        secret,
+        "memory",
+        memory.kind,
+        canonical_text(memory.text),
+        json.dumps(given, sort_keys=True, separators=(",", ":")),
+    )
+
+
+def said_digest(secret: bytes, memory: Memory) -> bytes:
+    """The keyed hash of what a memory says, whatever its metadata: by it what was forgotten is not learnt again."""
     if memory.kind == "fact":
         parts = (memory.subject or "", memory.key or "", canonical_text(memory.value or "").casefold())
         return keyed_digest(secret, "memory", memory.kind, *parts)

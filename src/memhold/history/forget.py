@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from memhold.facts.revisions import memory_digest, revise
+from memhold.facts.revisions import revise, said_digest
 from memhold.history.said_in import says
 from memhold.index.pending_vectors import due_compaction
 from memhold.journal.visibility import checked_id, checked_session, has_labels, sees
@@ -367,7 +367,7 @@ def _erase(
 ) -> None:
     keep = sources == "keep"
     digests = (
-        {m.id: memory_digest(secret, m) for m in going.memories if m.kind in {"fact", "note", "instruction"}}
+        {m.id: said_digest(secret, m) for m in going.memories if m.kind in {"fact", "note", "instruction"}}
         if keep
         else {}
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memhold.facts.revisions import memory_digest
+from memhold.facts.revisions import memory_digest, said_digest
 from memhold.index.documents import index_memories
 from memhold.journal.append import Prepared, append
 from memhold.ports.idempotency import keyed_digest
@@ -109,7 +109,7 @@ def _decided_here(tx: ReadTx, memory: Memory, secret: bytes) -> bool:
     if memory.kind not in {"fact", "note"}:
         return False
     digest = memory_digest(secret, memory)
-    if tx.blocked(digest):
+    if tx.blocked(said_digest(secret, memory)):
         return True
     if memory.state != "active":
         return False

@@ -21,7 +21,17 @@ from memhold.values.answers import Receipt, Visibility
 from memhold.values.origins import lines_origin
 from memhold.values.records import Author, Change, Message, Quote, Session, Span
 
-__all__ = ["Prepared", "append", "ensure_session", "prepare"]
+__all__ = [
+    "Analysed",
+    "Prepared",
+    "Ready",
+    "analyse_said",
+    "analysed",
+    "append",
+    "ensure_session",
+    "prepare",
+    "ready_to_analyse",
+]
 
 _SEEN_LATER = Visibility(meaning=None, consolidated=False)
 _NOT_SEEN = Visibility(meaning=False, consolidated=False)
@@ -41,21 +51,52 @@ class Prepared:
     redacted: int = 0
 
 
+Analysed = tuple[Terms, tuple[str, ...]]
+"""The terms of a text, and the standing instructions in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """Drafts after redaction, with what they quote from this store; `texts` is what remains to be analysed, by role."""
+
+    drafts: tuple[Draft, ...]
+    texts: tuple[tuple[str, str], ...]
+    quotes: tuple[tuple[Quote, ...], ...]
+    redacted: int = 0
+
+
 def prepare(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Prepared:
     """Redact, find what is quoted from this store, and analyse the rest: pure work, before the write lock is taken."""
+    ready = ready_to_analyse(drafts, redactor, secret=secret)
+    return analysed(ready, [analyse_said(role, text) for role, text in ready.texts])
+
+
+def ready_to_analyse(drafts: Sequence[Draft], redactor: Redactor | None, *, secret: bytes) -> Ready:
+    """The first half of `prepare`: all but the analysis."""
     redacted = 0
     if redactor is not None:
         cleaned = [redacted_draft(draft, redactor, place=f"message {index}") for index, draft in enumerate(drafts)]
         drafts, redacted = [draft for draft, _ in cleaned], sum(count for _, count in cleaned)
     quotes = tuple(find_quotes(draft.text, secret) for draft in drafts)
-    own = [without(draft.text, found) for draft, found in zip(drafts, quotes, strict=True)]
-    terms = tuple(map(analyse, own))
-    told = tuple(_told(draft.role, text) for draft, text in zip(drafts, own, strict=True))
-    return Prepared(drafts=tuple(drafts), terms=terms, quotes=quotes, instructions=told, redacted=redacted)
+    texts = tuple((draft.role, without(draft.text, found)) for draft, found in zip(drafts, quotes, strict=True))
+    return Ready(drafts=tuple(drafts), texts=texts, quotes=quotes, redacted=redacted)
 
 
-def _told(role: str, text: str) -> tuple[str, ...]:
-    return tuple(span.of(text) for span in instructions(text)) if role == "user" else ()
+def analyse_said(role: str, text: str) -> Analysed:
+    """The terms of what was said, and the user's standing instructions in it."""
+    told = tuple(span.of(text) for span in instructions(text)) if role == "user" else ()
+    return analyse(text), told
+
+
+def analysed(ready: Ready, found: Sequence[Analysed]) -> Prepared:
+    """The second half of `prepare`: `found` is what `analyse_said` gives for each of `ready.texts`."""
+    return Prepared(
+        drafts=ready.drafts,
+        terms=tuple(terms for terms, _ in found),
+        quotes=ready.quotes,
+        instructions=tuple(told for _, told in found),
+        redacted=ready.redacted,
+    )
 
 
 def ensure_session(tx: WriteTx, name: str, ids: Ids) -> Session:

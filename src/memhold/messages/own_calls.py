@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["OwnCalls", "is_own_tool"]
 
-_OWN = re.compile(r"(?:mcp__)?(?:plugin_\w+?_)?memhold_{1,2}\w+|mcp__(?:plugin_\w+?_)?memhold")
+_OWN = re.compile(r"(?:mcp__)?(?:plugin_\w{1,64}?_)?memhold_{1,2}\w+|mcp__(?:plugin_\w{1,64}?_)?memhold")
 """As clients write `<server>` and `<tool>`: `mcp__memhold__recall` and `mcp__plugin_memhold_memhold__recall` (Claude
 Code 2.1), `mcp__memhold__recall` or the namespace `mcp__memhold` (Codex 0.169), `memhold_recall` (opencode 1.18)."""
 

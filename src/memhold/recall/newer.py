@@ -55,11 +55,11 @@ def lift_newer(
     """Put the best later message that tells of a change right above the best message of the user's, where it is near.
 
     `about` says whether a row itself is about what is asked, and not only what was said beside it. Nothing moves where
-    the question names a time or asks for what was before.
+    the question names a time, asks for what was before, or goes on with what was told lately.
     """
     import numpy as np
 
-    if question.times or question.anchors or two_people(index) or asks_past(question.text):
+    if question.goes_on or question.times or question.anchors or two_people(index) or asks_past(question.text):
         return
     own = found & (index.columns["role"] == ROLE_OF["user"]) & (index.columns["kind"] == KIND_OF["message"])
     rows = np.flatnonzero(own)

@@ -17,6 +17,7 @@ from memhold.recall.fusion import WEIGHTS, Fused, Signal
 from memhold.recall.near import Near
 from memhold.recall.newer import lift_newer
 from memhold.recall.signals import MEANS_IT, Question
+from memhold.recall.spread import spread_out
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +68,7 @@ def ordered(
     hit = found & allowed
     score = fused.score.copy()
     # By all that was found, whatever the filters: they change no score.
+    spread_out(view.question.text, index, score, found & index.living)
     _demote(index, score, found & index.living, past)
     if now:
         lift_newer(view.question, index, score, found & index.living, lambda row: _about(view, row))

@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from time import thread_time
 from typing import Any, Final, ParamSpec, TypeVar
 
+from memhold.verbs.analysis_pool import CHARGED
+
 __all__ = ["MOST_VALUES", "Cost", "JsonValues", "MeteredThreads", "metered"]
 
 MOST_VALUES: Final = 100_000
@@ -48,6 +50,10 @@ class Cost:
     def __init__(self) -> None:
         self.seconds = 0.0
 
+    def charge(self, seconds: float) -> None:
+        """Add what was spent for it somewhere else."""
+        self.seconds += seconds
+
 
 _COST: ContextVar[Cost | None] = ContextVar("memhold_request_cost", default=None)
 
@@ -62,7 +68,7 @@ class metered(Awaitable[R]):  # noqa: N801 - it reads like the coroutine that it
 
     def __await__(self) -> Generator[Any, Any, R]:
         """Run to the end of the work."""
-        token = _COST.set(self._cost)
+        token, charged = _COST.set(self._cost), CHARGED.set(self._cost.charge)
         steps = self._work.__await__()
         sent: Any = None
         raised: BaseException | None = None
@@ -83,6 +89,7 @@ class metered(Awaitable[R]):  # noqa: N801 - it reads like the coroutine that it
                     raised = error
         finally:
             _COST.reset(token)
+            CHARGED.reset(charged)
 
 
 class MeteredThreads(ThreadPoolExecutor):

@@ -144,6 +144,7 @@ def body_limits(settings: ServeSettings) -> BodyLimits:
         "/v1/documents/": conversation,
         "/v1/working-memory/": conversation,
         "/v1/long-term-memory/": conversation,
+        "/v1/long-term-memory/search": asked,
         "/v1/memory/prompt": conversation,
     }
     return BodyLimits(others=asked, paths=paths, without=asked, files=frozenset({"/v1/import"}))
@@ -179,10 +180,11 @@ async def serve(
     """
     sock = _bound(settings)
     try:
-        async with AsyncMemhold.open(location, worker=settings.workers > 0, **opened) as memhold:
+        opened = {"worker": settings.workers > 0, "analysis_processes": settings.analysis_processes, **opened}
+        async with AsyncMemhold.open(location, **opened) as memhold:
             made = await serving(memhold, settings, local=local)
             server = _Server(_config(made.app, settings))
-            reloads = _Reloads(memhold, location, {"worker": settings.workers > 0, **opened}, made.app)
+            reloads = _Reloads(memhold, location, opened, made.app)
             asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="memhold"))
             made.watch.begin()
             async with made.mcp.lifespan(), _signals(server, made.streams, reloads):

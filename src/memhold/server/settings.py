@@ -14,7 +14,7 @@ from memhold.wiring.settings import load_group
 __all__ = ["TABLE", "ServeSettings", "load_serve_settings"]
 
 TABLE = "serve"
-_MAY_BE_ZERO = {"port", "workers"}
+_MAY_BE_ZERO = {"analysis_processes", "port", "workers"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,8 @@ class ServeSettings:
         mib_burst: MiB that one token may send at once after a pause.
         work_per_second: seconds of processor time a second that one token may take.
         work_burst: seconds of processor time that one token may take at once after a pause.
+        analysis_processes: processes beside the server that analyse long texts (64 KiB and more in one call), so that
+            nobody waits for another's; 0: threads do.
         failed_per_second: tokens that do not count which one address may try a second.
         failed_burst: tokens that do not count which one address may try at once after a pause.
         max_body_bytes: largest body of a request that brings a conversation; others take less.
@@ -67,6 +69,7 @@ class ServeSettings:
     mib_burst: int = 1024
     work_per_second: float = 0.5
     work_burst: int = 30
+    analysis_processes: int = 1
     failed_per_second: float = 1.0
     failed_burst: int = 20
     max_body_bytes: int = 16 * 1024 * 1024

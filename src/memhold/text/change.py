@@ -154,7 +154,7 @@ def change_words(text: str) -> list[Span]:
 def changes(text: str) -> bool:
     """Whether a text has a word of change."""
     low = _small(text)
-    for word in _WORD.findall(low):
+    for word in dict.fromkeys(_WORD.findall(low)):
         if word in _WORDS or (word in _PHRASES and _phrase(word).search(low)):
             return True
     return not low.isascii() and _WIDE.search(low) is not None and _UNSPACED.search(low) is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -56,6 +56,7 @@ _SPELLED = re.compile(
 _NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆]{2,}")
 _IDENTIFIER = re.compile(r"(?<![\w\-])--[a-z][\w\-]+|\b[A-Za-z]\w*_\w+|\b\w*[a-z][A-Z]\w*|\b[A-Za-z_]\w*(?=\(\))")
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_INSIDE = re.compile(r"(?<=[^.!?…:;\n]\s)[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _LATIN = re.compile(r"(?<![A-Za-z\u00c0-\u024f])[A-Za-z\u00c0-\u024f]{2,}")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}(?:・[\u30a1-\u30fa\u30fc]+)*")
 _SENTENCE_ENDS = frozenset(".!?…:;\n。！？")
@@ -210,11 +211,12 @@ def _names(text: str) -> Iterator[Detail]:
         yield from (Detail(kind="name", text=match[0]) for match in _LATIN.finditer(text))
         return
     nouns = capitalises_nouns(text)
+    inside = frozenset() if nouns else frozenset(_inside(text))
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match[0])
         if word[:1].isupper() and not (len(word) == 1 and word.isascii()) and _may_be_name(word):
             first = _begins(text, match.start())
-            if not first or _named(text, match, word, nouns=nouns):
+            if not first or _named(text, match, word, nouns=nouns, inside=inside):
                 yield Detail(kind="name", text=word, sure=not first)
 
 
@@ -246,14 +248,23 @@ def _may_be_name(word: str) -> bool:
     return lower not in EVIDENCE and lower not in _NO_NAMES
 
 
-def _named(text: str, match: re.Match[str], word: str, *, nouns: bool) -> bool:
+def _inside(text: str) -> Iterator[str]:
+    """The words that stand where no sentence begins: whole, without a possessive, and what stands before a hyphen."""
+    for match in _INSIDE.finditer(text):
+        if not (following := text[match.end() : match.end() + 1]).isalnum() and following != "_":
+            yield match[0]
+            yield _POSSESSIVE.sub("", match[0])
+        yield re.split(r"['’\-]", match[0], maxsplit=1)[0]
+
+
+def _named(text: str, match: re.Match[str], word: str, *, nouns: bool, inside: Collection[str]) -> bool:
     """Whether a capital at the start of a sentence is likely a name: by what follows, and where it stands elsewhere."""
     if len(word) > 1 and word.isupper():
         return True
     if match[0] != word:  # Anna's
         return True
     following = _NEXT.match(text, match.end())
-    if not nouns and re.search(rf"[^.!?…:;\n]\s{re.escape(word)}\b", text):
+    if word in inside:
         return True
     if following is None or (nouns and word.casefold() in _BEFORE_NOUNS):
         return False

@@ -74,7 +74,8 @@ _PARTS: Final = {
     "demi": 30, "demie": 30, "media": 30, "mezza": 30, "meia": 30, "quart": 15, "cuarto": 15,
 }  # fmt: skip
 _IDENTIFIER: Final = re.compile(
-    r"(?<![\w.])(?:[A-Za-z\u00c0-\u024f\u0400-\u052f][\w.\-]*\d[\w.\-]*|\d[0-9a-z]*[a-f][0-9a-f]*\d\w*"
+    r"(?<![\w.])(?:[A-Za-z\u00c0-\u024f\u0400-\u052f][\w.\-]{0,80}\d[\w.\-]*"
+    r"|\d[0-9a-z]{0,80}[a-f][0-9a-f]{0,80}\d\w*"
     r"|\d+(?:\.\d+){2,}[\w.\-]*)"
 )
 """Versions, hashes and names with digits: they are details to the letter, and hold no figure."""

@@ -59,9 +59,9 @@ _COMMAND = (
     r"|\b(?:you (?:should|must|need to)|(?:can|could|would|will) you|i(?:'d| would)? (?:want|like|need|prefer) you to"
     r"|make sure (?:you|to)|remember to|be sure to)\s+(?:please\s+)?(?:always|never)\s+[a-z]+"
     r"|\b(?:please\s+(?:always|never)|,\s*always[.!]?$|please,\s*always)\b"
-    r"|\b(?:give|send|write|show|tell) (?:me|us)\b.*,\s*(?:always|never)\b"
+    r"|\b(?:give|send|write|show|tell) (?:me|us)\b.{0,400},\s*(?:always|never)\b"
     r"|\bwhen(?:ever)? you (?:give|write|make|answer|explain|show|suggest|recommend|send|draft|reply|respond|list|talk"
-    r"|do)\b.*\b(?:please|don't|dont|do not|never|always|use|avoid)\b"
+    r"|do)\b.{0,400}\b(?:please|don't|dont|do not|never|always|use|avoid)\b"
 )
 _NOT_TO_DO = (
     rf"{_START}(?:please\s+)?(?:don't|do not|dont|stop|avoid|no need to|quit)\s+(?:ever\s+)?(?:calling me|call me"
@@ -95,7 +95,7 @@ _PAST_REPORT = re.compile(
     r"\b(?:he|she|they|we|mum|mom|dad|boss|teacher|doctor|(?:my|his|her|our|their"
     r"|the) [\w'-]+) (?:\w+ )?(?:said|says|told|tells"
     r"|asked|asks|wants|wanted|suggested|keeps? saying|insists?)\b|\b(?:as|when|since|because) i (?:always|never)\b"
-    r"|\b(?:i|we)(?:'ll| will|'m going to| am going to|'m gonna| plan to| want to| need to)\b.*\b(?:from now on"
+    r"|\b(?:i|we)(?:'ll| will|'m going to| am going to|'m gonna| plan to| want to| need to)\b.{0,400}\b(?:from now on"
     r"|going forward|keep it|make it)\b"
     r"|\bwould (?:rather )?prefer\b|\bi'd prefer\b|\bused to (?:hate|love|like|prefer)\b|\bi prefer not to say\b",
     re.IGNORECASE,
@@ -135,13 +135,13 @@ _OTHERS = re.compile(
     r"|я ненавижу|терпеть не могу"
     r"|у меня аллергия)\b"
     # Korean, Chinese, Japanese
-    r"|앞으로(?:는)? .*(?:주세요|줘|말아|마세요|해요|해)|항상 .*(?:주세요|줘|해)(?:$|[.! ])"
-    r"|절대 .*(?:마세요|말아|마|말고)|지 말아 ?(?:주세요|줘)"
+    r"|앞으로(?:는)? .{0,400}(?:주세요|줘|말아|마세요|해요|해)|항상 .{0,400}(?:주세요|줘|해)(?:$|[.! ])"
+    r"|절대 .{0,400}(?:마세요|말아|마|말고)|지 말아 ?(?:주세요|줘)"
     r"|못 먹어요|알레르기가 있|정말 싫어|너무 싫어"
-    r"|以后.*(?:回答|给我|推荐|请|别|不要|都|一律|凡是|先)|从现在开始|从今以后|请?记住[,，:：]|一律(?:不|用)"
+    r"|以后.{0,400}(?:回答|给我|推荐|请|别|不要|都|一律|凡是|先)|从现在开始|从今以后|请?记住[,，:：]|一律(?:不|用)"
     r"|永远(?:不要|别)|(?:请|你)总是|我(?:最)?讨厌|我不吃"
     r"|我(?:对.{1,8})过敏"
-    r"|今後は|これからは|いつも.*(?:ください|して)|絶対に.*ないで|私は.{1,10}(?:が嫌い|アレルギー)",
+    r"|今後は|これからは|いつも.{0,400}(?:ください|して)|絶対に.{0,400}ないで|私は.{1,10}(?:が嫌い|アレルギー)",
     re.IGNORECASE,
 )
 _SIGNS = (
@@ -160,7 +160,7 @@ _PHRASES = ("from now on", "from here on", "this point on", "to the point", "unt
 _WORD = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
 _QUOTED = re.compile(
-    r"“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|(?<!\w)\"[^\"\n]*\"|(?<!\w)'[^'\n]{12,}'(?!\w)|`[^`\n]*`"
+    r"“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|(?<!\w)\"[^\"\n]*\"|(?<!\w)'[^'\n]{12,}'(?!\w)|`[^`\n]*`"
 )
 _PASTED_LINE = re.compile(
     r"\s*(?:>|[-*•+]\s|\d{1,2}[.)]\s|#{1,6}\s|\||\w[\w .]{0,30}:\s*$|\*\*|//|/\*|dear\b|hi \w+,$|subject:)",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -209,15 +210,22 @@ def times(text: str, now: datetime) -> list[TimeRange]:
     found: list[TimeRange] = []
     for pattern, read in _READERS:
         for match in pattern.finditer(plain):
-            if any(match.start() < one.span[1] and one.span[0] < match.end() for one in found):
+            # None of those found overlaps another, so only the two beside its place can overlap this one.
+            place = bisect_left(found, match.start(), key=_begin)
+            beside = found[max(0, place - 1) : place + 1]
+            if any(match.start() < one.span[1] and one.span[0] < match.end() for one in beside):
                 continue
             try:
                 period = read(match, now)
             except (ValueError, OverflowError):  # 31 February, the year 0
                 continue
             if period is not None:
-                found.append(TimeRange(start=period[0], end=period[1], text=match[0], span=match.span()))
-    return sorted(found, key=lambda one: one.span)
+                found.insert(place, TimeRange(start=period[0], end=period[1], text=match[0], span=match.span()))
+    return found
+
+
+def _begin(found: TimeRange) -> int:
+    return found.span[0]
 
 
 def anchors(text: str) -> Iterator[Anchor]:

@@ -20,6 +20,7 @@ __all__ = [
     "LINEAGE",
     "MAX_NAME",
     "ORIGINS",
+    "OWN_KEYS",
     "STATES",
     "TIERS",
     "TOGETHER",
@@ -62,6 +63,8 @@ LINEAGE = "merged"
 """The key of a merged memory's metadata under which stands what it was made of."""
 TOGETHER = "together"
 """The key of a memory's metadata under which stand the ids of those that are told together with it."""
+OWN_KEYS = frozenset({LINEAGE, TOGETHER})
+"""Keys of a memory's metadata that compaction itself writes; all others are the caller's."""
 KINDS: tuple[Kind, ...] = ("fact", "note", "summary", "raw", "rollup", "instruction")
 STATES: tuple[State, ...] = ("active", "superseded", "retracted", "merged", "expired", "forgotten")
 TIERS: tuple[Tier, ...] = ("mid", "long")

@@ -18,8 +18,7 @@ from typing import BinaryIO, Literal, TypeVar, get_args
 from memhold._version import __version__
 from memhold.facts.redaction import redacted_memory
 from memhold.history.imported import import_memory, import_messages
-from memhold.journal.append import Prepared, prepare
-from memhold.messages.ingest import parse_messages
+from memhold.messages.ingest import Draft, parse_messages
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import given_path
 from memhold.ports.stores import Priority
@@ -33,6 +32,7 @@ from memhold.transfer.source import OnError
 from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
 from memhold.values.origins import author_of, no_more_than, said_no_more_than
 from memhold.values.records import Change, Memory, Message, Scope
+from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.runtime import Runtime
 
 __all__ = ["BATCH_MESSAGES", "ExportFormat", "Exported", "Progress", "Report", "export_to", "import_from", "replacing"]
@@ -64,28 +64,29 @@ class _Arrivals:
 
     async def add(self, batch: Batch) -> int:
         runtime = self._runtime
-        prepared = await asyncio.to_thread(self._prepared, batch)
+        drafts = await asyncio.to_thread(self._drafts, batch)
+        secret = runtime.store.facts.secret
+        ready = await prepared(drafts, runtime.redactor, secret=secret, pool=runtime.analysis_pool)
         by = author_of(self._scope.actor)
 
         def work(tx: WriteTx) -> int:
             return import_messages(
                 tx,
-                prepared,
+                ready,
                 keys=batch.keys,
                 own_ids=batch.source_ids if batch.own else [None] * len(batch.keys),
                 session=session_name(f"{self._prefix}{batch.session}"),
                 agent=session_name(batch.agent or "") or self._scope.agent,
                 said=[no_more_than(one, by) for one in batch.said],
-                secret=runtime.store.facts.secret,
+                secret=secret,
                 ids=runtime.ids,
             )
 
         return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
 
-    def _prepared(self, batch: Batch) -> Prepared:
+    def _drafts(self, batch: Batch) -> tuple[Draft, ...]:
         runtime = self._runtime
-        drafts = parse_messages(batch.messages, now=runtime.clock.now(), limits=runtime.limits)
-        return prepare(drafts, runtime.redactor, secret=runtime.store.facts.secret)
+        return parse_messages(batch.messages, now=runtime.clock.now(), limits=runtime.limits)
 
     async def restore(self, restored: Restored) -> int:
         runtime = self._runtime

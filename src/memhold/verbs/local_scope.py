@@ -29,7 +29,7 @@ from memhold.history.forget import Sources, Target, forget, forget_once, plan, r
 from memhold.history.history import get, history
 from memhold.history.status import status, windows
 from memhold.history.undo import Undoer, undo, undo_written, would_undo
-from memhold.journal.append import append, ensure_session, prepare
+from memhold.journal.append import append, ensure_session
 from memhold.journal.archive import close_window
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
@@ -76,20 +76,19 @@ from memhold.values.records import (
     micros,
 )
 from memhold.values.written import Written
+from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.checking import judged
 from memhold.verbs.context_slots import ContextSlots, listed, request_of
 from memhold.verbs.declaration import verbs_of
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.runtime import Runtime
 from memhold.verbs.scope import AsyncScope
-from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted, takes_long
+from memhold.verbs.scope_redaction import cleaned, cleaned_value, counted, noted
 from memhold.verbs.transactions import Transactions
 
 __all__ = ["LocalScope", "as_tuple"]
 
 T = TypeVar("T")
-PREPARED_INLINE = 64
-"""Batches up to this many messages are analysed on the event loop; larger ones on a thread."""
 MAX_MESSAGES = 10_000
 MAX_PAGE = 1000
 
@@ -113,19 +112,16 @@ class LocalScope:
         runtime, agent, session = self._runtime, self._scope.agent, self._scope.session or ""
         when, meaning = runtime.settings.when, runtime.embedding is not None
         drafts = parse_messages(messages, now=runtime.clock.now(), limits=runtime.limits)
-        if len(drafts) <= PREPARED_INLINE and not takes_long(runtime, drafts):
-            prepared = prepare(drafts, runtime.redactor, secret=runtime.store.facts.secret)
-        else:
-            prepared = await asyncio.to_thread(prepare, drafts, runtime.redactor, secret=runtime.store.facts.secret)
+        ready = await prepared(drafts, runtime.redactor, secret=runtime.store.facts.secret, pool=runtime.analysis_pool)
         once = self._tx.once("add", idempotency_key, [messages, agent, session])
 
         # Only a person's own line instructs: not one that an agent's or a tool's call brings.
-        told, writer = self._author.origin == "user" and any(prepared.instructions), self._writer()
+        told, writer = self._author.origin == "user" and any(ready.instructions), self._writer()
 
         def work(tx: WriteTx) -> Receipt:
             receipt = append(
                 tx,
-                prepared,
+                ready,
                 session=session,
                 agent=agent,
                 author=self._author,
@@ -135,7 +131,7 @@ class LocalScope:
             )
             if not told:
                 return receipt
-            said = {id_: clauses for id_, clauses in zip(receipt.ids, prepared.instructions, strict=True) if clauses}
+            said = {id_: clauses for id_, clauses in zip(receipt.ids, ready.instructions, strict=True) if clauses}
             change = keep_instructions(tx, said, writer=writer)
             return receipt if change is None else replace(receipt, change_ids=(*receipt.change_ids, change))
 

@@ -69,6 +69,8 @@ class LocalStore:
             if self._runtime.close_models is not None:
                 await self._runtime.close_models()
         finally:
+            if self._runtime.analysis_pool is not None:
+                await self._runtime.analysis_pool.close()
             await self._runtime.store.close()
 
     async def __aenter__(self) -> Self:

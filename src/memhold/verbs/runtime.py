@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memhold.values.answers import ModelHealth, Residue
     from memhold.values.records import Scope
     from memhold.verbs.after_answer import AfterAnswer
+    from memhold.verbs.analysis_pool import AnalysisPool
 
 __all__ = ["Runtime", "RuntimeSettings"]
 
@@ -66,6 +67,7 @@ class Runtime:
     limits: Limits
     residue: Callable[[str], Residue]
     redactor: Redactor | None = None
+    analysis_pool: AnalysisPool | None = None
     health: Callable[[], Awaitable[Mapping[str, ModelHealth]]]
     """How the models that are configured fare, by name."""
     links: tuple[str, ...] = ()

@@ -395,7 +395,7 @@ class AsyncScope(Protocol):
         http=Http(
             method="POST", path="/undo", tag="changes",
             examples={
-                "with_what_stands_on_it": {"change_id": "chg_0198c2f0", "cascade": True},
+                "one": {"change_id": "chg_0198c2f0", "cascade": True},
                 "all_that_cursor_wrote": {"actor": "cursor", "written_since": "2026-11-16T00:00:00Z", "dry_run": True},
             },
         ),

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from memhold.facts.redaction import redacted_told
 from memhold.facts.remember import MemoryInput
-from memhold.messages.ingest import Draft
 from memhold.values.answers import Receipt
 from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
 
-__all__ = ["cleaned", "cleaned_value", "counted", "noted", "takes_long"]
-
-_INLINE_BYTES = 20_000
+__all__ = ["cleaned", "cleaned_value", "counted", "noted"]
 
 
 def cleaned(runtime: Runtime, told: MemoryInput) -> tuple[MemoryInput, int]:
@@ -28,11 +24,6 @@ async def cleaned_value(runtime: Runtime, scope: Scope, memory_id: str, value: s
         return value, 0
     held = await runtime.store.read(scope, lambda tx: tx.find_memories([memory_id]))
     return runtime.redactor.redact(value, name=(held[0].attribute if held else None) or "", place="the value")
-
-
-def takes_long(runtime: Runtime, drafts: Sequence[Draft]) -> bool:
-    """Whether looking for secrets in these messages would hold up the event loop: about 1 ms a kilobyte."""
-    return runtime.redactor is not None and sum(draft.size for draft in drafts) > _INLINE_BYTES
 
 
 def noted(receipt: Receipt, redacted: int) -> Receipt:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from memhold.ports.maintenance import Maintenance
     from memhold.ports.models import EmbeddingModel
     from memhold.values.answers import Residue
+    from memhold.verbs.analysis_pool import AnalysisPool
     from memhold.wiring.chains import ChainParts
 
 __all__ = [
@@ -189,6 +190,7 @@ def assemble(
         maintenance=maintenance,
         tokenizer=tokenizer,
         redactor=redactor,
+        analysis_pool=_analysis_pool(settings),
         compaction=compaction,
         rollups=rollups,
         new_caches=new_caches,
@@ -196,6 +198,14 @@ def assemble(
     if settings.worker:
         worker.start()
     return runtime
+
+
+def _analysis_pool(settings: Settings) -> AnalysisPool | None:
+    if not settings.analysis_processes:
+        return None
+    from memhold.verbs.analysis_pool import AnalysisPool
+
+    return AnalysisPool(settings.analysis_processes)
 
 
 def _for_verbs(settings: Settings, *, consolidates: bool) -> RuntimeSettings:

@@ -26,6 +26,7 @@ FILE_NAME = "memhold.toml"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _MAY_BE_ZERO = {
+    "analysis_processes",
     "compact_daily_calls",
     "context_consolidate_share",
     "key_threshold",
@@ -73,6 +74,9 @@ class Settings:
         chain_seconds: how long a whole chain may take, waits included; each call has its catalog entry's time-out.
         unload_retry_count: how often a request is sent again whose model a local server unloaded; 0 for never.
         unload_retry_delay_ms: the constant pause before each of these, in milliseconds.
+        analysis_processes: processes beside this one that analyse long texts (64 KiB and more in one call); 0: threads
+            do, which hold up the event loop between their steps. For programs whose main module can be imported anew;
+            `serve` has a setting of this name of its own.
         drain_seconds: how long `close` lets a running consolidation end before its work is given back.
         consolidation: the model that consolidates: `openai:MODEL`, `anthropic:MODEL`, `ollama:MODEL`, `lmstudio:MODEL`,
             `http://host:port/v1`, `http://host:port/v1#MODEL`, or a chain or model of the catalog; several, between
@@ -132,6 +136,7 @@ class Settings:
     chain_seconds: float = 600.0
     unload_retry_count: int = 3
     unload_retry_delay_ms: int = 500
+    analysis_processes: int = 0
     drain_seconds: float = 5.0
     consolidation: str = ""
     adjudication: str = ""

@@ -19,7 +19,8 @@ __all__ = ["EVENTS", "main", "noted"]
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 """The events that are taken note of; any other is let pass."""
-_OPTIONS = ("db", "namespace", "user", "agent")
+_OPTIONS = ("db", "namespace", "user", "agent", "session")
+"""What may stand on the line; the session is the transcript's own, whatever is said of it."""
 
 
 def noted(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> bool:

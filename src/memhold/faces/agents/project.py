@@ -18,7 +18,7 @@ __all__ = ["MARK", "project_namespace", "project_of", "remote_identity"]
 MARK = ".memhold-project"
 """An empty file of this name makes its folder, inside a repository, a project of its own."""
 _SECTION = re.compile(r'\s*\[\s*remote\s+"(.*)"\s*\]')
-_URL = re.compile(r"\s*url\s*=\s*(.+?)\s*$", re.IGNORECASE)
+_URL = re.compile(r"\s*+url\s*+=\s*+(\S(?:.*\S)?)\s*$", re.IGNORECASE)
 _SHORT = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 """The form of scp: `git@host:owner/name.git`."""
 _CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org"})

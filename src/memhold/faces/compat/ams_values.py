@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memhold.faces.bodies import Items, KnownOnly
 from memhold.values.answers import Hit
 from memhold.values.errors import InvalidInput, NotFound, ScopeDenied
 from memhold.values.jsonable import iso
@@ -75,8 +76,8 @@ class RecordIn(_Body):
     session_id: str | None = None
     user_id: str | None = None
     namespace: str | None = None
-    topics: list[str] | None = None
-    entities: list[str] | None = None
+    topics: Items[str] | None = None
+    entities: Items[str] | None = None
     memory_type: str = "semantic"
     event_date: datetime | None = None
 
@@ -84,8 +85,8 @@ class RecordIn(_Body):
 class WorkingBody(_Body):
     """A working memory as it is put."""
 
-    messages: list[MessageIn] = Field(default_factory=list)
-    memories: list[RecordIn] = Field(default_factory=list)
+    messages: Items[MessageIn] = Field(default_factory=list)
+    memories: Items[RecordIn] = Field(default_factory=list)
     data: dict[str, Any] | None = None
     context: str | None = None
     user_id: str | None = None
@@ -97,13 +98,11 @@ class WorkingBody(_Body):
 class RecordsBody(_Body):
     """Long-term memories to store."""
 
-    memories: list[RecordIn] = Field(max_length=1000)
+    memories: Items[RecordIn] = Field(max_length=1000)
 
 
-class SearchBody(_Body):
+class SearchBody(KnownOnly):
     """A search; recency weights are passed over, since the ranking is the server's. What is not known is refused."""
-
-    model_config = ConfigDict(extra="forbid")
 
     recency_boost: Any = None
     recency_semantic_weight: Any = None
@@ -150,7 +149,7 @@ class PolicyBody(_Body):
     """What to forget by policy, and what to spare."""
 
     policy: dict[str, Any] = Field(default_factory=dict)
-    pinned_ids: list[str] = Field(default_factory=list)
+    pinned_ids: Items[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

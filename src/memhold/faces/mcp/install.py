@@ -18,7 +18,19 @@ from typing import Any
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.values.errors import InvalidInput
 
-__all__ = ["CLIENTS", "Client", "Installed", "Place", "install", "launcher", "place_of", "snippet"]
+__all__ = [
+    "CLIENTS",
+    "Client",
+    "Installed",
+    "Place",
+    "changed_json",
+    "install",
+    "is_installed",
+    "launcher",
+    "place_of",
+    "remove",
+    "snippet",
+]
 
 NAME = "memhold"
 _TOML_HEADER = re.compile(r"^\s*\[")
@@ -213,6 +225,85 @@ def install(client: str, command: Sequence[str], place: Place) -> Installed:
     return Installed(client=client, path=path, changed=True, backup=backup)
 
 
+def is_installed(client: str, place: Place) -> bool:
+    """Whether the client's file has an entry of ours; False where it cannot be read."""
+    one = CLIENTS[client]
+    try:
+        text = one.path(place).read_text(encoding="utf-8-sig")
+        held = tomllib.loads(text) if one.toml else json.loads(text)
+    except (OSError, ValueError):
+        return False
+    for key in (*one.keys, NAME):
+        if not isinstance(held, dict) or key not in held:
+            return False
+        held = held[key]
+    return True
+
+
+def remove(client: str, place: Place) -> bool:
+    """Take our entry out of the client's file, and what held only it; everything else stays. Whether it was there.
+
+    Raises:
+        InvalidInput: the file cannot be read as what it should be; it was left as it is.
+        OSError: it cannot be written.
+    """
+    if not is_installed(client, place):
+        return False
+    one = CLIENTS[client]
+    path = Path(os.path.realpath(one.path(place)))
+    if not one.toml:
+        return changed_json(path, lambda held: _without_entry(held, one.keys))
+    before = path.read_text(encoding="utf-8-sig")
+    (top,) = one.keys
+    after = "".join(_without_table(before.splitlines(keepends=True), top))
+    held, left = tomllib.loads(before), tomllib.loads(after)
+    servers = {name: value for name, value in held[top].items() if name != NAME}
+    wanted = {name: value for name, value in held.items() if name != top} | ({top: servers} if servers else {})
+    if left != wanted:
+        raise InvalidInput(f"{path} holds {top}.{NAME} in a way that cannot be taken out; it was left as it is")
+    _write(path, before, after.rstrip("\n") + "\n" if after.strip() else "")
+    return True
+
+
+def _without_entry(held: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """The object without our entry, and without the objects that held nothing else."""
+    key, *deeper = (*keys, NAME)
+    if not deeper:
+        return {name: value for name, value in held.items() if name != key}
+    inner = _without_entry(held[key], keys[1:])
+    return {name: (inner if name == key else value) for name, value in held.items() if name != key or inner}
+
+
+def changed_json(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
+    """Change an object in a file of JSON in one step, and keep what stood there beside it; whether it changed.
+
+    Raises:
+        InvalidInput: the file is no plain JSON object, or `change` refused; it was left as it is.
+        OSError: it cannot be written.
+    """
+    path = Path(os.path.realpath(path))
+    try:
+        before = path.read_text(encoding="utf-8-sig")
+        held = json.loads(before) if before.strip() else {}
+    except FileNotFoundError:
+        before, held = "", {}
+    except ValueError as error:
+        raise InvalidInput(f"{path} is not plain JSON ({error}); it was left as it is") from None
+    if not isinstance(held, dict):
+        raise InvalidInput(f"{path} holds no object; it was left as it is")
+    after = change(held)
+    if after == held:
+        return False
+    text = json.dumps(after, indent=_indent(before), ensure_ascii=False) + "\n"
+    _write(path, before, text if after else "")
+    return True
+
+
+def _indent(text: str) -> str:
+    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    return found[1] if found else "  "
+
+
 def _merged_json(before: str, client: Client, entry: Mapping[str, Any], path: Path) -> str:
     try:
         held = json.loads(before) if before.strip() else {}
@@ -229,9 +320,7 @@ def _merged_json(before: str, client: Client, entry: Mapping[str, Any], path: Pa
     if servers.get(NAME) == entry:
         return before
     servers[NAME] = dict(entry)
-    found = re.search(r"^([ \t]+)\S", before, re.MULTILINE)
-    indent = found[1] if found else "  "
-    return json.dumps(held, indent=indent, ensure_ascii=False) + "\n"
+    return json.dumps(held, indent=_indent(before), ensure_ascii=False) + "\n"
 
 
 def _merged_toml(before: str, client: Client, entry: Mapping[str, Any], path: Path) -> str:
@@ -284,7 +373,10 @@ def _toml_value(value: Any) -> str:
 
 
 def _write(path: Path, before: str, after: str) -> Path | None:
-    """Replace the file in one step, with its mode, and keep what stood there; None where nothing stood."""
+    """Replace the file in one step, with its mode, and keep what stood there; None where nothing stood.
+
+    Of a file in which nothing is left there is none.
+    """
     make_folder(path.parent)
     backup = None
     mode = 0o600
@@ -294,6 +386,10 @@ def _write(path: Path, before: str, after: str) -> Path | None:
         if not backup.exists() or before:
             shutil.copy2(path, backup)
             sync_folder(path.parent)
+    if not after:
+        path.unlink(missing_ok=True)
+        sync_folder(path.parent)
+        return backup
     handle, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
+from memhold.faces.bodies import KnownOnly
 from memhold.faces.remote.wire import UPLOAD, zone_of
 from memhold.faces.rest.frame import Routes, caller, example, json_response, scope_for
 from memhold.faces.rest.items import LONGEST_WAIT
@@ -35,10 +36,11 @@ class Pages(BaseModel):
     counts: dict[str, int]
 
 
-class SettleBody(BaseModel):
+class SettleBody(KnownOnly):
     """How long to work on what is due, in seconds."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(strict=True, json_schema_extra={"additionalProperties": False})
+
     timeout: float = Field(default=30.0, ge=0, le=600)
 
 

@@ -31,13 +31,13 @@ class ErrorWords(Protocol):
 
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _SPAN = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])",
+    r"(?<!\d)(\d++(?:\.\d++)?+)\s*+(milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])",
     re.IGNORECASE,
 )
 _AGAIN = re.compile(
-    r"(?:try again|retry|retrying|available again|resets?|wait(?:ing)?|come back)\s*(?:after|in|for|at least|again in|"
-    r"about|approximately|\s)*\s*((?:\d+(?:\.\d+)?\s*(?:milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?"
-    r"|hrs?|h|days?|d)(?![a-z])[\s,]*(?:and\s+)?)+)",
+    r"(?:try again|retry|retrying|available again|resets?|wait(?:ing)?|come back)(?:after|in|for|at least|again in|"
+    r"about|approximately|\s)*+((?:\d++(?:\.\d++)?+\s*+(?:milliseconds?|millis|ms|seconds?|secs?|s|minutes?|mins?|m|hours?"
+    r"|hrs?|h|days?|d)(?![a-z])[\s,]*+(?:and\s++)?)+)",
     re.IGNORECASE,
 )
 

@@ -11,7 +11,7 @@ __all__ = ["show_sample"]
 
 _CHARACTERS: Final = 200
 # Addresses, anything of 8 characters and more with a digit in it (keys, ids, hashes), and numbers.
-_SECRET = re.compile(r"[\w.+-]+@[\w.-]+|\b(?=[\w-]*\d)[\w-]{8,}|\d{3,}")
+_SECRET = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w.-]+|(?<![\w-])(?=[\w-]*\d)[\w-]{8,}|\d{3,}")
 
 
 def show_sample(what: str, text: str, environment: Mapping[str, str]) -> None:

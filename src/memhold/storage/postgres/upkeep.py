@@ -222,7 +222,7 @@ CONTENT = (
 """The tables that hold what a person said or named."""
 BRIEF_BYTES = 32 * 1024 * 1024
 """Tables up to this size in all are vacuumed while the caller of a forget waits."""
-_KEPT = re.compile(r"(\d+) are dead but not yet removable")
+_KEPT = re.compile(r"(?<!\d)(\d++) are dead but not yet removable")
 
 
 def _vacuumed(connection: Session, *, briefly: bool) -> str | None:

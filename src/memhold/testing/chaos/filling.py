@@ -72,11 +72,12 @@ def understand(texts: Sequence[tuple[str, str]], *, purpose: str = "") -> Contex
 
 _QUOTED = re.compile(r"""["“«`]([^"”»`\n]{1,200})["”»`]""")
 _LABELLED = re.compile(
-    r"(?im)^\s*[-*]?\s*(?:(?:key|name|attribute|text|first|existing|old|left)\s*)?(?:A|1)\s*[:=]\s*(?P<a>.+)\n+"
-    r"\s*[-*]?\s*(?:(?:key|name|attribute|text|second|new|right)\s*)?(?:B|2)\s*[:=]\s*(?P<b>.+)$"
+    r"(?im)^[ \t]*+[-*]?[ \t]*+(?:(?:key|name|attribute|text|first|existing|old|left)[ \t]*+)?(?:A|1)\s*+[:=]\s*+"
+    r"(?P<a>.+)\n\s*+[-*]?\s*+(?:(?:key|name|attribute|text|second|new|right)\s*+)?(?:B|2)\s*+[:=]\s*+(?P<b>.+)$"
 )
 _VERSUS = re.compile(
-    r"^\s*[-*]?\s*(?:[\[(]?\d+[\]).:]*\s*)?(?P<a>[^|\n]{1,100}?)\s*(?:\||<->|<=>|\bvs\.?)\s*(?P<b>[^|\n]{1,100})\s*$",
+    r"^[ \t]*+[-*]?[ \t]*+(?:[\[(]?\d++[\]).:]*+[ \t]*+)?(?P<a>[^|\n]{1,100}?)[ \t]*+(?:\||<->|<=>|\bvs\.?)[ \t]*+"
+    r"(?P<b>[^|\n]{1,100})[ \t]*$",
     re.MULTILINE,
 )
 

@@ -36,12 +36,12 @@ _ID = (
     r"[a-z]{1,4}\d+:\d+",
 )
 _TAGGED = re.compile(r"""\bid\s*[=:]\s*["']?(?P<id>[\w:.-]+)["']?""")
-_BRACKETED = re.compile(rf"""^\s*[-*>]*\s*[\[(<#]*\s*(?P<id>{"|".join(_ID)})\b(?P<rest>[^\])>:.]*)[\])>:.]*\s*""")
+_BRACKETED = re.compile(rf"""^\s*+[-*>]*+\s*+[\[(<#]*+\s*+(?P<id>{"|".join(_ID)})\b(?P<rest>[^\])>:.]*)[\])>:.]*\s*""")
 _ROLES = "user|assistant|human|ai|agent|system|tool"
-_SPEAKER = re.compile(rf"^\s*[\[(<*]*\s*(?P<who>{_ROLES}|[A-Z][\w.-]{{0,30}})\s*[\])>*]*\s*:\s*(?=\S)")
+_SPEAKER = re.compile(rf"^\s*+[\[(<*]*+\s*+(?P<who>{_ROLES}|[A-Z][\w.-]{{0,30}})\s*+[\])>*]*+\s*+:\s*+(?=\S)")
 _ROLE_WORD = re.compile(rf"\b(?P<who>{_ROLES})\b", re.IGNORECASE)
 _STAMP = re.compile(r"^\(\d{4}-\d\d-\d\d[^)]{0,40}\)\s*")
-_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 def lines(texts: Sequence[tuple[str, str]]) -> list[Line]:
@@ -102,7 +102,7 @@ def _one_numbered(raw: str) -> Line | None:
 # --------------------------------------------------------------------------------------------- facts
 
 _END = r"(?=\s*(?:[.!?;\n。]|,? (?:but|and|so|because|now|these days|anymore|since)\b|,|$))"
-_V = rf"(?P<value>[^.!?;,\n。]+?){_END}"
+_V = rf"(?P<value>[^.!?;,\n。]{{1,200}}?){_END}"
 _PATTERNS: tuple[tuple[str, str], ...] = (
     (rf"\bmy (?P<attr>[\w' -]{{2,40}}?)(?:'s name)? (?:is|are|was|will be) (?:now |actually |really )?{_V}", ""),
     (rf"\bmy (?P<attr>\w[\w ]{{1,30}}) (?:is|was) (?:called|named) {_V}", ""),
@@ -112,28 +112,31 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     (rf"\b(?:i|we) (?:now |currently )?work (?:for|at) {_V}", "employer"),
     (rf"\bi (?:just |recently )?(?:joined|started at) {_V}", "employer"),
     (rf"\bi (?:now |currently )?work as (?:an? )?{_V}", "job"),
-    (rf"\bi(?:'m| am) (?:now )?(?:an? )(?P<value>[\w -]*?(?:er|or|ist|ian|nurse|chef|pilot|student)){_END}", "job"),
+    (
+        rf"\bi(?:'m| am) (?:now )?(?:an? )(?P<value>[\w -]{{0,60}}?(?:er|or|ist|ian|nurse|chef|pilot|student)){_END}",
+        "job",
+    ),
     (rf"\bi(?:'m| am) allergic to {_V}", "allergy"),
     (rf"\bi (?:have )?(?:quit|stopped|gave up|given up) {_V}", "quit"),
     (rf"\bi (?:no longer|don't|do not) (?P<attr>eat|drink|like|use|want) {_V}", "not"),
     (rf"\bi (?:really |now )?(?:prefer|like|love|enjoy) {_V}", "likes"),
     (rf"\bi (?:really )?(?:hate|dislike) {_V}", "dislikes"),
-    (rf"\b(?:i|we) (?:now )?(?:use|switched to|switched from .+? to) {_V}", "uses"),
+    (rf"\b(?:i|we) (?:now )?(?:use|switched to|switched from .{{1,60}}? to) {_V}", "uses"),
     (rf"\bi (?:have|got|adopted) an? (?P<attr>\w+) (?:named|called) {_V}", ""),
     (rf"\bcall me {_V}", "name"),
     (r"\bi(?:'m| am) (?P<value>\d{1,3}) years old", "age"),
     (rf"\bi was born (?:in|on) {_V}", "birthday"),
     (
         (r"(?:제|내|나의|저의)\s*(?P<attr>[가-힣 ]{1,15}?)(?:은|는|이|가)\s*"
-        r"(?P<value>[^.!?,\n]+?)(?:이에요|예요|입니다|이야|야|다)(?=[.!?\s]|$)"),
+        r"(?P<value>[^.!?,\n]{1,200}?)(?:이에요|예요|입니다|이야|야|다)(?=[.!?\s]|$)"),
         "",
     ),
-    (r"(?P<value>[가-힣A-Za-z]+?)(?:으로|로) 이사(?:했|갔|왔)", "home"),
-    (r"(?P<value>[가-힣A-Za-z]+)에 (?:살아|살고|삽니다)", "home"),
-    (r"(?P<value>[가-힣A-Za-z]+)에서 일(?:해|하고|합니다)", "employer"),
-    (r"(?P<value>[가-힣A-Za-z]+)(?:을|를) (?:끊었|그만)", "quit"),
-    (r"(?P<value>[가-힣A-Za-z ]+?)(?:을|를) (?:좋아해|좋아합니다|좋아하)", "likes"),
-    (r"(?P<value>[가-힣A-Za-z ]+?)(?:을|를) (?:싫어해|싫어합니다|싫어하)", "dislikes"),
+    (r"(?<![가-힣A-Za-z])(?P<value>[가-힣A-Za-z]{1,40}?)(?:으로|로) 이사(?:했|갔|왔)", "home"),
+    (r"(?<![가-힣A-Za-z])(?P<value>[가-힣A-Za-z]{1,40})에 (?:살아|살고|삽니다)", "home"),
+    (r"(?<![가-힣A-Za-z])(?P<value>[가-힣A-Za-z]{1,40})에서 일(?:해|하고|합니다)", "employer"),
+    (r"(?<![가-힣A-Za-z])(?P<value>[가-힣A-Za-z]{1,40})(?:을|를) (?:끊었|그만)", "quit"),
+    (r"(?<![가-힣A-Za-z ])(?P<value>[가-힣A-Za-z ]{1,60}?)(?:을|를) (?:좋아해|좋아합니다|좋아하)", "likes"),
+    (r"(?<![가-힣A-Za-z ])(?P<value>[가-힣A-Za-z ]{1,60}?)(?:을|를) (?:싫어해|싫어합니다|싫어하)", "dislikes"),
 )  # fmt: skip
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), attribute) for pattern, attribute in _PATTERNS)
 _CORRECTION = re.compile(

@@ -1,0 +1,134 @@
+"""Setting a coding agent up: its MCP entry and its hooks go into its own files, and out of them again.
+
+What was there stays. Our part of a file is known by what we write into it, so taking it out leaves the rest as it is
+now, also where the user changed it since.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memhold.faces.agents.hook import EVENTS
+from memhold.faces.mcp.install import CLIENTS, Place, changed_json, install, is_installed, remove
+from memhold.values.errors import InvalidInput
+
+__all__ = ["AGENTS", "HOOK_SECONDS", "SetUp", "hooks_of", "set_up", "state_of", "take_out"]
+
+AGENTS = ("claude-code", "codex", "opencode")
+HOOK_SECONDS = 5
+"""What a hook may take before its client goes on without it; it takes a small part of one."""
+_MODULE = "memhold.faces.agents.hook"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUp:
+    """What an agent has of Memhold: the tools, and the events whose hooks call it; with the files that say so."""
+
+    agent: str
+    tools: bool
+    hooks: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def hooks_of(agent: str, place: Place) -> Path | None:
+    """The file in which an agent keeps hooks that Memhold can be called by; None where it has no such file."""
+    if agent != "claude-code":
+        return None
+    folder = place.environment.get("CLAUDE_CONFIG_DIR")
+    return (Path(folder) if folder else place.home / ".claude") / "settings.json"
+
+
+def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Place) -> SetUp:
+    """Write the entry of the server and, where the agent has hooks of commands, those; both, or neither.
+
+    Writing again changes nothing.
+
+    Raises:
+        InvalidInput: a file cannot be read as what it should be; it was left as it is.
+        OSError: a file cannot be written.
+    """
+    path = hooks_of(agent, place)
+    if path is not None:
+        command = [sys.executable, "-m", _MODULE]
+        changed_json(path, lambda held: _with_hooks(held, {e: [*command, e, *options] for e in EVENTS}, path))
+    try:
+        install(agent, server, place)
+    except BaseException:
+        if path is not None:
+            changed_json(path, lambda held: _without_hooks(held, path))
+        raise
+    return state_of(agent, place)
+
+
+def take_out(agent: str, place: Place) -> SetUp:
+    """Take our part out of the agent's files; what else stands in them stays.
+
+    Raises:
+        InvalidInput: a file cannot be read as what it should be; it was left as it is.
+        OSError: a file cannot be written.
+    """
+    path = hooks_of(agent, place)
+    if path is not None:
+        changed_json(path, lambda held: _without_hooks(held, path))
+    remove(agent, place)
+    return state_of(agent, place)
+
+
+def state_of(agent: str, place: Place) -> SetUp:
+    """What stands in the agent's files now."""
+    path = hooks_of(agent, place)
+    found: tuple[str, ...] = ()
+    if path is not None:
+        try:
+            held = json.loads(path.read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError):
+            held = {}
+        groups = held.get("hooks") if isinstance(held, dict) else None
+        if isinstance(groups, dict):
+            found = tuple(event for event in EVENTS if any(_is_ours(one) for one in _listed(groups.get(event))))
+    files = (str(CLIENTS[agent].path(place)), *([str(path)] if path is not None else []))
+    return SetUp(agent=agent, tools=is_installed(agent, place), hooks=found, files=files)
+
+
+def _with_hooks(held: dict[str, Any], commands: Mapping[str, Sequence[str]], path: Path) -> dict[str, Any]:
+    kept = _without_hooks(held, path)
+    groups = dict(kept.get("hooks") or {})
+    for event, command in commands.items():
+        ours = {"hooks": [{"type": "command", "command": shlex.join(command), "timeout": HOOK_SECONDS}]}
+        groups[event] = [*_listed(groups.get(event)), ours]
+    return {**kept, "hooks": groups}
+
+
+def _without_hooks(held: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The settings without our hooks, and without what held only them."""
+    groups = held.get("hooks")
+    if groups is None:
+        return held
+    if not isinstance(groups, dict):
+        raise InvalidInput(f"{path} holds no object at hooks; it was left as it is")
+    left = {}
+    for event, listed in groups.items():
+        kept = [one for one in _listed(listed) if not _is_ours(one)] if isinstance(listed, list) else listed
+        if kept or not isinstance(listed, list) or not listed:
+            left[event] = kept
+    rest = {name: value for name, value in held.items() if name != "hooks"}
+    # In its place among the others, as far as it is still needed.
+    return {name: (left if name == "hooks" else value) for name, value in held.items()} if left else rest
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_ours(group: object) -> bool:
+    """Whether a group of hooks is the one that we write: a single command that runs our module."""
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    if not isinstance(hooks, list) or len(hooks) != 1 or not isinstance(hooks[0], dict):
+        return False
+    return f"-m {_MODULE} " in str(hooks[0].get("command"))

@@ -1,0 +1,147 @@
+"""`memhold agent`: into a client's own files, and out again, with everything else as it was."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memhold.errors import InvalidInput
+from memhold.faces.agents.hook import EVENTS
+from memhold.faces.agents.set_up import AGENTS, hooks_of, set_up, state_of, take_out
+from memhold.faces.mcp.install import CLIENTS, Place
+from tests.interfaces.conftest import process
+
+SERVER = ["/opt/memhold", "mcp", "--db", "/home/a b/memory.db"]
+OPTIONS = ["--db", "/home/a b/memory.db", "--user", "Zoë"]
+MINE = {"hooks": [{"type": "command", "command": "say done"}]}
+SETTINGS: dict[str, Any] = {
+    "model": "opus",
+    "hooks": {
+        "Stop": [MINE, {"hooks": [{"type": "command", "command": "memhold hook Stop --user me"}]}],
+        "PostToolUse": [{"matcher": "Edit", **MINE}],
+        "Notification": [],
+    },
+    "theme": "dark ☾",
+}
+
+
+def place(folder: Path) -> Place:
+    return Place(system="linux", home=folder, environment={})
+
+
+def held(agent: str, folder: Path) -> dict[str, Any]:
+    path = CLIENTS[agent].path(place(folder))
+    if not path.exists():
+        return {}
+    text = path.read_text(encoding="utf-8")
+    return tomllib.loads(text) if CLIENTS[agent].toml else json.loads(text)
+
+
+BEFORE = {
+    "claude-code": '{"a": 1, "mcpServers": {"other": {"command": "x"}}, "z": 2}',
+    "codex": '# mine\nmodel = "o9"\n\n[mcp_servers.other]\ncommand = "x"\n',
+    "opencode": '{"mcp": {"other": {"type": "local"}}, "theme": "t"}',
+}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("there", [True, False])
+def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    path, hooks = CLIENTS[agent].path(place(tmp_path)), hooks_of(agent, place(tmp_path))
+    if there:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(BEFORE[agent], encoding="utf-8")
+        if hooks is not None:
+            hooks.parent.mkdir(parents=True, exist_ok=True)
+            hooks.write_text(json.dumps(SETTINGS, indent=4, ensure_ascii=False), encoding="utf-8")
+    before = held(agent, tmp_path)
+    done = set_up(agent, SERVER, OPTIONS, place(tmp_path))
+    assert (done.tools, done.hooks) == (True, EVENTS if agent == "claude-code" else ())
+    first = {one: Path(one).read_bytes() for one in done.files}
+    assert set_up(agent, SERVER, OPTIONS, place(tmp_path)) == done
+    assert {one: Path(one).read_bytes() for one in done.files} == first
+    gone = take_out(agent, place(tmp_path))
+    assert (gone.tools, gone.hooks) == (False, ())
+    assert held(agent, tmp_path) == before
+    assert list(held(agent, tmp_path)) == list(before)
+    assert path.exists() == there
+    if agent == "codex" and there:
+        assert path.read_text(encoding="utf-8") == BEFORE[agent]
+    if hooks is not None:
+        assert hooks.exists() == there
+        if there:
+            left = json.loads(hooks.read_text(encoding="utf-8"))
+            assert left == SETTINGS
+            assert list(left) == list(SETTINGS)
+            assert '\n    "model"' in hooks.read_text(encoding="utf-8")
+    assert take_out(agent, place(tmp_path)) == gone
+
+
+def test_what_the_user_changed_since_stays(tmp_path: Path) -> None:
+    set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
+    hooks = hooks_of("claude-code", place(tmp_path))
+    assert hooks is not None
+    changed = json.loads(hooks.read_text())
+    changed["hooks"]["Stop"].append(MINE)
+    changed["model"] = "haiku"
+    hooks.write_text(json.dumps(changed))
+    take_out("claude-code", place(tmp_path))
+    assert json.loads(hooks.read_text()) == {"model": "haiku", "hooks": {"Stop": [MINE]}}
+
+
+def test_another_set_up_takes_the_place_of_ours(tmp_path: Path) -> None:
+    set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
+    set_up("claude-code", SERVER, ["--db", "/other.db"], place(tmp_path))
+    hooks = hooks_of("claude-code", place(tmp_path))
+    assert hooks is not None
+    groups = json.loads(hooks.read_text())["hooks"]
+    assert {len(one) for one in groups.values()} == {1}
+    assert "/other.db" in groups["Stop"][0]["hooks"][0]["command"]
+    assert "Zoë" not in hooks.read_text()
+
+
+@pytest.mark.parametrize("text", ["{ nothing", "[1]", '{"hooks": []}', '{"hooks": 5}'])
+def test_a_file_that_is_something_else_is_left_alone(text: str, tmp_path: Path) -> None:
+    hooks = hooks_of("claude-code", place(tmp_path))
+    assert hooks is not None
+    hooks.parent.mkdir()
+    hooks.write_text(text)
+    with pytest.raises(InvalidInput, match="left as it is"):
+        set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
+    with pytest.raises(InvalidInput, match="left as it is"):
+        take_out("claude-code", place(tmp_path))
+    assert hooks.read_text() == text
+    assert not state_of("claude-code", place(tmp_path)).hooks
+    assert not (tmp_path / ".claude.json").exists()
+
+
+def test_where_the_entry_cannot_be_written_the_hooks_are_not_either(tmp_path: Path) -> None:
+    (tmp_path / ".claude.json").write_text("{ nothing")
+    with pytest.raises(InvalidInput, match="left as it is"):
+        set_up("claude-code", SERVER, OPTIONS, place(tmp_path))
+    assert state_of("claude-code", place(tmp_path)).hooks == ()
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": ""}
+    options = ("--user", "alice", "--session", "s", "--db", str(tmp_path / "memory.db"))
+    done = process("agent", "install", "claude-code", *options, env=home, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "it listed 10 tools" in done.stdout
+    shown = json.loads(process("agent", "status", "--json", env=home, cwd=tmp_path).stdout)
+    assert [(one["agent"], one["tools"], len(one["hooks"])) for one in shown] == [
+        ("claude-code", True, len(EVENTS)),
+        ("codex", False, 0),
+        ("opencode", False, 0),
+    ]
+    settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
+    (group,) = settings["hooks"]["Stop"]
+    assert "--user alice" in group["hooks"][0]["command"]
+    gone = process("agent", "uninstall", "claude-code", env=home, cwd=tmp_path)
+    assert "no tools, no hooks" in gone.stdout
+    assert not (tmp_path / ".claude.json").exists()
+    assert not (tmp_path / ".claude" / "settings.json").exists()

@@ -1,0 +1,81 @@
+"""Whatever a text is, looking at it takes work in proportion to its length: every pattern, every analysis of the package.
+
+A caller writes the text, so a pattern that takes quadratic time on one stops a server for everybody. Patterns are
+collected as they are compiled, so a new one is tested without being named here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+import memhold
+from tests.attacks import EVERYWHERE, Attack, attacks_on, grows_too_fast
+from tests.patterns import READING, Compiled, analyses, compile_sites, compiled, lines_of
+
+ROOMS = sorted(one.stem for one in Path(memhold.__file__).parent.iterdir() if one.suffix == ".py" or one.is_dir())
+
+
+MOST = 30
+"""Attacks of a module's own patterns on each of its functions."""
+UNREACHED = {
+    "memhold.faces.mcp.install": "compiled of our own name, for a file of settings that is read by lines",
+    "memhold.cli.setup": "compiled of a setting's name, for the user's own file of settings",
+}
+
+
+def test_each_compile_of_the_package_was_seen() -> None:
+    seen = {(one.module, line) for one in compiled() for line in lines_of(one)}
+    assert not {place for place in compile_sites() - seen if place[0] not in UNREACHED}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_pattern_takes_work_in_proportion_to_the_text(room: str) -> None:
+    own = [one for one in compiled() if one.module.split(".")[1] == room]
+    found = {str(one): _attacked(one.run(), _attacks(one)) for one in own}
+    assert not {name: growth for name, growth in found.items() if growth is not None}
+
+
+@pytest.mark.parametrize("room", READING)
+def test_an_analysis_takes_work_in_proportion_to_the_text(room: str) -> None:
+    found = {}
+    for name, run in analyses().items():
+        if name.split(".")[1] == room:
+            own = {
+                key: attack
+                for one in compiled()
+                if name.startswith(f"{one.module}.")
+                for key, attack in _attacks(one).items()
+            }
+            # A module of many patterns has thousands: each was attacked by them above, and some of each do here.
+            some = dict(islice(own.items(), 0, None, 1 + len(own) // MOST))
+            found[name] = _attacked(run, EVERYWHERE | some)
+    assert not {name: growth for name, growth in found.items() if growth is not None}
+
+
+@pytest.mark.parametrize("pattern", [r"\s+x", r"(?:a|b|ab)+c", r"[^.!?]+[.!?]", r"<a>.*?</a>", r"\w*\s*\w*@"])
+def test_work_that_grows_faster_is_noticed(pattern: str) -> None:
+    one = Compiled("tests", 1, pattern, 0, frozenset())
+    assert _attacked(one.run(), _attacks(one)) is not None
+
+
+@pytest.mark.parametrize("pattern", [r"(?<!\s)\s++x", r"a{1,20}b", r"[^.!?]+[.!?]?", r"\w+"])
+def test_work_in_proportion_is_no_fault(pattern: str) -> None:
+    one = Compiled("tests", 1, pattern, 0, frozenset())
+    assert _attacked(one.run(), _attacks(one)) is None
+
+
+def _attacks(one: Compiled) -> dict[str, Attack]:
+    return attacks_on(re.compile(one.pattern, one.flags))
+
+
+def _attacked(run: Callable[[str], object], attacks: dict[str, Attack]) -> str | None:
+    """The first attack under which the work grows faster than the text."""
+    for name, attack in attacks.items():
+        if (growth := grows_too_fast(run, attack)) is not None:
+            return f"{growth}, for {name}"
+    return None
