@@ -123,7 +123,9 @@ class SqlRead:
         return sound
 
     def _note(self, item: Any, number: Any) -> None:
-        self._damaged[str(item)] = number if isinstance(number, int) else -1
+        # An id that is damaged itself names nothing, but it can be shown.
+        shown = str(item).encode("utf-8", "backslashreplace").decode()
+        self._damaged[shown] = number if isinstance(number, int) else -1
 
     def _run(self, name: str, **params: Any) -> Rows:
         self._check_open()
@@ -157,7 +159,7 @@ class SqlRead:
         found: list[list[str]] = [[] for _ in revisions]
         if revisions:
             for place, source in self._run("read_sources", revisions=json.dumps(revisions)):
-                found[place].append(source)
+                found[place].append(str(source))
         return [tuple(sources) for sources in found]
 
     def session(self, name: str) -> Session | None:
@@ -362,7 +364,7 @@ class SqlRead:
 
     def index_rev(self) -> int:
         row = self._first("read_index_rev")
-        return 0 if row is None else int(row[0])
+        return 0 if row is None else rows.to_counters(row)[0]
 
     def agents(self) -> Mapping[str, int]:
         found: list[Any] = list(self._run("read_agents"))
@@ -370,14 +372,14 @@ class SqlRead:
 
     def document_count(self) -> int:
         row = self._first("read_document_count")
-        return 0 if row is None else int(row[0])
+        return 0 if row is None else rows.to_counters(row)[0]
 
     def generations(self) -> list[Generation]:
         return [rows.to_generation(row) for row in self._run("read_generations")]
 
     def vector_rev(self) -> int:
         row = self._first("read_vector_rev")
-        return 0 if row is None else int(row[0])
+        return 0 if row is None else rows.to_counters(row)[0]
 
     def vector_marks(self, generation: int) -> list[VectorBlock]:
         found = self._run("read_vector_marks", generation=generation)
