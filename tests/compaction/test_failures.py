@@ -64,7 +64,7 @@ REFUSED_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_REPLIES.keys() - REFUSED_TEXTS)
+@pytest.mark.parametrize("name", sorted(BAD_REPLIES.keys() - REFUSED_TEXTS))
 async def test_a_reply_that_is_no_verdict_settles_nothing(opened: Opened, name: str) -> None:
     """It waits with its reason, and is asked about again."""
     judge, vectors = judged(BAD_REPLIES[name]), close(ONE, TWO)

@@ -601,9 +601,9 @@ def _has(text: str, detail: str) -> bool:
 # ------------------------------------------------------------------------------------------------ what was replaced
 
 _FROM_TO: Final = re.compile(
-    r"(?<!\w)(?:from|von|de|da|du|с|из)\s+(?P<old>[^,.;()]{2,60}?)\s+(?:to|into|nach|zu[rm]?|auf|à|au|vers|a|al"
+    r"(?<!\w)(?:from|von|de|da|du|с|из)\s++(?P<old>[^\s,.;()][^,.;()]{1,59}?)(?<!\s)\s++(?:to|into|nach|zu[rm]?|auf|à|au|vers|a|al"
     r"|para|per"
-    r"|на|в|к)\s+(?P<new>[^,.;()]{2,60})",
+    r"|на|в|к)\s++(?P<new>[^,.;()]{2,60})",
     re.IGNORECASE,
 )
 

@@ -117,8 +117,10 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
         current: frozenset[str] = frozenset()
         bare = False  # the clause before was a subject alone
         every = [clause for clause in CLAUSE.split(sentence) if clause and clause.strip()]
-        for clause, following in zip(every, [*every[1:], ""], strict=False):
+        for label, clause, following in zip(["", *every], every, [*every[1:], ""], strict=False):
             subject, rest = _subject(clause, last, language, own_names, bare=bare, known=known, following=following)
+            if label.rstrip().endswith((":", "：")) and not rest.strip():
+                subject = None  # "blood type: AB": a name alone behind a label is its value
             first = bool(first_words_of(rest, language))
             thing = _ARTICLE.match(clause) is not None and _DESCRIBED.match(rest) is None and not bare
             if first:

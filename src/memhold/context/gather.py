@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import Crossing, check_strategy
-from memhold.facts.outdated import rested
+from memhold.facts.outdated import ended_instructions, rested
 from memhold.journal.windows import When, kept_from, skipped
 from memhold.ports.transaction import ReadTx
 from memhold.text.sentences import Span
@@ -146,9 +146,11 @@ def corrections(tx: ReadTx, agent: str | None) -> list[Memory]:
 
 
 def instructions(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
-    """The user's standing instructions, newest first: as many as so many tokens could show."""
+    """The user's standing instructions, newest first: as many as so many tokens could show, without what is over."""
     limit = max(LEAST_PROFILE, min(MAX_PROFILE, tokens // LINE))
-    return tx.newest_memories("instruction", tier="long", agent=agent, limit=limit)
+    found = tx.newest_memories("instruction", tier="long", agent=agent, limit=limit)
+    over = ended_instructions(tx, found)
+    return [one for one in found if one.id not in over]
 
 
 def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:

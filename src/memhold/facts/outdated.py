@@ -11,7 +11,7 @@ from typing import Final
 from memhold.ports.transaction import Listing, ReadTx
 from memhold.values.records import Kind, Memory, Message, State
 
-__all__ = ["Outdated", "TruthCache", "outdated", "replaced", "rested"]
+__all__ = ["Outdated", "TruthCache", "ended_instructions", "outdated", "replaced", "rested"]
 
 _PAGE = 1000
 _PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
@@ -133,6 +133,24 @@ def _gone(memory: Memory) -> bool:
     What was only taken back, by `undo` or as a suspected statement, says nothing about the message.
     """
     return memory.state == "superseded" or (memory.state == "retracted" and memory.superseded_by is not None)
+
+
+def ended_instructions(tx: ReadTx, instructions: Sequence[Memory]) -> frozenset[str]:
+    """Those of a few standing instructions that say a value which no longer holds, by id.
+
+    "I am allergic to nuts" said a fact as well; once "I have no allergies any more" ended that fact, the wish is over.
+    """
+    said = [fact for fact in tx.derived([one for each in instructions for one in each.sources]) if fact.kind == "fact"]
+    if not any(_gone(fact) for fact in said):
+        return frozenset()
+    found = set()
+    for each in instructions:
+        text = each.text.casefold()
+        facts = [one for one in said if not {*one.sources}.isdisjoint(each.sources) and one.value]
+        held = [one for one in facts if (one.value or "").casefold() in text]
+        if held and all(_gone(one) for one in held):
+            found.add(each.id)
+    return frozenset(found)
 
 
 def rested(tx: ReadTx, summaries: Sequence[Memory]) -> frozenset[str]:
