@@ -180,12 +180,17 @@ class Model:
             return "UndoConflict"
         gone = [row for row in done.before if not row.startswith("session:") and row not in self.memories]
         born = [row for row in done.before if row.startswith("session:") and not self._same_session(done, row)]
-        if gone or born:
+        if gone or born or self._emptied(done):
             return "Forgotten"
         for row, (_, after) in done.tokens.items():
             if row in self.hidden or self._token(row) != after:
                 return "UndoConflict"
         return "UndoConflict" if self._contradicts(done) else None
+
+    def _emptied(self, done: Done) -> bool:
+        """Whether this hid something, and nothing of it is left to show again."""
+        there = self.messages.keys() | self.memories.keys()
+        return self.root(done)[0].verb == "hide" and bool(done.sources) and there.isdisjoint(done.sources)
 
     def _same_session(self, done: Done, row: str) -> bool:
         session = self.sessions.get(row.removeprefix("session:"))

@@ -105,3 +105,31 @@ async def test_what_has_no_place_to_say_so_is_logged_once(db: Path, caplog: pyte
     assert [record.getMessage() for record in caplog.records] == [
         f"1 rows are damaged and left out ({item}); run 'memhold doctor'"
     ]
+
+
+TOMBSTONES = {
+    "whose": "UPDATE tombstone SET namespace = CAST(namespace AS BLOB) WHERE id = ?",
+    "id": "UPDATE tombstone SET id = CAST(id AS BLOB) WHERE id = ?",
+    "change": "UPDATE tombstone SET change_id = CAST(change_id AS BLOB) WHERE id = ?",
+    "time": "UPDATE tombstone SET at = 'rot' WHERE id = ?",
+}
+
+
+@pytest.mark.parametrize("flip", TOMBSTONES)
+def test_a_damaged_tombstone_is_told_of(db: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, flip: str) -> None:
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        first, second, *_ = [message.id for message in scope.messages()]
+        scope.forget(first)
+        scope.forget(second)
+    ledger = db.with_name("memory.db.forgotten")
+    ledger.unlink()
+    connection = apsw.Connection(str(db))
+    connection.execute(TOMBSTONES[flip], (first,))
+    connection.close()
+    with caplog.at_level(logging.WARNING, logger="memhold"), Memhold.open(str(db), **PLAIN) as mem:
+        assert "a tombstone of it is none" in caplog.text
+        assert second in ledger.read_text(encoding="utf-8"), "what is whole is kept from coming back"
+        assert [one for one in mem.admin.doctor() if one.severity == "wrong"]
+        with pytest.raises(StoreCorrupt):
+            mem.admin.backup(tmp_path / "backup")

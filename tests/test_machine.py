@@ -503,6 +503,30 @@ def a_server(databases: Databases) -> None:
     OnPostgres.databases = databases
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["hidden", "hidden again"])
+@pytest.mark.parametrize("left", [0, 1], ids=["nothing left", "one left"])
+def test_the_model_knows_a_hide_of_which_nothing_is_left(*, again: bool, left: int) -> None:
+    """The ids of what is forgotten differ from run to run, so the machine meets this history by chance only."""
+    machine = OnMemory()
+    machine.begin()
+    try:
+        machine.add(session="s1", words=["alpha", "beta"], days=0, again=False)
+        machine.forget_many(session="s1", hard=False, everything=1)
+        hide = list(machine.model.changes.values())[-1]
+        if again:
+            machine.take_back(hide, cascade=False)
+            machine.take_back(list(machine.model.changes.values())[-1], cascade=False)
+            hide = list(machine.model.changes.values())[-1]
+        for item in sorted(machine.model.messages)[left:]:
+            machine.gone({item}, [], hard=True, sources="erase", item_id=item)
+        assert machine.model.refusal(hide) == (None if left else "Forgotten")
+        machine.take_back(hide, cascade=False)
+        assert len(machine.model.journal("s1")) == left
+        machine.the_present_is_the_models()
+    finally:
+        machine.teardown()
+
+
 TestFactsOnMemory = FactsOnMemory.TestCase
 TestFactsOnMemory.settings = settings(BUDGET, max_examples=1500 if FULL else 30)
 TestMachineOnMemory = OnMemory.TestCase

@@ -15,7 +15,7 @@ from memhold.ports.maintenance import CLOCK_ADVICE, Finding
 from memhold.ports.unfinished import left_behind
 from memhold.storage.sql.digests import DAMAGED_ROWS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
-from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, scope_mark
+from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, readable, scope_mark
 from memhold.storage.sqlite.rot import ORPHANS, RESTORE, damaged_rows
 from memhold.values.records import from_micros, micros
 
@@ -152,7 +152,7 @@ def _ledger(connection: apsw.Connection, path: str) -> Iterator[Finding]:
     store = identity(connection)
     there = {(entry.scope, entry.tombstone.id) for entry in read_ledger(path, store.id)}
     rows: list[Any] = connection.execute(KEEPING["all_tombstones"], {"since": 0}).fetchall()
-    missing = sum((scope_mark(store.secret, row[0], row[1]), row[2]) not in there for row in rows)
+    missing = sum((scope_mark(store.secret, row[0], row[1]), row[2]) not in there for row in rows if readable(row))
     if missing:
         what = f"{missing} forgotten items are not in the ledger, so an old backup would bring them back"
         yield _wrong("ledger", what, "run 'memhold settle'; opening the store mends it too", str(ledger_path(path)))

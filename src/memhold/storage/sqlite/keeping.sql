@@ -37,6 +37,12 @@ WHERE s.position >= 0
   AND NOT EXISTS (SELECT 1 FROM memory AS m
                   WHERE m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.source_id)
 
+-- name: damaged_tombstones
+-- scope: upkeep
+SELECT CAST(id AS TEXT) FROM tombstone
+WHERE typeof(namespace) <> 'text' OR typeof(user_id) <> 'text' OR typeof(id) <> 'text' OR typeof(at) <> 'integer'
+   OR typeof(change_id) <> 'text' OR typeof(digest) NOT IN ('null', 'blob')
+
 -- name: sources_of_nothing
 -- scope: upkeep
 SELECT s.memory_id FROM memory_source AS s

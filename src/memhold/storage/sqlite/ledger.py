@@ -28,7 +28,17 @@ from memhold.storage.store_time import kept_time
 from memhold.values.errors import StoreCorrupt, StoreFull, StoreReadOnly
 from memhold.values.records import from_micros, micros
 
-__all__ = ["KEEPING", "Entry", "Identity", "identity", "ledger_path", "read_ledger", "reconcile", "scope_mark"]
+__all__ = [
+    "KEEPING",
+    "Entry",
+    "Identity",
+    "identity",
+    "ledger_path",
+    "read_ledger",
+    "readable",
+    "reconcile",
+    "scope_mark",
+]
 
 KEEPING = load("memhold.storage.sqlite", "keeping.sql")
 FORMAT = "memhold-forgotten"
@@ -91,6 +101,7 @@ def reconcile(connection: apsw.Connection, path: str) -> int:
 
     Raises:
         StoreFull, StoreReadOnly: the ledger cannot be written.
+        StoreCorrupt: a tombstone is damaged; the others are in the ledger.
     """
     if not connection.execute("SELECT EXISTS (SELECT 1 FROM tombstone)").get and not ledger_path(path).exists():
         return 0
@@ -99,26 +110,39 @@ def reconcile(connection: apsw.Connection, path: str) -> int:
         _set_aside_another(path, store.id)
         with _opened(ledger_path(path)) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            appended = _append(file, connection, store)
+            appended, whole = _append(file, connection, store)
         if appended:
             sync_folder(Path(path).parent)
     except OSError as error:
         kind = StoreFull if error.errno in {errno.ENOSPC, errno.EDQUOT} else StoreReadOnly
         raise kind(f"{ledger_path(path)} cannot be written: {error.strerror}; it is tried again") from error
+    if not whole:
+        raise StoreCorrupt(
+            f"{path} is damaged: a tombstone of it is none; run 'memhold doctor', then 'memhold restore'"
+        )
     return appended
 
 
-def _append(file: BinaryIO, connection: apsw.Connection, store: Identity) -> int:
+def _append(file: BinaryIO, connection: apsw.Connection, store: Identity) -> tuple[int, bool]:
+    """How many tombstones were appended, and whether all that there are could be read."""
     since, there = _newest(file)
     found: list[Any] = connection.execute(KEEPING["all_tombstones"], {"since": since}).fetchall()
-    fresh = [row for row in found if (scope_mark(store.secret, row[0], row[1]), row[2]) not in there]
+    whole = [row for row in found if readable(row)]
+    fresh = [row for row in whole if (scope_mark(store.secret, row[0], row[1]), row[2]) not in there]
     lines = [] if file.seek(0, os.SEEK_END) else [_header(store.id)]
     lines += [_line(store.secret, row) for row in fresh]
     if lines:
         file.write(_break(file) + "".join(f"{line}\n" for line in lines).encode())
         file.flush()
         os.fsync(file.fileno())
-    return len(fresh)
+    return len(fresh), len(whole) == len(found)
+
+
+def readable(row: tuple[Any, ...]) -> bool:
+    """Whether a tombstone holds what its columns say: one flipped bit makes bytes of a text, or a text of a time."""
+    namespace, user, item, at, change, digest = row
+    texts = all(isinstance(text, str) for text in (namespace, user, item, change))
+    return texts and isinstance(at, int) and isinstance(digest, bytes | None)
 
 
 def read_ledger(path: str, store: str) -> tuple[Entry, ...]:

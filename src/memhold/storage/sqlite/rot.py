@@ -16,6 +16,7 @@ RESTORE = "stop what writes to it, then run 'memhold restore' with the newest ba
 
 # Each is a statement that lists what should not be, what that means, and what to do.
 ORPHANS = {
+    "damaged_tombstones": ("marks of what was forgotten are damaged, so they keep nothing away", RESTORE),
     "lost_sources": ("memories name sources that are neither there nor marked as forgotten", RESTORE),
     "sources_of_nothing": ("sources belong to memories that are not there", RESTORE),
     "effects_of_nothing": ("changes touched memories that are neither there nor forgotten", RESTORE),
