@@ -150,6 +150,10 @@ class RecallCases:
         alice, _ = await _shelf(harness)
         asked = await alice.recall("tea", kinds=["note"], limit=1)
         assert await alice.recall(Query(text="tea", kinds=("note",), limit=1)) == asked
+        turns = [{"role": "user", "content": "About the tea:"}, {"role": "assistant", "content": "Yes?"}]
+        went_on = await alice.recall("what about it?", messages=turns)
+        said = ("user: About the tea:", "assistant: Yes?")
+        assert await alice.recall(Query(text="what about it?", conversation=said)) == went_on
 
     async def test_list_pages_and_filters(self, harness: Harness) -> None:
         alice, ids = await _shelf(harness)

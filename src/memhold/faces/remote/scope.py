@@ -178,7 +178,10 @@ def _expanded(given: Mapping[str, Any]) -> Mapping[str, Any]:
     query = given.get("query")
     if not isinstance(query, Query):
         return given
-    parts = {one.name: getattr(query, one.name) for one in fields(query) if one.name != "text"}
+    parts = {one.name: getattr(query, one.name) for one in fields(query) if one.name not in {"text", "conversation"}}
+    if query.conversation:
+        turns = (turn.partition(": ") for turn in query.conversation)  # each says whose it is
+        parts["messages"] = [{"role": role, "content": text} for role, _, text in turns]
     return {**parts, **{name: value for name, value in given.items() if name != "query"}, "query": query.text}
 
 
