@@ -68,7 +68,7 @@ class LocalAdmin:
     ) -> tuple[Finding, ...]:
         maintenance = self._maintenance()
         if repair not in {None, "clock"}:
-            raise InvalidInput(f"repair is {repair!r:.40}; it can be 'clock'")
+            raise InvalidInput(f"repair is {repair!r:.40}; pass 'clock' or nothing")
         repaired = [] if repair is None else await self._repair_clock()
         found = [*repaired, *await maintenance.examine()]
         if any(finding.check in {"integrity", "open"} for finding in found):

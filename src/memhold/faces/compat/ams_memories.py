@@ -111,7 +111,13 @@ async def change_record(scope: AsyncScope, memory: Memory, updates: Mapping[str,
         memory = (await scope.correct(memory.id, text, rev=memory.rev)).memory or memory
     if labels and memory.kind == "note":
         memory = (
-            await scope.remember(memory.text, topics=labels.get("topics", ()), entities=labels.get("entities", ()))
+            # The same note is one of the same text and metadata.
+            await scope.remember(
+                memory.text,
+                topics=labels.get("topics", ()),
+                entities=labels.get("entities", ()),
+                metadata=memory.metadata,
+            )
         ).memory or memory
     elif labels:
         raise not_mapped("labels of a fact cannot be changed")
