@@ -120,7 +120,9 @@ _ONE_MESSAGE = {
 }
 
 
-_MESSAGES = {"anyOf": [_ONE_MESSAGE, {"type": "array", "items": _ONE_MESSAGE, "maxItems": 10_000}]}
+_MESSAGES = {"type": "array", "items": _ONE_MESSAGE, "maxItems": 10_000}
+_TURNS = {"type": "array", "items": _ONE_MESSAGE}
+"""A conversation that a question is part of: its last turns are read, and the bytes of the body bound it."""
 
 
 def operation_of(verb: Verb, http: Http) -> dict[str, Any]:
@@ -177,8 +179,9 @@ def _request_body(verb: Verb, http: Http, names: list[str]) -> dict[str, Any]:
     properties = {name: property_of(verb, verb.parameters[name]) for name in names}
     if "messages" in properties:
         may_lack = not verb.parameters["messages"].required
-        told = [*_MESSAGES["anyOf"], {"type": "null"}] if may_lack else _MESSAGES["anyOf"]
-        properties["messages"] = {"anyOf": told, "description": verb.parameters["messages"].doc}
+        several = _TURNS if verb.name == "recall" else _MESSAGES
+        kinds = [_ONE_MESSAGE, several, *([{"type": "null"}] if may_lack else [])]
+        properties["messages"] = {"anyOf": kinds, "description": verb.parameters["messages"].doc}
     required = [name for name in names if verb.parameters[name].required]
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     schema |= {"required": required} if required else {}
