@@ -18,7 +18,8 @@ MIN_CHARS = 4
 def scan(files: Mapping[Path, str], text: str, *, chunks: Callable[[str], Iterator[bytes]]) -> Residue:
     """Count where the text stands in the files, as UTF-8, as UTF-16 and as JSON with escapes.
 
-    `files` says under which name each is told. `chunks` reads a file piece by piece; a store reads its own files in the way that does them no harm.
+    `files` says under which name each is told. `chunks` reads a file piece by piece; a store reads its own files in the
+    way that does them no harm.
 
     Raises:
         InvalidInput: the text has fewer than 4 characters.
