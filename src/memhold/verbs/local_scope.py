@@ -384,7 +384,7 @@ class LocalScope:
         given = listed(messages)
         self._runtime.guard()
         slots = ContextSlots(self._tx)
-        request = await slots.counted(request, settings.context_model if model is None else model)
+        request = await slots.counted(request, (settings.context_model or None) if model is None else model)
         inputs = await slots.inputs(given, request, query)
         name, last = self._scope.session or "", inputs.window.ahead
         if last:
