@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from memhold.context.excerpt import Asked, excerpt
 from memhold.context.shorten import shorten_text
 from memhold.context.strategies import SlotName
+from memhold.facts.outdated import Outdated
 from memhold.messages.fences import Fence, fence, unquoted
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import brought_by
@@ -21,6 +22,8 @@ BRIEF_TOKENS = 48
 """An earlier message's brief form, in tokens: about two sentences."""
 CORRECTION_TOKENS = 100
 """Longest line of a correction, in tokens: they are never dropped, so they are kept short."""
+MOST_ENDED, VALUE_CHARS = 3, 60
+"""Of a line at most so many values are told that hold no longer, and so many characters of each."""
 
 _TOLD: dict[Origin, str] = {
     "user": "told by the user",
@@ -68,11 +71,13 @@ def _line(item: str, number: int, said: str, text: str, tokens: int, count: Coun
     return Line(id=item, number=number, text=whole, cost=count(whole))
 
 
-def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens) -> Line:
-    """A memory with the day that it speaks of and where it came from."""
+def memory_line(
+    memory: Memory, past: Outdated | None = None, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens
+) -> Line:
+    """A memory with the day that it speaks of, where it came from, and what of it holds no longer (`past`)."""
     if memory.kind == "instruction":  # the user's own words, whenever they were said
         return _line(memory.id, memory.number, "- ", memory.text, tokens, count)
-    said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}) "
+    said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}{_no_longer(past)}) "
     return _line(memory.id, memory.number, said, memory.text, tokens, count)
 
 
@@ -95,12 +100,20 @@ def _source(memory: Memory) -> str:
     return f"{source}, not confirmed" if brought else source
 
 
-def message_line(message: Message, asked: Asked | None = None, *, count: Count = estimate_tokens) -> Line:
+def message_line(
+    message: Message,
+    asked: Asked | None = None,
+    past: Outdated | None = None,
+    *,
+    count: Count = estimate_tokens,
+) -> Line:
     """An earlier message with its day and its speaker, without what it quotes itself; `asked` makes it brief too.
 
-    The day of the week stands there because people say "on Friday", and mean the one after they said it.
+    What of it holds no longer (`past`) stands in front. The day of the week is there because people say "on Friday",
+    and mean the one after they said it.
     """
-    at, text, said = message.event_time, unquoted(message).strip(), f"- {message.role}{brought_by(message)}: "
+    at, text = message.event_time, unquoted(message).strip()
+    said = f"- {message.role}{brought_by(message)}{_no_longer(past)}: "
     day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
     own = asked is None or asked.role in {None, message.role}
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
@@ -109,6 +122,21 @@ def message_line(message: Message, asked: Asked | None = None, *, count: Count =
     short = excerpt(text, BRIEF_TOKENS, asked, number=message.number, count=count)
     brief = replace(_line(message.id, message.number, said, short, 2 * BRIEF_TOKENS, count), day=day, own=own)
     return replace(whole, brief=brief) if brief.cost < whole.cost else whole
+
+
+def _no_longer(past: Outdated | None) -> str:
+    """What a text says that holds no longer, since when, and what holds now."""
+    values = () if past is None else past.values
+    told = [
+        f"{_short(one.value)} since {one.since:%Y-%m-%d}{f' (now {_short(one.now)})' if one.now else ''}"
+        for one in values[:MOST_ENDED]
+    ]
+    return f", no longer so: {'; '.join(told)}" if told else ""
+
+
+def _short(value: str) -> str:
+    flat = " ".join(value.split())
+    return flat if len(flat) <= VALUE_CHARS else f"{flat[:VALUE_CHARS]}\u2026"
 
 
 def short_day(day: str) -> str:
