@@ -14,6 +14,7 @@ from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
 from memhold.facts.outdated import Outdated
 from memhold.messages.window import Body, Window, is_system
+from memhold.text.instructions import tells_state
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import from_user
 from memhold.values.records import Memory, Message, Shape
@@ -130,10 +131,11 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         in_window = kept_ids(pieces, cut(pieces, wanted, request.shape, budget=share, cost=cost))
     lines: dict[SlotName, Sequence[Line]] = {}
     shown: set[str] = set()
+    wishes, states = _wishes(gathered)
     for name, memories in (
         ("corrections", [one for one in gathered.corrections if from_user(one)]),
-        ("instructions", _unsaid([one for one in gathered.instructions if from_user(one)], gathered.window.messages)),
-        ("profile", [one for one in gathered.profile if from_user(one)]),
+        ("instructions", wishes),
+        ("profile", [*states, *(one for one in gathered.profile if from_user(one))]),
         ("noted", [one for one in gathered.profile if not from_user(one)]),
         ("summaries", gathered.summaries),
         ("memories", gathered.memories),
@@ -144,11 +146,14 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         lines[name] = [  # type: ignore[index]
             memory_line(one, gathered.outdated.get(one.number), tokens=tokens, count=request.count) for one in fresh
         ]
-    lines["messages"] = [
-        message_line(one, gathered.asked, gathered.outdated.get(one.number), count=request.count)
-        for one in gathered.messages
-        if one.id not in in_window
+    told = _told([*wishes, *states])
+    earlier = [one for one in gathered.messages if one.id not in in_window]
+    past = gathered.outdated
+    said = [
+        message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=request.count)
+        for one in earlier
     ]
+    lines["messages"] = [line for line in said if line is not None]
     return Plan(
         request=request,
         strategy=strategy,
@@ -163,10 +168,24 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     )
 
 
-def _unsaid(instructions: Sequence[Memory], window: Sequence[Message]) -> list[Memory]:
-    """Those that were not just said: the end of the window always stands there."""
-    just = {message.id for message in window[-JUST_SAID:]}
-    return [one for one in instructions if just.isdisjoint(one.sources)]
+def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
+    """The standing instructions, and apart from them the states of health and diet: known of the user, no wishes.
+
+    Not those that were just said: the end of the window always stands there.
+    """
+    just = {message.id for message in gathered.window.messages[-JUST_SAID:]}
+    standing = [one for one in gathered.instructions if from_user(one) and just.isdisjoint(one.sources)]
+    states = [one for one in standing if tells_state(one.text)]
+    return [one for one in standing if one not in states], states
+
+
+def _told(clauses: Sequence[Memory]) -> Mapping[str, Sequence[str]]:
+    """By id of a message the clauses of it that stand by themselves: they are not said again."""
+    found: dict[str, list[str]] = {}
+    for clause in clauses:
+        for source in clause.sources:
+            found.setdefault(source, []).append(clause.text)
+    return found
 
 
 def _window_share(strategy: Strategy, request: Request) -> int:

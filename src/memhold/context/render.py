@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memhold.context.excerpt import Asked, excerpt
+from memhold.context.excerpt import GAP, Asked, excerpt
 from memhold.context.shorten import shorten_text
 from memhold.context.strategies import SlotName
 from memhold.facts.outdated import Outdated
-from memhold.messages.fences import Fence, fence, unquoted
+from memhold.messages.fences import NOTICE, STANDING_NOTICE, Fence, fence, unquoted
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import brought_by
 from memhold.values.records import Memory, Message, Origin
@@ -36,9 +37,10 @@ _TOLD: dict[Origin, str] = {
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _YEAR = len(" 2026:")
+_GAPS = re.compile(r"\s*…[\s…]*")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
-    "instructions": "Standing wishes of the user (follow them; the later one holds):",
+    "instructions": "Standing instructions of the user (the later one holds):",
     "profile": "Known of the user:",
     "noted": "Noted by others than the user, who has not confirmed it:",
     "summaries": "Earlier conversation, in summary:",
@@ -105,22 +107,28 @@ def message_line(
     asked: Asked | None = None,
     past: Outdated | None = None,
     *,
+    told: Sequence[str] = (),
     count: Count = estimate_tokens,
-) -> Line:
+) -> Line | None:
     """An earlier message with its day and its speaker, without what it quotes itself; `asked` makes it brief too.
 
-    What of it holds no longer (`past`) stands in front. The day of the week is there because people say "on Friday",
-    and mean the one after they said it.
+    What of it holds no longer (`past`) stands in front. The clauses `told` stand elsewhere, and are left out; None
+    where nothing else is said. The day of the week is there because people say "on Friday", and mean the one after they
+    said it.
     """
-    at, text = message.event_time, unquoted(message).strip()
+    at = message.event_time
     said = f"- {message.role}{brought_by(message)}{_no_longer(past)}: "
+    own_text = unquoted(message).strip()
+    text = _without(own_text, told)
+    if not text:
+        return None
     day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
     own = asked is None or asked.role in {None, message.role}
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
     if asked is None or whole.cost <= BRIEF_TOKENS:
         return whole
-    short = excerpt(text, BRIEF_TOKENS, asked, number=message.number, count=count)
-    brief = replace(_line(message.id, message.number, said, short, 2 * BRIEF_TOKENS, count), day=day, own=own)
+    short = _without(excerpt(own_text, BRIEF_TOKENS, asked, number=message.number, count=count), told) or text
+    brief = replace(_line("", message.number, said, short, 2 * BRIEF_TOKENS, count), id=message.id, day=day, own=own)
     return replace(whole, brief=brief) if brief.cost < whole.cost else whole
 
 
@@ -137,6 +145,13 @@ def _no_longer(past: Outdated | None) -> str:
 def _short(value: str) -> str:
     flat = " ".join(value.split())
     return flat if len(flat) <= VALUE_CHARS else f"{flat[:VALUE_CHARS]}\u2026"
+
+
+def _without(text: str, told: Sequence[str]) -> str:
+    """A text with some of its clauses left out; empty where no word is left."""
+    for clause in told:
+        text = text.replace(clause, GAP)
+    return _GAPS.sub(GAP, text).strip() if any(map(str.isalnum, text)) else ""
 
 
 def short_day(day: str) -> str:
@@ -162,4 +177,5 @@ def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes)
                 day = line.day
             ids.append(line.id)
             lines.append(line.text)
-    return fence(ids, lines, secret=secret) if lines else None
+    instructs = any(name == "instructions" and held for name, held in slots)
+    return fence(ids, lines, secret=secret, notice=STANDING_NOTICE if instructs else NOTICE) if lines else None

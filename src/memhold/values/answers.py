@@ -344,7 +344,7 @@ def _counted(name: str, ids: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Residue:
-    """Where the bytes of a text still stand below the data directory: file name and count; empty when nowhere."""
+    """Where the bytes of a text still stand, in the store's files and those of its mirror: file name and count."""
 
     found: Mapping[str, int]
     files: int
