@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memhold._version import __version__
-from memhold.faces.remote.wire import ACTOR, error_of
+from memhold.faces.remote.wire import ACTOR, MAX_BODY, error_of
 from memhold.values.errors import (
     ForkedProcess,
     InvalidInput,
@@ -40,10 +40,6 @@ LONGEST_PAUSE = 5.0
 IDLE_SECONDS = 3.0
 """A connection that was idle so long is not used again: servers let go of it after five, often without a word."""
 CONNECT_SECONDS = 5.0
-
-
-SERVERS_TAKE = 16 * 1024 * 1024
-"""Bytes of a conversation that a server takes by default (`server/serving.py`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +113,10 @@ class Acting:
 def _too_large(call: Call, failed: MemholdError) -> TooLarge | None:
     """A server ends a connection that brings more than it takes, and who is still sending does not hear why."""
     content = call.content() if isinstance(failed, ServerUnreachable) and call.upload is None else None
-    if not isinstance(content, bytes) or len(content) <= SERVERS_TAKE:
+    if not isinstance(content, bytes) or len(content) <= MAX_BODY:
         return None
     said = f"the call has {len(content):,} bytes and the server ended the connection; split it: a server takes"
-    return TooLarge(f"{said} {SERVERS_TAKE:,} unless it is set otherwise", size=len(content), limit=SERVERS_TAKE)
+    return TooLarge(f"{said} {MAX_BODY:,} unless it is set otherwise", size=len(content), limit=MAX_BODY)
 
 
 class Transport:

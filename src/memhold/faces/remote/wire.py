@@ -12,7 +12,7 @@ from memhold.values import errors
 from memhold.values.errors import Attempt, InvalidInput, InvalidMessage, MemholdError, NaiveTime, StoreError
 from memhold.values.jsonable import from_jsonable, iso, json_copy
 
-__all__ = ["ACTOR", "PREFIX", "UPLOAD", "error_of", "key_header", "sent_messages", "sent_time", "zone_name", "zone_of"]
+__all__ = ["ACTOR", "MAX_BODY", "PREFIX", "UPLOAD", "error_of", "key_header", "sent_messages", "sent_time", "zone_name", "zone_of"]
 
 PREFIX = "urn:memhold:problem:"
 """What the type of a problem of ours begins with (`interfaces.problems` writes it; a test compares the two)."""
@@ -22,6 +22,9 @@ ACTOR = "memhold-actor"
 
 UPLOAD = "the upload"
 """What a server calls the file that it was sent."""
+
+MAX_BODY = 16 * 1024 * 1024
+"""Bytes of a request that brings a conversation, as a server takes them where nobody sets it otherwise."""
 
 _OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}")
 
