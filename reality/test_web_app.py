@@ -19,7 +19,7 @@ pytestmark = pytest.mark.bound(300)
 
 
 def test_the_guides_node_application_keeps_users_apart(tmp_path: Path) -> None:
-    node = node_tools("node")
+    node = node_tools().program
     [script] = [one.text for one in blocks(ROOT / "docs" / "how-to" / "web-app.md") if one.language == "js"]
     (tmp_path / "app.mjs").write_text(script, encoding="utf-8")
     with Memhold.open(tmp_path / "memory.db", worker=False) as mem:
@@ -32,7 +32,7 @@ def test_the_guides_node_application_keeps_users_apart(tmp_path: Path) -> None:
         url = json.loads(server.stdout.readline())["url"]
         environment = {**os.environ, "MEMHOLD_URL": url, "MEMHOLD_TOKEN": token, "PORT": "0"}
         app = subprocess.Popen(
-            [node, str(tmp_path / "app.mjs")], env=environment, stdout=subprocess.PIPE, text=True, cwd=tmp_path
+            [str(node), str(tmp_path / "app.mjs")], env=environment, stdout=subprocess.PIPE, text=True, cwd=tmp_path
         )
         assert app.stdout is not None
         base = f"http://127.0.0.1:{int(app.stdout.readline())}"
@@ -52,4 +52,4 @@ def test_the_guides_node_application_keeps_users_apart(tmp_path: Path) -> None:
         for process in (app, server):
             if process is not None:
                 process.terminate()
-                process.wait(30)
+                process.communicate(timeout=30)
