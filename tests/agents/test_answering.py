@@ -126,7 +126,7 @@ def test_what_a_start_could_not_be_told_comes_with_the_first_prompt_and_once(hoo
     place.rename(place.with_suffix(".away"))
     monkey = pytest.MonkeyPatch()
     started: list[str] = []
-    monkey.setattr("memhold.faces.agents.hook.start", started.append)
+    monkey.setattr("memhold.faces.agents.starting.start", started.append)
     assert hooks.told("SessionStart", source="startup") == ("", "")
     monkey.undo()
     assert started == [str(hooks.session.db)]

@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask, meeting_place, start
+from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask, meeting_place
 from memhold.ports.data_home import default_db
 
 __all__ = ["EVENTS", "handled", "main", "noted"]
@@ -169,6 +169,8 @@ def _asked(happened: _Event) -> tuple[str, str | None]:
 
 def _begun(happened: _Event) -> str | None:
     """Start one, for the next question; why that cannot be, where it cannot."""
+    from memhold.faces.agents.starting import start
+
     try:
         start(happened.db)
     except OSError as error:

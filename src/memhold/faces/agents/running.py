@@ -1,4 +1,4 @@
-"""A Memhold that runs for the hooks of one store: where it is met, how it is asked, and how it is started.
+"""A Memhold that runs for the hooks of one store: where it is met, and how it is asked.
 
 Opening a store takes longer than a hook may; so one process keeps it open, and hooks ask it over a socket that only
 this account can reach. Whoever asks waits a moment and no longer.
@@ -10,7 +10,6 @@ import json
 import os
 import socket
 import stat
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -20,14 +19,13 @@ from typing import Any
 
 from memhold._version import __version__
 
-__all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "NotRunning", "ask", "meeting_place", "start"]
+__all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "NotRunning", "ask", "meeting_place"]
 
 ANSWER_SECONDS = 0.3
 """How long an answer is waited for: what comes later comes too late for the prompt."""
 MOST_BYTES = 256 * 1024
 """Longest request and longest answer."""
 _LONGEST_FOLDER = 60
-_MODULE = "memhold.faces.agents.answering"
 
 
 END = "end"
@@ -99,19 +97,3 @@ def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SE
 def _left(ends: float) -> float:
     # Zero would mean not to wait at all, and fail with another error.
     return max(0.001, ends - time.monotonic())
-
-
-def start(location: str) -> None:
-    """Start one for a store, of its own: it outlives whoever starts it. Where one runs already, it ends at once.
-
-    Raises:
-        OSError: it cannot be started.
-    """
-    nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-    command = [sys.executable, "-m", _MODULE, "--db", _absolute(location)]
-    os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)
-
-
-def _absolute(location: str) -> str:
-    place = location.removeprefix("sqlite:///")
-    return location if "://" in place else str(Path(place).expanduser().absolute())
