@@ -14,7 +14,7 @@ from memhold.facts.keys import LANGUAGES
 from memhold.facts.keys.key_reading import read
 from memhold.facts.keys.lexicon import lexicon
 from memhold.facts.matching import key_of
-from memhold.text.analysis import analyse, language_of
+from memhold.text.analysis import analyse_query, language_of
 from memhold.values.records import Memory
 
 __all__ = ["asked_concepts", "attribute_terms", "concepts_of", "names_one_of"]
@@ -62,7 +62,7 @@ def names_one_of(concepts: frozenset[str], text: str) -> bool:
 def attribute_terms(concepts: frozenset[str]) -> frozenset[str]:
     """The index terms of the words for these concepts in every language: a fact about one has one of them."""
     words = {phrase for name in LANGUAGES for phrase, concept in _words(name) if concept in concepts}
-    return frozenset(term for word in words for term in analyse(word).counts)
+    return frozenset(term for text in words for word in analyse_query(text) if not word.weak for term in word.terms)
 
 
 @lru_cache(maxsize=256)

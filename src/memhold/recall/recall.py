@@ -62,7 +62,7 @@ MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
 LATE = "out of time"
 FACTS = 32
-"""How many of the best facts the key signal looks at, and of those that have a word for what is asked, the newest."""
+"""How many of the best facts the key signal looks at, and of those with a word for what is asked, the rarest first."""
 EXACT_BY_WORDS = 1000
 """How many of the best by words get an exact cosine in a scope that is too large for all of them."""
 
@@ -311,8 +311,10 @@ def _facts(
     promise = sum((signal.score[rows] for signal in near), words.score[rows])
     best = rows[np.argsort(-promise, kind="stable")[:FACTS]]
     terms = sorted({term_key(term) for term in attribute_terms(asked_concepts(question.text))})
-    named = np.intersect1d(index.find(np.array(terms, dtype=np.uint64)).row, rows)
-    some = np.union1d(best, named[-FACTS:])
+    told = index.find(np.array(terms, dtype=np.uint64))
+    common = np.bincount(told.key, minlength=len(terms))[told.key]
+    rarest = told.row[np.lexsort((-told.row, common))]
+    some = np.union1d(best, rarest[np.isin(rarest, rows)][:FACTS])
     found = {item.number: item for item in tx.find_numbers(index.numbers[some].tolist())}
     items = ((int(row), found.get(int(index.numbers[row]))) for row in some)
     return [(row, item) for row, item in items if isinstance(item, Memory)]

@@ -21,7 +21,7 @@ from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.recall.near import Near
-from memhold.text.analysis import QueryWord, analyse, analyse_query
+from memhold.text.analysis import QueryWord, analyse_query
 from memhold.text.person import Person, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
@@ -232,13 +232,13 @@ def key_signal(question: Question, facts: Sequence[tuple[int, Memory]], index: D
     import numpy as np
 
     score = np.zeros(len(index), dtype=np.float32)
-    asked = {term for word in question.words for term in word.terms}
+    asked = {term for word in question.words if not word.weak for term in word.terms}
     wanted = asked_concepts(question.text) if facts else frozenset[str]()
     for row, fact in facts:
         subject = "" if fact.subject in {None, "user"} else fact.subject
-        named = analyse(f"{subject} {fact.attribute}").counts
+        named = [word.terms for word in analyse_query(f"{subject} {fact.attribute}") if not word.weak]
         if named:
-            score[row] = sum(term in asked for term in named) / len(named)
+            score[row] = sum(not asked.isdisjoint(terms) for terms in named) / len(named)
         if wanted and (concepts := concepts_of(fact)):
             score[row] = max(score[row], len(wanted & concepts) / len(concepts))
     return Signal(name="key", score=score, found=(score >= ASKED_FOR) & index.active) if score.any() else None
