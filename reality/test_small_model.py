@@ -105,7 +105,7 @@ def test_the_ten_scenarios_are_counted(tmp_path: Path) -> None:
                     facts = [hit.text for hit in asks.recall(scenario.asks, kinds=["fact"], limit=5).hits]
                     context = asks.context([{"role": "user", "content": scenario.asks}], budget=4000).as_text()
                     so = [line for line in context.splitlines() if "no longer so: " not in line]
-                    assert all(asks.get(one.id).sources for one in asks.list(kinds=["fact"]).items)
+                    assert all(one.sources for one in asks.list(kinds=["fact"]).items)
                     past = [step.replaces for step in scenario.steps if step.replaces]
                     stale = [value for value in past if any(stands(value, fact) for fact in facts)]
                     told = all(any(value in fact for fact in facts) for value in scenario.holds) and not stale
