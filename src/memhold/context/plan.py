@@ -12,6 +12,7 @@ from memhold.context.gather import WindowRead
 from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line
 from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
+from memhold.facts.outdated import Outdated
 from memhold.messages.window import Body, Window, is_system
 from memhold.text.instructions import tells_state
 from memhold.text.token_estimate import Count, estimate_tokens
@@ -59,7 +60,8 @@ class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
 
     Of `profile` only what the user told stands among the instructions, the rest below as `noted`. `asked` is what is
-    asked for. `unread` counts what was said and is not even among `messages`.
+    asked for. `outdated` tells by document number which of them say a value that holds no longer. `unread` counts what
+    was said and is not even among `messages`.
     """
 
     given: Sequence[Body] = ()
@@ -70,6 +72,7 @@ class Inputs:
     summaries: Sequence[Memory] = ()
     memories: Sequence[Memory] = ()
     messages: Sequence[Message] = ()
+    outdated: Mapping[int, Outdated] = field(default_factory=dict)
     asked: Asked = field(default_factory=Asked)
     unread: int = 0
     degraded: tuple[str, ...] = ()
@@ -140,10 +143,16 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         tokens = CORRECTION_TOKENS if name == "corrections" else LINE_TOKENS
         fresh = [memory for memory in memories if memory.id not in shown]
         shown |= {memory.id for memory in fresh}
-        lines[name] = [memory_line(memory, tokens=tokens, count=request.count) for memory in fresh]  # type: ignore[index]
+        lines[name] = [  # type: ignore[index]
+            memory_line(one, gathered.outdated.get(one.number), tokens=tokens, count=request.count) for one in fresh
+        ]
     told = _told([*wishes, *states])
     earlier = [one for one in gathered.messages if one.id not in in_window]
-    said = [message_line(one, gathered.asked, told=told.get(one.id, ()), count=request.count) for one in earlier]
+    past = gathered.outdated
+    said = [
+        message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=request.count)
+        for one in earlier
+    ]
     lines["messages"] = [line for line in said if line is not None]
     return Plan(
         request=request,
