@@ -8,7 +8,7 @@ user needs the right `act`. What has no counterpart is refused with `NotMapped` 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from weakref import WeakValueDictionary
@@ -63,13 +63,14 @@ def compat_router(memhold: AsyncStore, *, now: Now = lambda: datetime.now(UTC)) 
     """
     router = APIRouter(prefix="/v1", include_in_schema=False)
     namespaces = Namespaces()
-    _working(router, memhold, namespaces, now)
+    _working(router, memhold, now)
+    _putting(router, memhold, namespaces, now)
     _long_term(router, memhold, namespaces, now)
     _others(router, memhold, now)
     return router
 
 
-def _working(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now: Now) -> None:
+def _working(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
     @router.get("/working-memory/")
     async def sessions(
         request: Request,
@@ -98,6 +99,8 @@ def _working(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now
         scope = scope_of(memhold, caller(request, "read"), whose)
         return json_response(await session_out(scope, Window(context_window_max), now=now()))
 
+
+def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now: Now) -> None:
     turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
 
     @router.put("/working-memory/{session_id:path}")
@@ -203,39 +206,14 @@ def _others(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
 
     @router.post("/memory/prompt")
     async def prompt(request: Request, body: PromptBody) -> Response:
-        """The session's window within a budget, valid for a model, and what is known.
-
-        Without filters that is what `context` chooses for the query; with them what a search with these filters finds.
-        """
-        principal, wanted = caller(request, "read"), body.long_term_search
-        filters = wanted is not None and bool(wanted.filters())
+        """The session's window within a budget, valid for a model, and what is known."""
+        principal = caller(request, "read")
         scope = scope_of(memhold, principal, _whose(body))
-        told = await session_out(scope, Window(), now=now()) if body.session.session_id else {}
-        question = {"role": "user", "content": body.query}
-        budget = body.session.context_window_max or _BUDGET
-        if filters:
-            window = [{"role": one["role"], "content": one["content"]} for one in told.get("messages", ())]
-            sent = _newest([*window, question], budget)
-        else:
-            sent = [*(await scope.context([question], budget=budget)).openai()]
-        messages = [{"role": one["role"], "text": text_of(one)} for one in sent]
-        before = []
-        if told.get("context"):
-            before.append({"role": "system", "text": f"What the conversation was before:\n{told['context']}"})
-        if wanted is not None and filters:
-            asked = wanted.model_copy(update={"text": wanted.text or body.query})
-            hits = (await search(memhold, principal, asked, scope=scope))["memories"]
-            if hits:
-                fenced = await scope.fence([], [f"{_KNOWN}:", *(f"- {hit['text']}" for hit in hits)])
-                before.append({"role": "user", "text": fenced})
-        return json_response(
-            {
-                "messages": [
-                    {"role": one["role"], "content": {"type": "text", "text": one["text"]}}
-                    for one in [*before, *messages]
-                ]
-            }
-        )
+
+        async def sought(asked: SearchBody) -> dict[str, Any]:
+            return await search(memhold, principal, asked, scope=scope)
+
+        return json_response({"messages": await _prompt(scope, body, sought, now=now())})
 
     @router.api_route("/summary-views{rest:path}", methods=["GET", "POST", "DELETE"])
     @router.api_route("/tasks{rest:path}", methods=["GET"])
@@ -243,6 +221,32 @@ def _others(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
         del rest
         caller(request, "read")
         raise not_mapped("summary views have no counterpart; summaries are made of every session, by the server")
+
+
+async def _prompt(
+    scope: AsyncScope, body: PromptBody, sought: Callable[[SearchBody], Awaitable[dict[str, Any]]], *, now: datetime
+) -> list[dict[str, Any]]:
+    """The messages of a prompt: what `context` chooses; with filters the window, and what a search with them finds."""
+    wanted, session = body.long_term_search, body.session
+    filters = wanted is not None and bool(wanted.filters())
+    told = await session_out(scope, Window(), now=now) if session.session_id else {}
+    question = {"role": "user", "content": body.query}
+    budget = session.context_window_max or _BUDGET
+    sent: Sequence[Mapping[str, Any]]
+    if filters:
+        window = [{"role": one["role"], "content": one["content"]} for one in told.get("messages", ())]
+        sent = _newest([*window, question], budget)
+    else:
+        sent = (await scope.context([question], budget=budget)).openai()
+    before = []
+    if told.get("context"):
+        before.append(("system", f"What the conversation was before:\n{told['context']}"))
+    if wanted is not None and filters:
+        hits = (await sought(wanted.model_copy(update={"text": wanted.text or body.query})))["memories"]
+        if hits:
+            before.append(("user", await scope.fence([], [f"{_KNOWN}:", *(f"- {hit['text']}" for hit in hits)])))
+    every = [*before, *((one["role"], text_of(one)) for one in sent)]
+    return [{"role": role, "content": {"type": "text", "text": text}} for role, text in every]
 
 
 def _newest(messages: Sequence[Mapping[str, Any]], budget: int) -> list[Mapping[str, Any]]:
