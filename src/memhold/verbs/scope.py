@@ -800,6 +800,34 @@ class AsyncScope(Protocol):
         """The names of the sessions of the scope's user, in the order in which they began; the unnamed one is ""."""
         ...
 
+    @verb("read", http=Http(method="GET", path="/sessions/metadata", tag="messages", in_session=True))
+    async def session_metadata(self) -> Mapping[str, Any]:
+        """What the application keeps beside the scope's session; empty where that is nothing."""
+        ...
+
+    @verb(
+        "write",
+        http=Http(
+            method="POST", path="/sessions/metadata", tag="messages", in_session=True,
+            examples={"titled": {"metadata": {"title": "Plans for Porto", "theme": "dark"}}},
+        ),
+    )  # fmt: skip
+    async def set_session_metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Keep JSON beside the scope's session, in the place of what is kept there, and return it as it is kept.
+
+        It is the application's own: no question finds it, no prompt shows it, no model reads it, and no change records
+        it. Secrets in it are redacted as in a message. An empty one erases what was kept, for good.
+
+        Args:
+            metadata: Names and JSON values, at most 256 KiB in all.
+
+        Raises:
+            InvalidInput: it is no JSON.
+            TooLarge: it is longer.
+            SecretFound: a secret, where these are refused.
+        """
+        ...
+
     @verb(
         "read",
         http=Http(method="GET", path="/suspicions", tag="memories"),
