@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-import subprocess
 import os
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 from typing import Any
-
-from pathlib import Path
 
 import pytest
 
