@@ -386,7 +386,7 @@ class LocalScope:
         given = listed(messages)
         self._runtime.guard()
         slots = ContextSlots(self._tx)
-        request = await slots.counted(request, settings.context_model if model is None else model)
+        request = await slots.counted(request, (settings.context_model or None) if model is None else model)
         inputs = await slots.inputs(given, request, query)
         name, last = self._scope.session or "", inputs.window.ahead
         if last:
@@ -524,7 +524,10 @@ class LocalScope:
         facts = self._runtime.store.facts
         models = await self._runtime.health()
         found = await self._tx.read(lambda tx: status(tx, facts, models=models))
-        return replace(found, redacted=self._runtime.redactions[self._scope.namespace, self._scope.user])
+        compaction = self._runtime.compaction
+        uncompared, left = (0, None) if compaction is None else await compaction().waiting(self._scope)
+        redacted = self._runtime.redactions[self._scope.namespace, self._scope.user]
+        return replace(found, redacted=redacted, uncompared=uncompared, compact_calls_left=left)
 
     async def residue(self, text: str) -> Residue:
         self._runtime.guard()

@@ -487,8 +487,8 @@ class SyncScope:
             query: What memory is asked for; left out: the newest user's message.
             tail: Messages that "memory_first" keeps; left out: the setting `context_tail`.
             crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
-            model: The model that is asked: the tokenizer of its family counts where it is installed, an estimate that
-                is never under it otherwise; left out: the setting `context_model`.
+            model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
+                family that is not known, one meant to be over any. Left out: the setting `context_model`.
 
         Raises:
             InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
