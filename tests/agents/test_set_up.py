@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -141,7 +144,24 @@ def test_the_commands(tmp_path: Path) -> None:
     settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
     (group,) = settings["hooks"]["Stop"]
     assert "--user alice" in group["hooks"][0]["command"]
+    # The plug-in's tools and hooks stand back: one set is enough.
+    told = json.dumps({"transcript_path": str(tmp_path / "t.jsonl"), "session_id": "s"})
+    asked = [
+        {"method": "initialize", "id": 1, "params": {"protocolVersion": "2025-06-18", "capabilities": {}}},
+        {"method": "tools/list", "id": 2, "params": {}},
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in asked)
+
+    def plugged() -> tuple[int, bool]:
+        out = process("mcp", "--plugin", *options[4:], env=home, cwd=tmp_path, input=lines).stdout
+        hook = [sys.executable, "-m", "memhold.faces.agents.hook", "Stop", "--plugin", *options[4:]]
+        subprocess.run(hook, input=told, text=True, check=True, env={**os.environ, **home}, timeout=60)
+        (listed,) = (found for line in out.splitlines() if (found := json.loads(line)).get("id") == 2)
+        return len(listed["result"]["tools"]), bool([*tmp_path.glob("memory.db.spool/*.json")])
+
+    assert plugged() == (0, False)
     gone = process("agent", "uninstall", "claude-code", env=home, cwd=tmp_path)
     assert "no tools, no hooks" in gone.stdout
+    assert plugged() == (10, True)
     assert not (tmp_path / ".claude.json").exists()
     assert not (tmp_path / ".claude" / "settings.json").exists()

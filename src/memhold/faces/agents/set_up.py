@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memhold.faces.agents.hook import EVENTS
+from memhold.faces.agents.hook import EVENTS, MODULE
 from memhold.faces.mcp.install import CLIENTS, Place, changed_json, install, is_installed, remove
 from memhold.values.errors import InvalidInput
 
@@ -23,7 +23,6 @@ __all__ = ["AGENTS", "HOOK_SECONDS", "SetUp", "hooks_of", "set_up", "state_of", 
 AGENTS = ("claude-code", "codex", "opencode")
 HOOK_SECONDS = 5
 """What a hook may take before its client goes on without it; it takes a small part of one."""
-_MODULE = "memhold.faces.agents.hook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,7 @@ def set_up(agent: str, server: Sequence[str], options: Sequence[str], place: Pla
     """
     path = hooks_of(agent, place)
     if path is not None:
-        command = [sys.executable, "-m", _MODULE]
+        command = [sys.executable, "-m", MODULE]
         changed_json(path, lambda held: _with_hooks(held, {e: [*command, e, *options] for e in EVENTS}, path))
     try:
         install(agent, server, place)
@@ -131,4 +130,4 @@ def _is_ours(group: object) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(hooks, list) or len(hooks) != 1 or not isinstance(hooks[0], dict):
         return False
-    return f"-m {_MODULE} " in str(hooks[0].get("command"))
+    return f"-m {MODULE} " in str(hooks[0].get("command"))
