@@ -146,8 +146,9 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "--user alice" in group["hooks"][0]["command"]
     # The plug-in's tools and hooks stand back: one set is enough.
     told = json.dumps({"transcript_path": str(tmp_path / "t.jsonl"), "session_id": "s"})
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     asked = [
-        {"method": "initialize", "id": 1, "params": {"protocolVersion": "2025-06-18", "capabilities": {}}},
+        {"method": "initialize", "id": 1, "params": hello},
         {"method": "tools/list", "id": 2, "params": {}},
     ]
     lines = "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in asked)
