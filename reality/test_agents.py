@@ -200,7 +200,7 @@ def test_claude_codes_plug_in_brings_tools_hooks_and_commands_and_stands_back_wh
         assert told.count("<memhold-recall") >= 1
         assert "pomelo" in told
         memhold = ROOT / ".venv" / "bin" / "memhold"
-        installed = [memhold, "agent", "install", "claude-code", "--db", str(db), "--user", "alice"]
+        installed: list[str | Path] = [memhold, "agent", "install", "claude-code", "--db", str(db), "--user", "alice"]
         assert run(installed, seconds=60, env=agent.environment()).code == 0
         agent.ask("Let us go on.")
         last = agent.requests()[-1]
