@@ -176,6 +176,34 @@ def test_the_next_session_knows_what_was_said_with_no_tool_called(
 
 
 @pytest.mark.bound(600)
+def test_codex_set_up_by_one_command_is_told_and_taken_in(node: Node, provider: ChaosServer, tmp_path: Path) -> None:
+    agent = Agent(name="codex", node=node, home=tmp_path, provider=provider, more=("--dangerously-bypass-hook-trust",))
+    agent.settle_in()
+    db = tmp_path / "store" / "memory.db"
+    memhold = ROOT / ".venv" / "bin" / "memhold"
+    installed: list[str | Path] = [memhold, "agent", "install", "codex", "--db", str(db), "--user", "alice"]
+    done = run(installed, seconds=60, env=agent.environment())
+    assert "once you have trusted them" in done.out, done.err
+    provider.say(lambda _: Reply(text="All right."))
+    try:
+        agent.ask("Our deploy codeword is pomelo.")
+        agent.ask("Let us go on.")
+        agent.ask("Let us go on once more.")
+        assert any("pomelo" in (window := agent.window(number)) and "<memhold-recall" in window for number in (1, 2))
+    finally:
+        agent.rest(db)
+    with Memhold.open(db, worker=False) as mem:
+        take_in_now(mem, str(db))
+        said = mem.scope(user="alice").recall("", kinds=("message",), limit=50).hits
+        assert sorted(hit.text for hit in said if hit.role == "user") == [
+            "Let us go on once more.",
+            "Let us go on.",
+            "Our deploy codeword is pomelo.",
+        ]
+        assert {(hit.role, hit.origin) for hit in said} == {("user", "user"), ("assistant", "agent")}
+
+
+@pytest.mark.bound(600)
 def test_claude_codes_plug_in_brings_tools_hooks_and_commands_and_stands_back_where_they_are_installed(
     node: Node, provider: ChaosServer, tmp_path: Path
 ) -> None:

@@ -63,7 +63,8 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
             hooks.write_text(json.dumps(SETTINGS, indent=4, ensure_ascii=False), encoding="utf-8")
     before = held(agent, tmp_path)
     done = set_up(agent, SERVER, OPTIONS, place(tmp_path))
-    assert (done.tools, done.hooks) == (True, EVENTS if agent == "claude-code" else ())
+    events = {"claude-code": EVENTS, "codex": tuple(one for one in EVENTS if one != "SessionEnd"), "opencode": ()}
+    assert (done.tools, done.hooks) == (True, events[agent])
     first = {one: Path(one).read_bytes() for one in done.files}
     assert set_up(agent, SERVER, OPTIONS, place(tmp_path)) == done
     assert {one: Path(one).read_bytes() for one in done.files} == first
@@ -82,6 +83,18 @@ def test_in_and_out_leaves_what_was_there(agent: str, there: bool, tmp_path: Pat
             assert list(left) == list(SETTINGS)
             assert '\n    "model"' in hooks.read_text(encoding="utf-8")
     assert take_out(agent, place(tmp_path)) == gone
+
+
+def test_codex_runs_hooks_that_are_on_and_trusted(tmp_path: Path) -> None:
+    done = set_up("codex", SERVER, OPTIONS, place(tmp_path))
+    config, hooks = (Path(one) for one in done.files)
+    assert "once you have trusted them" in done.note
+    before = config.read_text()
+    config.write_text(f"[features]\nhooks = false\n\n{before}")
+    assert "hooks are off" in state_of("codex", place(tmp_path)).note
+    config.write_text(f'{before}\n[hooks.state."{hooks}:stop:0:0"]\ntrusted_hash = "sha256:00"\n')
+    assert state_of("codex", place(tmp_path)).note == ""
+    assert take_out("codex", place(tmp_path)).note == ""
 
 
 def test_what_the_user_changed_since_stays(tmp_path: Path) -> None:
