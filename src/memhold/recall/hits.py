@@ -9,9 +9,8 @@ from memhold.ports.transaction import ReadTx
 from memhold.values.answers import Ended, Hit, Reason
 from memhold.values.records import HitKind, Memory, Message
 
-__all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "readable", "with_neighbours"]
+__all__ = ["Candidate", "as_hit", "readable", "with_neighbours"]
 
-MAX_NEIGHBOURS = 20
 READ = 2_000
 """Characters of a hit that a reranker reads: about the 512 tokens that small ones take."""
 
