@@ -97,16 +97,22 @@ def told_of(
 
 def own_names_in(texts: Iterable[str]) -> frozenset[str]:
     """What the speaker is called, where they say so."""
-    return frozenset(
-        (match["name"] or match["here"]).casefold() for text in texts for match in _SELF.finditer(text[:20_000])
-    )
+    return frozenset[str]().union(*map(_own_names, texts))
+
+
+@lru_cache(maxsize=1024)  # each claim of a reply asks for its whole window
+def _own_names(text: str) -> frozenset[str]:
+    return frozenset((match["name"] or match["here"]).casefold() for match in _SELF.finditer(text[:20_000]))
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
     """What is a name for certain: a capital within a sentence, in languages that write nouns small."""
-    return frozenset(
-        one.text.casefold() for text in texts for one in details(text[:20_000]) if one.kind == "name" and one.sure
-    )
+    return frozenset[str]().union(*map(_names, texts))
+
+
+@lru_cache(maxsize=1024)
+def _names(text: str) -> frozenset[str]:
+    return frozenset(one.text.casefold() for one in details(text[:20_000]) if one.kind == "name" and one.sure)
 
 
 def _clauses(text: str, language: str, own_names: frozenset[str], known: frozenset[str]) -> Iterator[Told]:
