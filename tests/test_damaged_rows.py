@@ -107,6 +107,26 @@ async def test_what_has_no_place_to_say_so_is_logged_once(db: Path, caplog: pyte
     ]
 
 
+@pytest.mark.parametrize(
+    "flip",
+    [
+        "UPDATE migration SET sha256 = replace(sha256, substr(sha256, 9, 1), 'D') WHERE number = 5",
+        "UPDATE tombstone SET id = replace(id, 'msg_0', 'msg_1')",
+        "UPDATE tombstone SET change_id = replace(change_id, 'chg_0', 'chg_1')",
+    ],
+)
+def test_no_backup_is_made_of_what_doctor_calls_wrong(db: Path, tmp_path: Path, flip: str) -> None:
+    with Memhold.open(str(db), **PLAIN) as mem:
+        scope = mem.scope(user="alice", session="s")
+        scope.forget(scope.messages()[0].id)
+    spoilt(db, flip)
+    with Memhold.open(str(db), **PLAIN) as mem:
+        [wrong] = [one for one in mem.admin.doctor() if one.severity == "wrong" and one.check != "ledger"]
+        with pytest.raises(StoreCorrupt, match="no backup was made") as refused:
+            mem.admin.backup(tmp_path / "backup")
+        assert wrong.what in str(refused.value)
+
+
 TOMBSTONES = {
     "whose": "UPDATE tombstone SET namespace = CAST(namespace AS BLOB) WHERE id = ?",
     "id": "UPDATE tombstone SET id = CAST(id AS BLOB) WHERE id = ?",

@@ -111,8 +111,13 @@ def test_a_mirror_takes_what_a_kill_left_of_it(tmp_path: Path) -> None:
         mem.settle()
         [page] = (tmp_path / "mirror").rglob("MEMORY.md")
         (page.parent / ".MEMORY.md.k8s7f6").write_text(page.read_text())
+        assert set(scope.residue(FORGOTTEN).found) >= {
+            "mirror/default/alice/MEMORY.md",
+            "mirror/default/alice/.MEMORY.md.k8s7f6",
+        }
         scope.forget(told.memory.id, wait=10)
         mem.settle()
+        assert scope.residue(FORGOTTEN).found == {}
         assert not [
             file for file in (tmp_path / "mirror").rglob("*") if file.is_file() and FORGOTTEN in file.read_text()
         ]

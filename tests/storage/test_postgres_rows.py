@@ -171,6 +171,17 @@ async def test_every_table_with_a_scope_has_the_wall(database: str) -> None:
     assert all(walled and policy for _, walled, policy in found)
 
 
+async def test_doctor_tells_of_a_damaged_mark_of_what_was_forgotten(database: str, databases: Databases) -> None:
+    async with AsyncMemhold.open(database, worker=False) as mem:
+        alice = mem.scope(user="alice")
+        await alice.forget((await alice.remember("gone")).memory.id)
+        assert "orphans" not in {finding.check for finding in await mem.admin.doctor()}
+        name = database.partition("@/")[2].partition("?")[0]
+        databases.server.sql("UPDATE tombstone SET id = replace(id, 'mem_', 'mdm_')", name)
+        found = [finding.what for finding in await mem.admin.doctor() if finding.check == "orphans"]
+        assert [what for what in found if what.startswith("1 marks of what was forgotten are damaged")]
+
+
 async def test_doctor_says_where_the_wall_is_not_binding(database: str, databases: Databases) -> None:
     await _planted(database)
     async with AsyncMemhold.open(database, worker=False) as mem:

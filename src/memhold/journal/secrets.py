@@ -63,6 +63,7 @@ _OWN: Final[tuple[tuple[str, str, str], ...]] = (
     ("Google API Key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
     ("Hugging Face Token", "hf_", r"\bhf_[A-Za-z0-9]{30,40}\b"),
     ("Memhold Token", "mh_", r"\bmh_[a-z2-7]{16}_[a-z2-7]{52}[0-9a-f]{8}"),
+    ("Memhold Pass", "mhp_", r"\bmhp_[a-z2-7]{8,4000}_[0-9a-f]{64}"),
     ("Bearer Token", "earer ", r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{20,4000}=*"),
 )
 

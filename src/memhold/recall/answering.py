@@ -111,11 +111,9 @@ def _excerpted(hit: Hit, item: Message | Memory, sentences: Sentences | None) ->
 
 
 def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
-    """The first page of a ranking without what something replaced: the items alone, for whoever shows no reasons."""
+    """The first page of a ranking, the items alone: messages and the memories that nothing took the place of."""
     page = _loaded(tx, ranking, [*ranking.order[:limit].tolist(), *ranking.filling], None)
-    replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
-    current = (item for row, item in page if item.number not in replaced)
-    return [item for item in current if isinstance(item, Message) or item.superseded_by is None]
+    return [item for _, item in page if isinstance(item, Message) or item.superseded_by is None]
 
 
 def _unshown(ranking: Ranking, place: Place) -> Ranking:

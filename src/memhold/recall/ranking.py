@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Floats = NDArray[np.float32]
 
-__all__ = ["View", "newest_first", "ordered", "with_nearest"]
+__all__ = ["View", "newest_first", "ordered", "with_followers", "with_nearest"]
 
 _AT_ONCE = 256
 """Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
@@ -97,6 +97,26 @@ def ordered(
         question=view.question,
         sentences=None if near is None else near.sentences,
     )
+
+
+def with_followers(fused: Fused, index: DecodedIndex, past: Mapping[int, Outdated]) -> Fused:
+    """What is found brings along what came after it, with no lower a score: the memory, and the best message of it.
+
+    Whoever asks in the words of what was so finds what is so now, though it shares none of them.
+    """
+    if not past:
+        return fused
+    score, found = fused.score.copy(), fused.found.copy()
+    for one in past.values():
+        old = index.rows_of([one.number])
+        if not fused.found[old].any():
+            continue
+        for rows in (index.rows_of([one.by_number]), index.rows_of(one.said)):
+            there = rows[index.living[rows]]
+            if len(there):
+                row = there[score[there].argmax()]
+                score[row], found[row] = max(score[row], fused.score[old[0]]), True
+    return replace(fused, score=score, found=found)
 
 
 def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) -> Ranking:

@@ -26,7 +26,7 @@ from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
-from memhold.recall.ranking import View, newest_first, ordered, with_nearest
+from memhold.recall.ranking import View, newest_first, ordered, with_followers, with_nearest
 from memhold.recall.signals import (
     key_signal,
     meaning_signals,
@@ -180,11 +180,13 @@ def recall(
 class Related:
     """What several queries of one text found, the signals that were missing, and which sentences are the nearest.
 
-    `sentences` is None where that would have to be read from the store.
+    `outdated` tells by document number what of the scope says a value that holds no longer. `sentences` is None where
+    that would have to be read from the store.
     """
 
     found: Sequence[Sequence[Message | Memory]]
     degraded: tuple[str, ...]
+    outdated: Mapping[int, Outdated] = field(default_factory=dict)
     sentences: Sentences | None = None
 
 
@@ -195,9 +197,10 @@ def related(
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
 ) -> Related:
-    """For several queries of one text what each first page holds that nothing replaced, and the signals missing.
+    """For several queries of one text what each first page holds, and the signals missing.
 
-    The same items in the same order as `recall` gives for each, from one ranking: only filters and limits may differ.
+    The same items in the same order as `recall` gives for each, but for memories that were replaced, from one ranking:
+    only filters and limits may differ.
 
     Raises:
         CorruptIndex: the words index is damaged.
@@ -206,7 +209,12 @@ def related(
     found = [standing(tx, _ranking(tx, view, query, caches, None), query.limit) for query in queries]
     sentences = None if view.near is None else view.near.sentences
     lasting = sentences is not None and isinstance(sentences.vectors, DecodedVectors)
-    return Related(found=found, degraded=view.gaps.degraded, sentences=sentences if lasting else None)
+    return Related(
+        found=found,
+        degraded=view.gaps.degraded,
+        outdated=caches.truth.outdated(tx),
+        sentences=sentences if lasting else None,
+    )
 
 
 def said_in(tx: ReadTx, caches: Caches) -> int:
@@ -262,15 +270,15 @@ def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping
     index = view.index
     past = _past(tx, query, caches) if held is None else {}
     allowed = allowed_rows(tx, index, query, held)
-    if not query.include_superseded:
-        allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
     if view.fused is None:
         return newest_first(index, passing_rows(tx, index, query, held, allowed), past)
     # Only words, meaning and time find; signals that are asked alone find what they score.
     found = view.fused.found if query.signals is None else view.fused.found | (view.fused.score > 0)
+    fused = with_followers(replace(view.fused, found=found), index, past)
+    found = fused.found
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
     most = None if query.cursor is not None else query.offset + query.limit
-    ranking = ordered(view, view.fused, allowed, found, past, most, now=held is None and not query.states)
+    ranking = ordered(view, fused, allowed, found, past, most, now=held is None and not query.states)
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking
     return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from memhold.values.answers import Residue
@@ -15,10 +15,11 @@ MIN_CHARS = 4
 """Shorter texts stand in any file by chance."""
 
 
-def scan(files: Iterable[Path], text: str, *, chunks: Callable[[str], Iterator[bytes]]) -> Residue:
+def scan(files: Mapping[Path, str], text: str, *, chunks: Callable[[str], Iterator[bytes]]) -> Residue:
     """Count where the text stands in the files, as UTF-8, as UTF-16 and as JSON with escapes.
 
-    `chunks` reads a file piece by piece; a store reads its own files in the way that does them no harm.
+    `files` says under which name each is told. `chunks` reads a file piece by piece; a store reads its own files in the
+    way that does them no harm.
 
     Raises:
         InvalidInput: the text has fewer than 4 characters.
@@ -28,14 +29,13 @@ def scan(files: Iterable[Path], text: str, *, chunks: Callable[[str], Iterator[b
     needles = {text.encode("utf-8", "surrogatepass"), text.encode("utf-16-le", "surrogatepass")}
     needles.add(json.dumps(text)[1:-1].encode())
     found: dict[str, int] = {}
-    looked = size = 0
-    for path in files:
-        looked += 1
+    size = 0
+    for path, name in files.items():
         length, count = _count(chunks(str(path)), needles)
         size += length
         if count:
-            found[path.name] = count
-    return Residue(found=found, files=looked, bytes=size)
+            found[name] = found.get(name, 0) + count
+    return Residue(found=found, files=len(files), bytes=size)
 
 
 def _count(pieces: Iterator[bytes], needles: Iterable[bytes]) -> tuple[int, int]:

@@ -17,10 +17,11 @@ from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.transfer.markdown import history_markdown, memory_markdown
 from memhold.values.records import Memory, Scope
 
-__all__ = ["mirror_folder", "mirrored_rev", "try_lock", "write_mirror"]
+__all__ = ["mirror_files", "mirror_folder", "mirrored_rev", "try_lock", "write_mirror"]
 
 LONGEST = 200
 """Longest name of a folder, in bytes."""
+_PAGE = re.compile(r"^(\.(MEMORY|HISTORY)\.md\..*|(MEMORY|HISTORY)\.md)$")
 _AS_OF = re.compile(r"^As of .{1,40} \(revision (\d{1,18})\)")
 
 
@@ -60,6 +61,12 @@ def write_mirror(
         title, _, rest = text.partition("\n")
         _replace(target / name, f"{title}\n\n{as_of}\n{rest}")
     return target
+
+
+def mirror_files(folder: Path) -> dict[Path, str]:
+    """Every file of every scope's mirror, also what a killed process left of one, and its name from the folder on."""
+    found = sorted(path for path in folder.rglob("*.md*") if path.is_file() and _PAGE.match(path.name))
+    return {path: str(path.relative_to(folder.parent)) for path in found}
 
 
 def mirrored_rev(folder: Path, scope: Scope) -> int | None:

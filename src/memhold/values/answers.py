@@ -16,6 +16,7 @@ __all__ = [
     "Compacted",
     "Consolidated",
     "Due",
+    "Ended",
     "Erasure",
     "Expected",
     "Hit",
@@ -127,11 +128,25 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A value that a text says and that holds no longer: the fact of it, since when it does not, and what holds now.
+
+    `since` is when it ended, of a value that was corrected when that was told. `now` is None where nothing took its
+    place, or what did is gone too.
+    """
+
+    fact: str
+    value: str
+    since: datetime
+    now: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One answer of a recall: a message or a memory, with what it stands on and why it was found.
 
     `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions:
-    a memory, or a message that says otherwise later. `outdated` are the facts that this text told of and that hold no
+    a memory, or a message that says otherwise later. `outdated` are the values that this text says and that hold no
     longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
     message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
     they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
@@ -158,7 +173,7 @@ class Hit:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     superseded_by: str | None = None
-    outdated: tuple[str, ...] = ()
+    outdated: tuple[Ended, ...] = ()
     pinned: bool = False
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -329,7 +344,7 @@ def _counted(name: str, ids: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Residue:
-    """Where the bytes of a text still stand below the data directory: file name and count; empty when nowhere."""
+    """Where the bytes of a text still stand, in the store's files and those of its mirror: file name and count."""
 
     found: Mapping[str, int]
     files: int

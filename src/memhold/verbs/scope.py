@@ -893,7 +893,7 @@ class AsyncScope(Protocol):
         ),
     )
     async def residue(self, text: str) -> Residue:
-        """Where the bytes of a text still stand in the store's files: proof that forgetting is real.
+        """Where a text's bytes still stand in the files of the store and of its mirror: proof that forgetting is real.
 
         Args:
             text: What to look for; 4 characters or more.

@@ -148,7 +148,7 @@ async def open_sqlite_store(location: str, *, settings: Settings, clock: Clock, 
         busy_timeout=settings.busy_timeout,
         key=settings.key,
     )
-    return OpenedStore(store=store, residue=partial(_residue, path), maintenance=maintenance)
+    return OpenedStore(store=store, residue=partial(_residue, path, settings.mirror), maintenance=maintenance)
 
 
 # Registered as entry points too; looked up here, so that opening a file reads no metadata of installed packages.
@@ -160,12 +160,14 @@ _OWN = {
 }
 
 
-def _residue(path: str, text: str) -> Residue:
-    """Where a text's bytes still are in the files of a SQLite store."""
+def _residue(path: str, mirror: str, text: str) -> Residue:
+    """Where a text's bytes still are in the files of a SQLite store and in those of its mirror."""
     from memhold.storage.residue import scan
     from memhold.storage.sqlite.raw import chunks
+    from memhold.transfer.mirror import mirror_files
 
-    return scan(data_files(path), text, chunks=chunks)
+    files = {file: file.name for file in data_files(path)}
+    return scan(files | (mirror_files(Path(mirror).expanduser()) if mirror else {}), text, chunks=chunks)
 
 
 def examine_file(location: str) -> tuple[Finding, ...]:

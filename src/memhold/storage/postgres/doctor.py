@@ -28,6 +28,7 @@ _RESTORE = "restore the database from a backup (pg_dump or a base backup with it
 
 # Each is a statement that lists what should not be, what that means.
 _ORPHANS = {
+    "damaged_tombstones": "marks of what was forgotten are damaged, so they keep nothing away",
     "lost_sources": "memories name sources that are neither there nor marked as forgotten",
     "sources_of_nothing": "sources belong to memories that are not there",
     "effects_of_nothing": "changes touched memories that are neither there nor forgotten",

@@ -20,6 +20,12 @@ WHERE s.namespace = :namespace AND s.user_id = :user_id
   AND NOT EXISTS (SELECT 1 FROM memory AS m
                   WHERE m.namespace = s.namespace AND m.user_id = s.user_id AND m.id = s.source_id)
 
+-- name: damaged_tombstones
+SELECT id FROM (
+  SELECT id, change_id FROM tombstone WHERE namespace = :namespace AND user_id = :user_id
+  EXCEPT SELECT gone.found[1], c.id FROM change AS c, regexp_matches(c.sources, '"([^"]*)"', 'g') AS gone(found)
+  WHERE c.namespace = :namespace AND c.user_id = :user_id AND c.verb = 'forget') AS t
+
 -- name: sources_of_nothing
 SELECT s.memory_id FROM memory_source AS s
 WHERE s.namespace = :namespace AND s.user_id = :user_id

@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 import apsw
@@ -24,7 +25,7 @@ from memhold.ports.maintenance import Manifest
 from memhold.ports.unfinished import noted
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations, translated, unlocked
 from memhold.storage.sqlite.ledger import KEEPING, identity
-from memhold.storage.sqlite.rot import ORPHANS, damaged_index, damaged_rows
+from memhold.storage.sqlite.rot import altered_migrations, damaged_index, damaged_rows, orphans
 from memhold.values.errors import BackupDamaged, InvalidInput, MemholdError, StoreCorrupt, StoreFull, StoreReadOnly
 from memhold.values.jsonable import from_jsonable, iso
 
@@ -121,20 +122,15 @@ def _copy(path: str, copy: Path, *, busy_timeout: float, progress: Report | None
 
 
 def _wrong_with(copy: Path, key: str) -> str | None:
+    """The first thing that `doctor` would call wrong about the copy; None when nothing is."""
     with translated(str(copy)):
         connection = _opened(copy, key)
         try:
-            return sound(connection) or _orphaned(connection)
+            return sound(connection) or next(
+                (what for what, _ in chain(altered_migrations(connection), orphans(connection))), None
+            )
         finally:
             connection.close()
-
-
-def _orphaned(connection: apsw.Connection) -> str | None:
-    """What rows of a store name that is not there, as `doctor` would say it."""
-    for name, (what, _) in ORPHANS.items():
-        if connection.execute(KEEPING[name]).fetchone() is not None:
-            return what
-    return None
 
 
 def _described(copy: Path, *, now: datetime, memhold: str, schema: int, key: str) -> Manifest:

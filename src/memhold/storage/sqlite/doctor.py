@@ -16,7 +16,7 @@ from memhold.ports.unfinished import left_behind
 from memhold.storage.sql.digests import DAMAGED_ROWS
 from memhold.storage.sqlite.connection import APPLICATION_ID, connect, migrations
 from memhold.storage.sqlite.ledger import KEEPING, identity, ledger_path, read_ledger, readable, scope_mark
-from memhold.storage.sqlite.rot import ORPHANS, RESTORE, damaged_rows
+from memhold.storage.sqlite.rot import RESTORE, altered_migrations, damaged_rows, orphans
 from memhold.values.records import from_micros, micros
 
 __all__ = ["examine"]
@@ -105,18 +105,11 @@ def _pages(connection: apsw.Connection, path: str) -> Iterator[Finding]:
 
 
 def _schema(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
-    known = {migration.number: migration.sha256 for migration in migrations()}
-    for number, sha256 in connection.execute(KEEPING["applied_migrations"]):
-        if number in known and known[number] != sha256:
-            what = f"migration {number} was another one when it was applied"
-            yield _wrong(
-                "versions", what, "use the release that made the file, export, and import into a new one", path
-            )
-    found = connection.pragma("user_version")
-    if found != max(known):
-        yield _note(
-            "versions", f"schema {found}; this release has {max(known)}", "it is migrated when it is opened", path
-        )
+    for what, advice in altered_migrations(connection):
+        yield _wrong("versions", what, advice, path)
+    found, newest = connection.pragma("user_version"), migrations()[-1].number
+    if found != newest:
+        yield _note("versions", f"schema {found}; this release has {newest}", "it is migrated when it is opened", path)
 
 
 def _rows(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
@@ -126,11 +119,8 @@ def _rows(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Findi
 
 
 def _orphans(connection: apsw.Connection, path: str, _: datetime) -> Iterator[Finding]:
-    for name, (what, advice) in ORPHANS.items():
-        ids = [str(row[0]) for row in connection.execute(KEEPING[name])]
-        if ids:
-            shown = ", ".join(sorted(set(ids))[:_SHOWN])
-            yield _wrong("orphans", f"{len(ids)} {what}: {shown}", advice, path)
+    for what, advice in orphans(connection):
+        yield _wrong("orphans", what, advice, path)
     left = [str(row[0]) for row in connection.execute(KEEPING["lost_successors"])]
     if left:
         what = f"{len(left)} replaced memories name a successor that is not here"

@@ -42,6 +42,10 @@ WHERE s.position >= 0
 SELECT CAST(id AS TEXT) FROM tombstone
 WHERE typeof(namespace) <> 'text' OR typeof(user_id) <> 'text' OR typeof(id) <> 'text' OR typeof(at) <> 'integer'
    OR typeof(change_id) <> 'text' OR typeof(digest) NOT IN ('null', 'blob')
+UNION ALL SELECT CAST(id AS TEXT) FROM (
+  SELECT namespace, user_id, id, change_id FROM tombstone
+  EXCEPT SELECT c.namespace, c.user_id, gone.atom, c.id
+  FROM change AS c, json_each(iif(json_valid(c.sources), c.sources, '[]')) AS gone WHERE c.verb = 'forget')
 
 -- name: sources_of_nothing
 -- scope: upkeep

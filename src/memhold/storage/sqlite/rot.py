@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import apsw
 
 from memhold.storage.sql.blocks import Row
 from memhold.storage.sql.digests import CONTENT, id_of, select_content, sound_row
+from memhold.storage.sqlite.connection import migrations
+from memhold.storage.sqlite.ledger import KEEPING
 
-__all__ = ["ORPHANS", "RESTORE", "damaged_index", "damaged_rows", "undecoded"]
+__all__ = ["RESTORE", "altered_migrations", "damaged_index", "damaged_rows", "orphans", "undecoded"]
 
+_SHOWN = 5
 
 RESTORE = "stop what writes to it, then run 'memhold restore' with the newest backup"
 
+_ALTERED = (
+    "restore a backup of before; where another release made the file, export with that one and import into a new file"
+)
 # Each is a statement that lists what should not be, what that means, and what to do.
-ORPHANS = {
+_ORPHANS = {
     "damaged_tombstones": ("marks of what was forgotten are damaged, so they keep nothing away", RESTORE),
     "lost_sources": ("memories name sources that are neither there nor marked as forgotten", RESTORE),
     "sources_of_nothing": ("sources belong to memories that are not there", RESTORE),
@@ -46,6 +52,22 @@ def damaged_rows(connection: apsw.Connection) -> Mapping[str, list[str]]:
             rows = [id_of(table, row) for row in undecoded(connection, select, {}) if not sound_row(table, row)]
         found[table] = [one.encode("ascii", "backslashreplace").decode() for one in rows]
     return found
+
+
+def altered_migrations(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    """What the file says of its migrations that this release knows otherwise, and what to do."""
+    known = {migration.number: migration.sha256 for migration in migrations()}
+    for number, sha256 in connection.execute(KEEPING["applied_migrations"]):
+        if number in known and known[number] != sha256:
+            yield f"migration {number} was another one when it was applied, or its mark is damaged", _ALTERED
+
+
+def orphans(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    """Which rows name what is not there, whatever their scope, and what to do."""
+    for name, (what, advice) in _ORPHANS.items():
+        ids = [str(row[0]) for row in connection.execute(KEEPING[name])]
+        if ids:
+            yield f"{len(ids)} {what}: {', '.join(sorted(set(ids))[:_SHOWN])}", advice
 
 
 def damaged_index(connection: apsw.Connection) -> bool:
