@@ -50,6 +50,8 @@ DIGESTS = 6
 """The migration that gives each row of content its digest: the newest that adds a column which they cover."""
 _HEADER = struct.Struct(">60xI4xI28x")
 _MAGIC = b"SQLite format 3\0"
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+_LOGS = (bytes.fromhex("377f0682"), bytes.fromhex("377f0683"))
 _MIGRATION_NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 
 # FULL: NORMAL lost 50 of 50 acknowledged commits at a power cut. secure_delete: forgotten bytes are overwritten.
@@ -207,10 +209,7 @@ def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | No
             try:
                 schema = _migrate(connection, path, known, now)
             except apsw.NotADBError as error:
-                if not key:
-                    raise
-                message = f"{path} cannot be read with this key; it was left untouched, pass the one it was made with"
-                raise NotAStore(message, path=path) from error
+                raise _unreadable(path, encrypted=bool(key)) from error
             if connection.pragma("journal_mode") != "wal" and connection.pragma("journal_mode", "wal") != "wal":
                 raise StoreError(f"{path} cannot use a write-ahead log there; move it to a local disk")
         finally:
@@ -249,15 +248,33 @@ def _check_header(path: str, *, supported: int, encrypted: bool) -> None:
             raise NotAStore(f"{path} is not encrypted; open it without a key", path=path)
         return
     if len(header) < 100 or not header.startswith(_MAGIC):
-        raise NotAStore(
-            f"{path} is not a Memhold file, or an encrypted one; it was left untouched, name another or pass key",
-            path=path,
-        )
+        if _recovers(path):
+            return
+        raise _unreadable(path, encrypted=False)
     user_version, application = _HEADER.unpack(header)
     if application not in {0, APPLICATION_ID}:
         raise NotAStore(f"{path} is another program's SQLite file; it was left untouched, name another one", path=path)
     if application == APPLICATION_ID:
         _check_version(path, user_version, supported)
+
+
+def _unreadable(path: str, *, encrypted: bool) -> NotAStore:
+    what = (
+        "cannot be read with this key; it was left untouched, pass the one it was made with"
+        if encrypted
+        else "is not a Memhold file, or an encrypted one; it was left untouched, name another or pass key"
+    )
+    return NotAStore(f"{path} {what}", path=path)
+
+
+def _recovers(path: str) -> bool:
+    """Whether SQLite brings back the first page, which a power cut kept from the disk, out of what stands beside it."""
+    with translated(path):
+        return _begins(f"{path}-journal", _JOURNAL) or _begins(f"{path}-wal", *_LOGS)
+
+
+def _begins(path: str, *magics: bytes) -> bool:
+    return Path(path).is_file() and head(path, 8).startswith(magics)
 
 
 def _check_version(path: str, found: int, supported: int) -> None:
