@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 from typing import Final, Generic, TypeVar, assert_never
 
@@ -138,7 +139,9 @@ class Chain:
                 if not self._goes_on(run, link, error, can_shorten=can_shorten):
                     return None
                 continue
-            verdict = await asyncio.to_thread(_judged, reply, accept)  # a long window is judged for half a second
+            verdict = await asyncio.to_thread(
+                partial(_judged, reply, accept)
+            )  # a long one takes a second
             if not isinstance(verdict, Rejected):
                 self._note(request, run, run.attempts[-1])
                 return Accepted(value=verdict, reply=reply, attempts=tuple(run.attempts))
