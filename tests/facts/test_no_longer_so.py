@@ -24,11 +24,11 @@ def fact(value: str, attribute: str = "desk", operation: str = "set", **more):
     return {**given, "importance": "mid", "sources": ["m1"], **more}
 
 
-async def say(world, session: str, text: str, *facts) -> None:
+async def say(world, session: str, text: str, *facts, entry: str = "") -> None:
     memhold, model, clock = world
     scope = memhold.scope(user="alice", session=session)
     await scope.add([{"role": "user", "content": text}])
-    model.script([{"history_entry": f"[2026-01-01 00:00] {text}", "facts": list(facts), "notes": []}])
+    model.script([{"history_entry": f"[2026-01-01 00:00] {entry or text}", "facts": list(facts), "notes": []}])
     await scope.end_session()
     assert await memhold.settle()
     clock.advance(3600)
@@ -187,3 +187,37 @@ async def test_a_value_that_holds_again_and_a_summary_that_tells_the_change_are_
     hits = (await memhold.scope(user="alice", session="asks").recall("Where do I live?", limit=50)).hits
     marked = {hit.text.removeprefix("[2026-01-01 00:00] ") for hit in hits if hit.outdated}
     assert marked == {"I live in Bergen now."}
+
+
+@pytest.mark.parametrize(
+    ("answer", "stands"),
+    [
+        ("The user lived in Oslo until 2026-01-01, with the cat Mina; the user lives in Bergen now.", True),
+        ("The user lives in Oslo with the cat Mina.", False),
+        ("The user lives in Bergen now.", False),
+        ("The user lived in Oslo until 2026-01-01 with the cats Mina and Rex, and lives in Bergen now.", False),
+        ("", False),
+    ],
+)
+async def test_a_summary_that_says_what_no_longer_holds_is_told_anew(world, answer: str, *, stands: bool) -> None:
+    memhold, model, clock = world
+    alice = memhold.scope(user="alice", session="one")
+    entry = "The user lives in Oslo with the cat Mina."
+    await say(world, "one", "I live in Oslo with my cat Mina.", fact("Oslo", "city"), entry=entry)
+    await say(world, "two", "We moved to Bergen last week.", fact("Bergen", "city", target="f1"))
+    now = await current(memhold)
+    for _ in range(2):
+        model.script([{"text": answer}] if not asked_anew(model) else [])
+        clock.advance(86400)
+        assert await memhold.settle()
+    [told] = [hit for hit in (await alice.recall("Mina", kinds=["summary"])).hits if "Mina" in hit.text]
+    assert told.text.endswith(answer if stands else entry)
+    assert (not told.outdated, now.id in told.sources) == (stands, stands)
+    assert asked_anew(model) == 1, "and no model is asked about it again"
+    if stands:
+        await alice.forget(now.id)
+        assert "Bergen" not in str([hit.text for hit in (await alice.recall("", limit=100)).hits])
+
+
+def asked_anew(model: ScriptedChat) -> int:
+    return sum(request.tool is not None and request.tool.name == "tell_anew" for request in model.asked)

@@ -9,7 +9,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memhold.facts.quotes import says
@@ -18,7 +18,7 @@ from memhold.text.compare import same_value
 from memhold.values.answers import Ended
 from memhold.values.records import Kind, Memory, State
 
-__all__ = ["Outdated", "TruthCache", "ended_instructions", "outdated", "replaced"]
+__all__ = ["Outdated", "TruthCache", "ended_instructions", "outdated", "reads_as_current", "replaced"]
 
 _PAGE = 1000
 _PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
@@ -53,10 +53,16 @@ class _Past:
     ended: Ended
 
     def stands_in(self, text: str) -> bool:
-        """Whether a text says the value and nothing of its end: neither the value that followed, nor the day."""
-        if not says(self.ended.value, text) or f"{self.ended.since:%Y-%m-%d}" in _STAMP.sub("", text):
-            return False
-        return not any(says(one.value or "", text) for one in (self.by, self.now) if one is not None)
+        """Whether a text says the value and nothing of its end: neither a value that followed, nor the day."""
+        followed = self.by is not None and says(self.by.value or "", text)
+        return not followed and reads_as_current(self.ended, text)
+
+
+def reads_as_current(ended: Ended, text: str) -> bool:
+    """Whether a text says a value that holds no longer, and neither the day of its end nor what holds now."""
+    if not says(ended.value, text) or f"{ended.since:%Y-%m-%d}" in _STAMP.sub("", text):
+        return False
+    return not (ended.now and says(ended.now, text))
 
 
 def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
@@ -126,7 +132,9 @@ def _ended(tx: ReadTx) -> Iterator[_Past]:
             continue
         corrected = memory.state == "retracted" or memory.valid_to is None
         since = memory.recorded_at if corrected or memory.valid_to is None else memory.valid_to
-        ended = Ended(fact=memory.id, value=memory.value, since=since, now=None if now is None else now.value)
+        ended = Ended(fact=memory.id, value=memory.value, since=since)
+        if now is not None:
+            ended = replace(ended, now=now.value, now_fact=now.id)
         yield _Past(fact=memory, by=by, now=now, ended=ended)
 
 

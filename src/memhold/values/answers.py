@@ -131,14 +131,15 @@ class Reason:
 class Ended:
     """A value that a text says and that holds no longer: the fact of it, since when it does not, and what holds now.
 
-    `since` is when it ended, of a value that was corrected when that was told. `now` is None where nothing took its
-    place, or what did is gone too.
+    `since` is when it ended, of a value that was corrected when that was told. `now` (of the fact `now_fact`) is None
+    where nothing took its place, or what did is gone too.
     """
 
     fact: str
     value: str
     since: datetime
     now: str | None = None
+    now_fact: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,13 +368,13 @@ class Consolidated:
 
 
 Outcome = Literal[
-    "copies", "group", "pair", "superseded", "linked", "doubted", "rolled_up", "kept_apart", "waiting", "too_long",
-    "failed", "stale",
+    "copies", "group", "pair", "superseded", "linked", "doubted", "rolled_up", "told_anew", "kept_apart", "waiting",
+    "too_long", "failed", "stale",
 ]  # fmt: skip
 """What became of some memories: the first four were merged (or superseded), the others stay as they were.
 
-Of summaries that are `rolled_up`, `memory` is the roll-up that tells them. `linked` ones are told together; of
-`doubted` ones a person has to say which is true (`suspicions`).
+Of summaries that are `rolled_up`, `memory` is the roll-up that tells them; one that is `told_anew` said what no longer
+holds. `linked` ones are told together; of `doubted` ones a person has to say which is true (`suspicions`).
 """
 
 
