@@ -139,9 +139,7 @@ class Chain:
                 if not self._goes_on(run, link, error, can_shorten=can_shorten):
                     return None
                 continue
-            verdict = await asyncio.to_thread(
-                partial(_judged, reply, accept)
-            )  # a long one takes a second
+            verdict = await asyncio.to_thread(partial(_judged, reply, accept))  # a long one takes a second
             if not isinstance(verdict, Rejected):
                 self._note(request, run, run.attempts[-1])
                 return Accepted(value=verdict, reply=reply, attempts=tuple(run.attempts))
