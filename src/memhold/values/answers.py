@@ -225,7 +225,7 @@ class Recall:
     `degraded` names the signals that are configured and could not be asked (and "damaged", where rows on the disk are:
     `damaged` are their ids, left out of the answer), `not_configured` the signals that are off; `lag`
     counts what a signal has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
-    1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
+    1, None where nothing was asked): below `recall.confidence.THRESHOLD` take it for "nothing relevant". Pass
     `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
     `explain` asked for it, `expected` the story of the one that `expect` named.
     """

@@ -85,6 +85,9 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
         zone: Annotated[str, Query(description="The zone of times that name none, such as Europe/Lisbon.")] = "UTC",
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
+        live: Annotated[  # noqa: FBT002 - of a query
+            bool, Query(description="Each line counts as said by its role, and not as imported.")
+        ] = False,
         batch: Annotated[int, Query(ge=1, le=10_000)] = BATCH_MESSAGES,
     ) -> Response:
         """Bring a file of messages, or an export, into the scope: its bytes are the body. Twice adds nothing."""
@@ -97,7 +100,13 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
                     await asyncio.to_thread(out.write, piece)
             try:
                 report = await scope.import_file(
-                    file, format=format, zone=where, session_prefix=session_prefix, on_error=on_error, batch=batch
+                    file,
+                    format=format,
+                    zone=where,
+                    session_prefix=session_prefix,
+                    on_error=on_error,
+                    live=live,
+                    batch=batch,
                 )
             except UnreadableImport as error:
                 # Where it stood here is nobody's business there.
