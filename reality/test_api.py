@@ -1,4 +1,4 @@
-"""The whole REST API against its own description: no 500, no answer that its schema does not allow, none without a token."""
+"""The whole REST API against its own description: no 500, no answer its schema forbids, none without a token."""
 
 from __future__ import annotations
 
