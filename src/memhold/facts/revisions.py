@@ -64,6 +64,9 @@ def memory_digest(secret: bytes, memory: Memory) -> bytes:
 
 def said_digest(secret: bytes, memory: Memory) -> bytes:
     """The keyed hash of what a memory says, whatever its metadata: by it what was forgotten is not learnt again."""
+    if memory.kind == "document":
+        # What stands at one path is one thing, whatever it says: it is found by the digest of its path.
+        return keyed_digest(secret, "memory", "document", memory.key or "")
     if memory.kind == "fact":
         parts = (memory.subject or "", memory.key or "", canonical_text(memory.value or "").casefold())
         return keyed_digest(secret, "memory", memory.kind, *parts)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memhold.messages.fences import unquoted
+from memhold.messages.fences import said, unquoted
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.ports.vector_blocks import UNSEEN, Generation, block_of, unseen, written
 from memhold.text.sentences import pieces
@@ -147,7 +147,7 @@ def _said(tx: ReadTx, item: Message | Memory | None) -> str:
 def _as_sentence(memory: Memory) -> str:
     """A memory as somebody would say it: "my home town is Porto" is nearer to a question than "home town: Porto"."""
     if memory.kind != "fact" or not memory.attribute:
-        return memory.text
+        return said(memory)
     name = memory.attribute.replace("_", " ")
     whose = "my" if memory.subject in {None, "user"} else f"{memory.subject}'s"
     return f"{whose} {name} is {memory.value}" if name.isascii() else memory.text

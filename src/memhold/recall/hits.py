@@ -12,6 +12,8 @@ from memhold.values.records import HitKind, Memory, Message
 __all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "with_neighbours"]
 
 MAX_NEIGHBOURS = 20
+MAX_SHOWN = 4_000
+"""Characters of a document that a hit shows; `documents.read` gives it whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,7 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
     return Hit(
         id=item.id,
         kind=kind,
-        text=item.text,
+        text=item.text if item.kind != "document" else item.text[:MAX_SHOWN],
         score=candidate.score,
         tier=item.tier,
         state=item.state,
@@ -85,4 +87,5 @@ def as_hit(candidate: Candidate, item: Message | Memory) -> Hit:
         origin=item.origin,
         actor=item.actor,
         last_confirmed_at=item.last_confirmed_at,
+        path=item.path,
     )

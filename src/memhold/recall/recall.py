@@ -156,8 +156,9 @@ def recall(
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
     secret: bytes = b"",
+    among: Sequence[int] | None = None,
 ) -> Recall:
-    """Answer a query from one snapshot.
+    """Answer a query from one snapshot; with `among` from these document numbers alone.
 
     With a question: what a signal finds, by the fused score. Without one: everything that passes the filters, newest
     first. `total` counts all of it, also beyond this page. A signal that cannot answer is named, the others answer; so
@@ -171,7 +172,7 @@ def recall(
     place = place_of(tx, query, secret)
     view = _view(tx, query, place, caches, meaning, in_time)
     held = held_then(tx, query)
-    ranking = _ranking(tx, view, query, caches, held)
+    ranking = _ranking(tx, view, query, caches, held, among)
     answer = answered(tx, query, ranking, held, view.gaps, place)
     return answer if query.expect is None else replace(answer, expected=expected(tx, query, ranking))
 
@@ -258,10 +259,22 @@ def _view(
     return replace(view, speaker=speaker, near=found, signals=asked, weights=weights, fused=fused)
 
 
-def _ranking(tx: ReadTx, view: View, query: Query, caches: Caches, held: Mapping[int, Memory] | None) -> Ranking:
+def _ranking(
+    tx: ReadTx,
+    view: View,
+    query: Query,
+    caches: Caches,
+    held: Mapping[int, Memory] | None,
+    among: Sequence[int] | None = None,
+) -> Ranking:
     index = view.index
     past = _past(tx, query, caches) if held is None else {}
     allowed = allowed_rows(tx, index, query, held)
+    if among is not None:
+        named = index.rows_of(sorted(among))
+        kept = allowed[named]
+        allowed[:] = False
+        allowed[named] = kept
     if not query.include_superseded:
         allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
     if view.fused is None:

@@ -136,7 +136,8 @@ class Hit:
     message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
     they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
     the text has one sentence, or nothing was asked by meaning. `origin` says who said it and `actor` the name of that,
-    `last_confirmed_at` when a person last said that it is so.
+    `last_confirmed_at` when a person last said that it is so. A document has its `path`, and the
+    first 4,000 characters of its text.
     """
 
     id: str
@@ -168,6 +169,7 @@ class Hit:
     actor: str | None = None
     last_confirmed_at: datetime | None = None
     excerpt: str | None = None
+    path: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         state = "" if self.state == "active" else f" {self.state}"

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         State,
         Tier,
     )
+    from memhold.verbs.documents import AsyncDocuments
     from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 
 __all__ = ["AsyncScope"]
@@ -62,6 +63,11 @@ class AsyncScope(Protocol):
     @property
     def scope(self) -> Scope:
         """Whose memory this is."""
+        ...
+
+    @property
+    def documents(self) -> AsyncDocuments:
+        """The verbs of documents by name: text or JSON at a path."""
         ...
 
     # ------------------------------------------------------------------------------------------------ writing

@@ -112,17 +112,18 @@ def _told(task: asyncio.Task[AsyncStore]) -> None:
 
 
 def _specs() -> Mapping[str, ToolSpec]:
-    from memhold.faces.mcp.tools import TOOLS
+    from memhold.faces.mcp.tools import DOCUMENT_TOOLS, TOOLS
 
-    return TOOLS
+    return {**TOOLS, **DOCUMENT_TOOLS}
 
 
-def _methods(project: str | None) -> Methods:
+def _methods(project: str | None, *, documents: bool) -> Methods:
+    listing = kept_listing(documents=documents)
     if project is None:
-        return Methods(kept_listing(), _specs)
+        return Methods(listing, _specs)
     from memhold.faces.mcp.where import with_where
 
-    return Methods(with_where(kept_listing()), _specs, instructions=INSTRUCTIONS + IN_PROJECT)
+    return Methods(with_where(listing), _specs, instructions=INSTRUCTIONS + IN_PROJECT)
 
 
 class _Wire:
@@ -207,11 +208,17 @@ class _Serving:
 
 
 async def serve_stdio(
-    location: str, principal: Principal, settings: Mapping[str, Any], *, project: str | None = None
+    location: str,
+    principal: Principal,
+    settings: Mapping[str, Any],
+    *,
+    project: str | None = None,
+    documents: bool = False,
 ) -> None:
     """Serve until the client closes standard input, or SIGTERM or SIGINT comes; then close the store in order.
 
-    `project` is the namespace of the project's memory, which is served beside the principal's own.
+    `project` is the namespace of the project's memory, which is served beside the principal's own. With `documents` the
+    tools of documents are offered too.
     """
     opening = _Opening(location, settings)
 
@@ -234,7 +241,7 @@ async def serve_stdio(
             loop.add_signal_handler(number, stop)
     taking_in = loop.create_task(opening.keep_taking_in()) if "write" in principal.rights else None
     try:
-        await _Serving(Connection(_methods(project), principal, caller), _Wire(), opening).run()
+        await _Serving(Connection(_methods(project, documents=documents), principal, caller), _Wire(), opening).run()
     finally:
         if taking_in is not None:
             taking_in.cancel()

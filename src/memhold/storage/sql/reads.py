@@ -54,7 +54,7 @@ _ENDLESS = 2**62
 _MESSAGE_CRC, _MEMORY_CRC, _CHANGE_CRC = len(MESSAGE), len(MEMORY), len(CHANGE)
 _MESSAGE_ID, _MEMORY_ID, _CHANGE_ID = MESSAGE.index("id"), MEMORY.index("id"), CHANGE.index("id")
 _MESSAGE_NUMBER, _MEMORY_NUMBER = MESSAGE.index("number"), MEMORY.index("number")
-_SEQ, _REV, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), CHANGE.index("detail")
+_SEQ, _REV, _KEY, _DETAIL = MESSAGE.index("seq"), MEMORY.index("rev"), MEMORY.index("fact_key"), CHANGE.index("detail")
 
 
 def _listed(values: Sequence[str] | None) -> str | None:
@@ -230,6 +230,16 @@ class SqlRead:
         if len(memories) < len(found) == listing.limit:
             rest = replace(listing, after=_number(found[-1]), limit=listing.limit - len(memories))
             memories += self.list_memories(rest)
+        return memories
+
+    def at_paths(self, first: str, until: str, *, after: int = -1, limit: int, former: bool = False) -> list[Memory]:
+        name = "read_former_paths" if former else "read_paths"
+        found = self._content(name, first=first, until=until, after=after, limit=limit)
+        memories = self._memories(found)
+        if len(memories) < len(found) == limit:
+            # A page stays full where rows of it were left out.
+            at, rest = found[-1], limit - len(memories)
+            memories += self.at_paths(at[_KEY], until, after=_number(at), limit=rest, former=former)
         return memories
 
     def newest_memories(

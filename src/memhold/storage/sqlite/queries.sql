@@ -16,6 +16,20 @@ WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND un
     OR coalesce(last_confirmed_at, CASE WHEN origin = 'user' THEN created_at END, -9223372036854775807) < :unconfirmed_since)
 ORDER BY number LIMIT :limit
 
+-- name: read_paths
+SELECT {memory}
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
+  AND state = 'active' AND fact_key < :until AND (fact_key, number) > (:first, :after)
+ORDER BY fact_key, number LIMIT :limit
+
+-- name: read_former_paths
+SELECT {memory}
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND unrecorded_at IS NULL AND kind = 'document'
+  AND fact_key < :until AND (fact_key, number) > (:first, :after)
+ORDER BY fact_key, number LIMIT :limit
+
 -- name: read_sources
 SELECT m.key, s.source_id FROM json_each(:revisions) AS m
 CROSS JOIN memory_source AS s ON s.memory_id = m.value ->> 0
