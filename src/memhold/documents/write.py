@@ -1,28 +1,24 @@
-"""Putting, moving and deleting documents: units of work, each one change in one transaction."""
+"""Putting and moving documents: units of work, each one change in one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memhold.documents.content import Content, given_metadata
-from memhold.documents.paths import Path, exactly, key_of, shown
-from memhold.documents.paths import below as everything_below
+from memhold.documents.paths import Path, key_of, shown
 from memhold.documents.read import at_path, current, missing, path_digest, standing
 from memhold.facts.remember import Writer, trust_of
 from memhold.facts.revisions import mind_expiry, revise
-from memhold.history.forget import EVERY, Target, forget
-from memhold.history.history import former_contents
 from memhold.index.documents import index_memories
-from memhold.journal.visibility import seen
 from memhold.ports.transaction import WriteTx
 from memhold.text.analysis import Terms
-from memhold.values.answers import Erasure, Receipt
+from memhold.values.answers import Receipt
 from memhold.values.errors import Conflict, InvalidInput, RevisionConflict, TooLarge
 from memhold.values.jsonable import iso
 from memhold.values.records import DOCUMENT, Change, Effect, Memory
 
-__all__ = ["MAX_MOVED", "Deletion", "delete", "move", "put"]
+__all__ = ["MAX_MOVED", "check_rev", "move", "put"]
 
 MAX_MOVED = 1000
 """Most documents that one move may take: what one transaction does holds up the others."""
@@ -40,7 +36,7 @@ def put(tx: WriteTx, content: Content, *, if_rev: int | None, terms: Terms, writ
     if content.expires_at is not None and content.expires_at <= tx.now:
         raise InvalidInput(f"expires_at {content.expires_at.isoformat()} is over; pass a later time, or delete it")
     held = current(tx, content.path, writer.secret)
-    _check_rev(content.path, held, if_rev)
+    check_rev(content.path, held, if_rev)
     if held is not None and _same(held, content):
         return Receipt(ids=(held.id,))
     created = None if held is None else held.about_document.get("created_at") or iso(held.created_at)
@@ -69,7 +65,12 @@ def put(tx: WriteTx, content: Content, *, if_rev: int | None, terms: Terms, writ
     return Receipt(ids=(fresh.id,), change_ids=(change.id,))
 
 
-def _check_rev(path: Path, held: Memory | None, if_rev: int | None) -> None:
+def check_rev(path: Path, held: Memory | None, if_rev: int | None) -> None:
+    """Refuse a write that was meant for another revision than stands there; None is meant for any.
+
+    Raises:
+        RevisionConflict: it was.
+    """
     actual = 0 if held is None else held.number + 1
     if if_rev is None or if_rev == actual:
         return
@@ -130,8 +131,7 @@ def move(tx: WriteTx, path: Path, to: Path, *, below: bool, if_rev: int | None, 
     if to == path or (below and to[: len(path)] == path):
         raise InvalidInput(f"{shown(path)} cannot go to {shown(to)}, which is itself or below it; name another path")
     held = current(tx, path, writer.secret)
-    if if_rev is not None:
-        _check_rev(path, held, if_rev)
+    check_rev(path, held, if_rev)
     moving = _taken(tx, path) if below else [held] if held is not None else []
     if not moving:
         raise missing(path)
@@ -167,43 +167,3 @@ def _taken(tx: WriteTx, path: Path) -> list[Memory]:
             message = f"more than {MAX_MOVED} documents stand below {shown(path)}; take them in parts"
             raise TooLarge(message, size=len(found), limit=MAX_MOVED)
     return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deletion:
-    """What a delete is asked to take: a path, perhaps with what is below it, and whether for good."""
-
-    path: Path
-    below: bool
-    hard: bool
-    if_rev: int | None
-
-
-def delete(tx: WriteTx, asked: Deletion, *, writer: Writer) -> Erasure:
-    """Hide what stands at a path with what stood there before, or erase both for good; one change.
-
-    Raises:
-        NotFound: nothing stands there; of what was hidden before, a hard delete still erases everything.
-        RevisionConflict: the document is not at that revision.
-    """
-    if asked.if_rev is not None:
-        _check_rev(asked.path, current(tx, asked.path, writer.secret), asked.if_rev)
-    span = everything_below(asked.path) if asked.below else exactly(asked.path)
-    there = seen(tx, tx.at_paths(*span, limit=EVERY, former=True))
-    if asked.hard:
-        hidden = (one for one in tx.hidden() if isinstance(one, Memory) and span[0] <= (one.key or "") < span[1])
-        there += [one for one in seen(tx, hidden) if one.kind == "document"]
-        there += [former for one in there for former in former_contents(tx, one)]  # it may have stood elsewhere before
-    if not there or not (asked.hard or any(one.state == "active" for one in there)):
-        raise missing(asked.path)
-    return forget(
-        tx,
-        Target(some=tuple(dict.fromkeys(one.id for one in there))),
-        sources="keep",
-        hard=asked.hard,
-        agent=writer.agent,
-        secret=writer.secret,
-        ids=writer.ids,
-        author=writer.author,
-        reason="deleted for good" if asked.hard else "deleted until undone",
-    )

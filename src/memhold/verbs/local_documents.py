@@ -12,8 +12,9 @@ from memhold.documents.content import Content, checked_content, document_of, red
 from memhold.documents.filters import checked_filter
 from memhold.documents.paths import checked_path
 from memhold.documents.read import asked_listing, list_documents, matching, read_document
-from memhold.documents.write import Deletion, delete, move, put
+from memhold.documents.write import move, put
 from memhold.facts.remember import Writer
+from memhold.history.delete_document import Deletion, delete
 from memhold.history.forget import forget_once
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.recall.recall import checked, recall

@@ -30,7 +30,7 @@ from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.files import Exported, ExportFormat, Progress, Report
 from memhold.verbs.scope import AsyncScope
 
-__all__ = ["CALL_SECONDS", "RemoteScope", "remote_scope"]
+__all__ = ["CALL_SECONDS", "RemoteDocuments", "RemoteScope", "remote_scope"]
 
 CALL_SECONDS = 120.0
 """What a call may take whose work waits for models: more than a server waits for them."""
