@@ -225,7 +225,12 @@ class DocumentCases:
         first = (await alice.put(PARIS, HOTEL, expires_at=now + timedelta(hours=1))).document
         with pytest.raises(InvalidInput, match="expires_at"):
             await alice.put(("x",), "x", expires_at=now - timedelta(hours=1))
+        second = (await alice.put(("x",), "x", expires_at=now + timedelta(hours=1))).document
         await harness.advance(timedelta(hours=2))
+        # Before anything read, and so marked what is over.
+        anew = (await alice.put(("x",), "anew", if_rev=0)).document
+        assert anew.created_at > second.created_at
+        await alice.delete(("x",), hard=True)
         assert await _paths(scope) == []
         with pytest.raises(NotFound):
             await alice.read(PARIS)
