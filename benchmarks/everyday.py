@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import doing, percentile
+from benchmarks.recall import sureness
 from benchmarks.worlds import Moment, Question, Ranking, Said, World, baselines, read_worlds, shows, until_full
 from memhold.faces.python.open import AsyncMemhold
 from memhold.providers.vocabularies import tokenizer_of
@@ -56,6 +57,7 @@ class Found:
     recall: dict[str, Tally] = field(default_factory=dict)
     context: dict[str, Tally] = field(default_factory=dict)
     other: Tally = field(default_factory=Tally)
+    sure: dict[str, list[float]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
 
@@ -87,6 +89,7 @@ async def everyday_quality(
         "recall": {name: tally.means() for name, tally in found.recall.items()},
         "context": {name: tally.means() for name, tally in found.context.items()},
         "other": found.other.means(),
+        "confidence": sureness(found.sure, answerable="found"),
         "recall_ms": {
             "p50": round(percentile(found.seconds, 0.5) * 1e3, 2),
             "processor_p50": round(percentile(found.processor, 0.5) * 1e3, 2),
@@ -147,9 +150,12 @@ async def _asked(
     sure = answer.confidence or 0.0
     if not question.gold:
         found.other.add("doubted, never said", float(sure < THRESHOLD))
+        found.sure.setdefault("never_said", []).append(sure)
         return
     found.other.add("doubted, answerable", float(sure < THRESHOLD))
     ranked = await _names(scope, answer)
+    there = question.share(one for group in ranked for one in _group(group)) > 0
+    found.sure.setdefault("found" if there else "missed", []).append(sure)
     rankings = {"memhold": ranked} | {name: ranks(question)[:_DEPTH] for name, ranks in others.items()}
     for name, places in rankings.items():
         tally = found.recall.setdefault(name, Tally())

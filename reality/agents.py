@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from memhold.faces.agents.hook import EVENTS
+from memhold.faces.agents.running import END, NotRunning, ask
 from memhold.testing.chaos import Asked, Call, ChaosServer, Offer, Reply
 from reality.outside import ROOT, Done, Node, clean_environment, node_tools, run
 
@@ -42,7 +47,10 @@ class Agent:
 
     def environment(self) -> dict[str, str]:
         """What it is started with: nothing of this machine's user."""
-        clean = clean_environment(self.home, LANG="C.UTF-8")
+        # Its own place for sockets, whose names must be short.
+        meeting = Path("/tmp") / f"mh-{sha256(str(self.home).encode()).hexdigest()[:12]}"  # noqa: S108
+        meeting.mkdir(mode=0o700, exist_ok=True)
+        clean = clean_environment(self.home, LANG="C.UTF-8", XDG_RUNTIME_DIR=str(meeting))
         own = {
             "claude-code": {
                 "ANTHROPIC_BASE_URL": self.provider.url,
@@ -94,6 +102,19 @@ class Agent:
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps({"hooks": hooks}))
 
+    def rest(self, db: Path) -> None:
+        """End the Memhold that its hooks started, where one runs, and wait until it has."""
+        before = os.environ.get("XDG_RUNTIME_DIR")
+        os.environ["XDG_RUNTIME_DIR"] = self.environment()["XDG_RUNTIME_DIR"]
+        try:
+            with suppress(NotRunning):
+                while ask(str(db), {"event": END}, seconds=10) is not None:
+                    time.sleep(0.05)
+        finally:
+            del os.environ["XDG_RUNTIME_DIR"]
+            if before is not None:
+                os.environ["XDG_RUNTIME_DIR"] = before
+
     def ask(self, prompt: str) -> Done:
         """One session of one turn, as a script starts it."""
         done = self.begin(prompt, seconds=TURN_SECONDS)
@@ -109,6 +130,10 @@ class Agent:
         }[self.name]
         program = self.node.modules / ".bin" / words[0]
         return run([program, *words[1:]], seconds=seconds, cwd=self.project, env=self.environment())
+
+    def window(self, number: int) -> str:
+        """All that a request of the conversation shows the model, as one text."""
+        return "\n".join(texts_in(self.requests()[number]))
 
     def requests(self) -> list[Mapping[str, Any]]:
         """What it asked the provider for this conversation, in order; not what it asked for a title."""

@@ -132,9 +132,9 @@ def test_claude_codes_hooks_bring_each_turn_in_once(node: Node, provider: ChaosS
     provider.always("hang")
     killed = agent.begin("Never rename the table orders.", seconds=10)
     assert killed.code == -signal.SIGKILL
-    assert not db.exists()  # no hook opened a store
+    agent.rest(db)
     with Memhold.open(db, worker=False) as mem:
-        assert take_in_now(mem, str(db)) > 0
+        take_in_now(mem, str(db))
         project = mem.scope(namespace="project/github.com/acme/shop", user="alice")
         said = sorted(hit.text for hit in project.recall("Tuesdays", limit=50).hits if hit.role == "user")
         assert said == [
@@ -145,8 +145,33 @@ def test_claude_codes_hooks_bring_each_turn_in_once(node: Node, provider: ChaosS
         answers = [hit.text for hit in project.recall("keep in mind", limit=50).hits if hit.role == "assistant"]
         assert len(answers) == 2
         assert take_in_now(mem, str(db)) == 0
+        origins = {hit.role: (hit.origin, hit.actor) for hit in project.recall("Tuesdays", limit=50).hits if hit.role}
+        assert origins == {"user": ("user", None), "assistant": ("agent", "claude-code")}
     # The sessions that ended leave no note; the one that was killed may be resumed.
     assert len([*spool_of(str(db)).glob("*.json")]) == 1
+
+
+@pytest.mark.bound(600)
+def test_the_next_session_knows_what_was_said_with_no_tool_called(
+    node: Node, provider: ChaosServer, tmp_path: Path
+) -> None:
+    agent = Agent(name="claude-code", node=node, home=tmp_path, provider=provider)
+    agent.settle_in()
+    db = tmp_path / "store" / "memory.db"
+    agent.hooked(["--db", str(db), "--user", "alice"])
+    provider.say(lambda _: Reply(text="All right."))
+    try:
+        agent.ask("Our deploy codeword is pomelo, and we ship on Tuesdays.")
+        agent.ask("Let us go on.")
+        agent.ask("Let us go on once more.")
+    finally:
+        agent.rest(db)
+    first, *later = [agent.window(number) for number in range(len(agent.requests()))]
+    assert "memhold-recall" not in first
+    # The one that the first session's hook started may have been opening still when the second one began.
+    assert any("pomelo" in one and "memhold-recall" in one for one in later)
+    grown = max(one.count("\n") for one in later) - first.count("\n")
+    print(f"\nlines that the start brought: {grown}")
 
 
 @pytest.mark.bound(600)
@@ -164,8 +189,10 @@ def test_claude_code_set_up_by_one_command_has_tools_and_is_taken_in(
         assert "Claude Code: tools, hooks at SessionStart" in done.out
     provider.say(calls_once("recall", {"query": "deploy"}))
     agent.ask("We deploy on Tuesdays only.")
+    agent.rest(db)
     with Memhold.open(db, worker=False) as mem:
-        said = [hit.text for hit in mem.scope(user="alice").recall("Tuesdays", limit=50).hits]
+        found = mem.scope(user="alice").recall("Tuesdays", limit=50, kinds=("message",))
+        said = [hit.text for hit in found.hits]
         assert sorted(said) == ["I look.", "It is done.", "We deploy on Tuesdays only."]
     done = run([memhold, "agent", "uninstall", "claude-code"], seconds=60, env=agent.environment())
     assert "Claude Code: no tools, no hooks" in done.out

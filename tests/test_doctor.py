@@ -200,3 +200,25 @@ def test_a_log_that_has_grown_is_noted(db: Path, monkeypatch: pytest.MonkeyPatch
         mem.scope(user="alice").add({"role": "user", "content": "x" * 5000})
         monkeypatch.setattr(doctor, "LARGE_LOG", 4096)
         assert [(finding.check, finding.severity) for finding in mem.admin.doctor()] == [("log", "note")]
+
+
+def test_nothing_is_found_where_embedded_messages_are_forgotten_or_shown_again(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with Memhold.open(str(path), worker=False) as mem:
+        alice = mem.scope(user="alice", session="s")
+        ids = alice.add([{"role": "user", "content": f"message {n} about harbours"} for n in range(4)]).ids
+        assert mem.settle()
+        hidden = alice.forget(ids[0], hard=False)
+        alice.undo(hidden.change_id or "")
+        assert mem.settle()
+        assert mem.admin.doctor() == ()
+        assert "meaning" in {reason.signal for hit in alice.recall("where do ships lie").hits for reason in hit.why}
+        alice.forget(ids[1])
+        assert mem.settle()
+        assert mem.admin.doctor() == ()
+    sql(path, "UPDATE vector_block SET vectors = substr(vectors, 2)")
+    with Memhold.open(str(path), worker=False) as mem:
+        # What is derived and damaged is made anew with the next message.
+        mem.scope(user="alice").add({"role": "user", "content": "one more"})
+        assert mem.settle()
+        assert mem.admin.doctor() == ()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -173,3 +177,24 @@ async def test_one_batch_that_takes_longer_than_the_lease_keeps_it() -> None:
         worker = Worker(store, {"index": slow}, clock=clock, owner="w", random=Random(1), apart=("index",))
         outcome = await worker.round()
         assert (outcome.done, taken) == (1, [0] * 5)
+
+
+def test_an_end_of_the_process_without_a_close_is_no_noise(tmp_path: Path) -> None:
+    """The loop ends under the worker, or the file goes away: nothing is said, or it is said once."""
+    code = (
+        "import shutil, sys, time\n"
+        "from memhold import Memhold\n"
+        "mem = Memhold.open(sys.argv[1] + '/memory.db', embedding='none')\n"
+        "mem.scope(user='alice').remember('a note')\n"
+        "if sys.argv[2] == 'gone':\n"
+        "    shutil.rmtree(sys.argv[1])\n"
+        "    mem._core._store._runtime.worker._longest = 0.01\n"
+        "    for _ in range(30): mem._core._store._runtime.worker.wake(); time.sleep(0.01)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    for what, most in (("there", 0), ("gone", 1)):
+        folder = tmp_path / what
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(folder), what], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stderr.count("looking for work failed") <= most, done.stderr

@@ -252,10 +252,11 @@ def test_it_never_fails_its_client(session: Session, told: str) -> None:
     shutil.rmtree(session.spool, ignore_errors=True)
     session.spool.write_text("a file stands where the notes should")
     done = hooked(session, {"transcript_path": "/x"}, "Stop", "--db", str(session.db))
-    assert done.returncode == 0
-    assert done.stdout == ""
-    assert "nothing was noted" in done.stderr
-    assert "/x" not in done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(done.stdout)["systemMessage"]
+    assert said.startswith("Memhold: memory is off for now: nothing of this session can be kept (")
+    assert "/x" not in said
+    assert hooked(session, {"transcript_path": "/x"}, "Stop", "--db", str(session.db)).stdout == ""
 
 
 def test_a_disk_that_is_full_is_no_failure(session: Session, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -269,7 +270,7 @@ def test_a_disk_that_is_full_is_no_failure(session: Session, monkeypatch: pytest
     monkeypatch.setattr(os, "fsync", full)
     monkeypatch.setattr(sys, "stdin", type("In", (), {"buffer": Full()}))
     assert main(["Stop", "--db", str(session.db)]) == 0
-    assert "OSError" in capsys.readouterr().err
+    assert "No space left on device" in capsys.readouterr().out
     assert not [*session.db.parent.glob("*.spool/*")]
 
 

@@ -14,6 +14,7 @@ from memhold.consolidate.grounding import Claim, Finding, Line, find, ground, po
 from memhold.ports.models import Rejected
 from tests.consolidation.grounding_fresh import HELD_BACK, LAST_SEEN, LOOKED_AT
 from tests.consolidation.grounding_items import LAST, UNSEEN, WORLDS
+from tests.consolidation.grounding_sight import FIRST_SIGHT, SEEN_ONCE, TUNED_ON
 
 
 def lines_of(given: list[str], day: str) -> list[Line]:
@@ -49,7 +50,12 @@ def is_wrong(label: str, one: Finding) -> bool:
     return one.standing is not None if label == "H" else one.standing == "said"
 
 
-SETS = {"first": WORLDS, "later": UNSEEN | LAST, "fresh": LOOKED_AT | HELD_BACK | LAST_SEEN}
+SETS = {
+    "first": WORLDS,
+    "later": UNSEEN | LAST,
+    "fresh": LOOKED_AT | HELD_BACK | LAST_SEEN,
+    "sight": TUNED_ON | FIRST_SIGHT | SEEN_ONCE,
+}
 
 
 @pytest.mark.parametrize("which", list(SETS))

@@ -17,7 +17,7 @@ from memhold.context.shorten import LEAST_KEPT, shorten_message, shorten_text
 from memhold.context.strategies import STRATEGIES
 from memhold.context.window_messages import is_person, overlap
 from memhold.errors import TooLarge
-from memhold.messages.fences import find_quotes, tag_at
+from memhold.messages.fences import NOTICE, STANDING_NOTICE, find_quotes, tag_at
 from memhold.messages.tool_pairs import repair_window
 from memhold.testing.chaos import rules
 from memhold.text.token_estimate import estimate_message, estimate_tokens
@@ -500,3 +500,31 @@ def test_the_year_of_a_day_stands_there_once_where_it_begins():
         "Fri 2 Jan 2026:",
         "Sun 1 Mar:",
     ]
+
+
+def standing(number, words, source):
+    return memory(number, words, kind="instruction", origin="user", sources=(source,))
+
+
+def test_a_wish_is_to_be_followed_a_state_is_known_and_neither_is_said_twice():
+    clauses = ("Never suggest a call.", "I am allergic to penicillin.")
+    [said, other] = journal([{"role": "user", "content": f"{one} What now?"} for one in clauses], "openai")
+    kept = [standing(number, one, of.id) for number, one, of in zip((1, 2), clauses, (said, other), strict=True)]
+    request = Request(budget=2000, reserve=0, strategy="memory_first", shape="openai", threshold=20)
+    gathered = Inputs(given=[{"role": "user", "content": "hi"}], instructions=kept, messages=(said, other))
+    head, earlier, _ = (str(body["content"]) for body in build(gathered, request, secret=SECRET).messages)
+    assert head.splitlines()[1] == STANDING_NOTICE
+    wishes, _, known = head.partition("Known of the user:")
+    assert (clauses[0] in wishes, clauses[1] in wishes, clauses[1] in known) == (True, False, True)
+    assert earlier.splitlines()[1] == NOTICE
+    assert earlier.count("- user: … What now?") == 2
+    assert not any(one in earlier for one in clauses)
+
+
+def test_the_newest_instruction_stands_in_a_small_budget_beside_a_long_window():
+    kept = [standing(number, f"Never write more than {number} short paragraphs.", "msg_0") for number in (2, 1)]
+    held = [{"role": role, "content": "many words " * 20} for role in ("user", "assistant") * 4]
+    request = Request(budget=400, reserve=50, strategy="memory_first", shape="openai", threshold=20, tail=2)
+    given_ = [{"role": "user", "content": "hi"}]
+    gathered = Inputs(given=given_, instructions=kept, window=WindowRead(messages=journal(held, "openai")))
+    assert kept[0].text in build(gathered, request, secret=SECRET).as_text()

@@ -106,8 +106,9 @@ async def assert_nowhere(memhold: AsyncMemhold, told, step: Step, folder: Path) 
         assert hit.id != old.id
         assert not hit.text.endswith((f"{stale}.", stale)) or hit.superseded_by is not None, hit
     context = await scope.context([{"role": "user", "content": f"{step.attribute}?"}], budget=4000)
-    shown = json.dumps(list(context.messages), ensure_ascii=False, default=str)
-    assert not re.search(re.escape(stale) + r"(?!\w)", shown), shown
+    shown = context.as_text()
+    said = [line for line in shown.splitlines() if re.search(re.escape(stale) + r"(?!\w)", line)]
+    assert all("no longer so: " in line for line in said), said
     assert step.value in shown
     await scope.export(folder / "page", format="markdown")
     pages = [path.read_text("utf-8") for path in (folder / "page").rglob("MEMORY.md")]

@@ -110,7 +110,9 @@ async def test_a_filter_is_never_accepted_and_ignored(server: Whole, alice: Tena
     for filters in matches_nothing:
         answer = await server.call("POST", "/v1/recall", alice.token, {"query": "harbour", **filters})
         assert (answer.status, answer.json["hits"]) == (200, []), filters
-    for name in ("namespace", "user", "user_id", "agent", "filter", "where", "tenant", "topic"):
+    other = await server.call("POST", "/v1/recall", alice.token, {"query": "harbour", "user": "x"})
+    assert other.status == 403
+    for name in ("namespace", "user_id", "agent", "filter", "where", "tenant", "topic"):
         answer = await server.call("POST", "/v1/recall", alice.token, {"query": "harbour", name: "x"})
         assert answer.status == 422, name
     compatible = [
@@ -214,7 +216,7 @@ async def test_metadata_of_a_caller_never_replaces_the_scope(server: Whole, alic
 async def test_identity_is_never_taken_from_a_header(server: Whole, alice: Tenant, mallory: Tenant) -> None:
     headers = {
         "x-user": "alice", "x-user-id": "alice", "x-namespace": "acme", "x-forwarded-user": "alice",
-        "x-remote-user": "alice", "x-memhold-user": "alice", "x-auth-request-user": "alice", "cookie": "user=alice",
+        "x-remote-user": "alice", "x-auth-request-user": "alice", "cookie": "user=alice",
         "x-forwarded-for": "127.0.0.1", "forwarded": "for=127.0.0.1", "x-original-url": "/healthz",
         "x-http-method-override": "GET", "mcp-session-id": "alice",
     }  # fmt: skip
@@ -223,6 +225,9 @@ async def test_identity_is_never_taken_from_a_header(server: Whole, alice: Tenan
         answer = await server.call("GET", path, mallory.token, headers=headers)
         assert answer.status == 200
         assert alice.canary not in answer.body.decode()
+        # The one that names a user is for services: another's is refused, never passed over.
+        named = await server.call("GET", path, mallory.token, headers={"x-memhold-user": "alice"})
+        assert named.status == 403
 
 
 async def test_every_router_is_behind_the_door(server: Whole, alice: Tenant) -> None:

@@ -361,6 +361,29 @@ async def test_jwks_down(issuer: Issuer, time: Time, raw: bytes) -> None:
 # ------------------------------------------------------------------------------------------------ metadata and settings
 
 
+async def test_a_user_is_taken_out_of_a_longer_claim(issuer: Issuer, time: Time) -> None:
+    authenticate = door(issuer, time, user_pattern="auth0[|](.+)")
+    found = await authenticate(signed(issuer, sub="auth0|alice", act={"sub": "webapp"}))
+    assert found is not None
+    assert (found.scope.user, found.scope.actor, found.service) == ("alice", "user:webapp", False)
+    for wrong in ("alice", "auth0|", "x auth0|alice", "github|alice"):
+        assert await authenticate(signed(issuer, sub=wrong)) is None, wrong
+    for pattern in ("(", "auth0", "(a)(b)"):
+        with pytest.raises(InvalidSetting, match="one group"):
+            OAuth(issuer=issuer.url, jwks_url=issuer.url, user_pattern=pattern)
+
+
+async def test_a_scope_that_leads_to_act_makes_a_service(issuer: Issuer, time: Time) -> None:
+    token = signed(issuer, sub="client-7", scope="memhold:read memhold:act")
+    ordinary = await door(issuer, time)(token)
+    assert ordinary is not None
+    assert (ordinary.scope.user, ordinary.service) == ("client-7", False), "act is given by the table alone"
+    found = await door(issuer, time, rights={"memhold:read": "read", "memhold:act": "act"})(token)
+    assert found is not None
+    assert (found.scope.user, found.scope.actor, found.service) == (None, "user:client-7", True)
+    assert found.rights == {"read", "act"}
+
+
 async def test_a_client_finds_out_where_to_get_a_token(issuer: Issuer) -> None:
     now = datetime.now(UTC)
     oauth = OAuth(issuer=issuer.url, jwks_url=f"{issuer.url}/keys")

@@ -18,7 +18,7 @@ import pytest
 
 from memhold import Memhold
 from memhold.errors import IdempotencyConflict, InvalidSetting, SecretFound
-from memhold.journal.secrets import SecretRedactor
+from memhold.journal.secrets import SecretRedactor, known_secrets
 from memhold.verbs.token_text import mint
 
 RNG = Random(8)
@@ -283,3 +283,18 @@ def test_settings_are_checked_and_the_package_is_named(monkeypatch: pytest.Monke
         Memhold.open(tmp_path / "memory.db", redaction="on")
     assert not (tmp_path / "memory.db").exists()
     Memhold.open("memory://").close()
+
+
+def test_without_the_library_marked_secrets_are_known_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("detect_secrets", *(name for name in sys.modules if name.startswith("detect_secrets."))):
+        monkeypatch.setitem(sys.modules, name, None)
+    known_secrets.cache_clear()
+    redactor = known_secrets()
+    known_secrets.cache_clear()
+    key = "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"
+    text, found = redactor.redact(f"use sk-ant-{'a' * 30} and {key}, not the password hunter2")
+    assert (text, found) == (
+        "use [redacted: Anthropic API Key] and [redacted: Private Key], not the password hunter2",
+        2,
+    )
+    assert redactor.redact("nothing here") == ("nothing here", 0)

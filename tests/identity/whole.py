@@ -22,7 +22,7 @@ from memhold.server.guard_rules import Rate
 from memhold.server.guard_setup import Door, guarded
 from memhold.server.metrics import Metrics
 from memhold.server.routing import Observed, PathRouter
-from memhold.values.access_tokens import RIGHTS
+from tests.rest.serving import OWN
 
 from .asgi import HOST, Answer, ask
 
@@ -72,10 +72,8 @@ class Whole:
         headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
         return await self.call("POST", "/mcp", token, body, headers=headers)
 
-    async def tenant(self, name: str, namespace: str, user: str | None, *, rights: Any = RIGHTS) -> Tenant:
-        made = await self.memhold.admin.tokens.create(
-            namespace=namespace, user=user, rights=rights, label=f"canary{name}"
-        )
+    async def tenant(self, name: str, namespace: str, user: str | None, *, rights: Any = OWN) -> Tenant:
+        made = await self.memhold.admin.tokens.create(namespace=namespace, user=user, rights=rights, label=name)
         return Tenant(name, namespace, user, made.secret)
 
     def routes(self) -> list[tuple[str, str]]:

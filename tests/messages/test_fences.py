@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memhold.messages.fences import NOTICE, fence, find_quotes, neutral, without, without_fences
+from memhold.messages.fences import NOTICE, STANDING_NOTICE, fence, find_quotes, neutral, without, without_fences
 from memhold.text.token_estimate import estimate_tokens
 from memhold.values.records import Quote
 
@@ -113,8 +113,9 @@ def test_a_bracket_before_a_long_run_of_blanks_costs_no_more_than_reading_it(lon
 @given(st.lists(st.text(max_size=30), max_size=3))
 @settings(max_examples=100, deadline=None, derandomize=True)
 def test_a_fence_costs_at_most_forty_tokens_beside_its_lines(lines):
-    bare = fence(IDS, [], secret="".join(lines).encode() or b"x").text
-    assert estimate_tokens(bare) <= 40
+    for notice in (NOTICE, STANDING_NOTICE):
+        bare = fence(IDS, [], secret="".join(lines).encode() or b"x", notice=notice).text
+        assert estimate_tokens(bare) <= 40
 
 
 def test_handles_that_stand_in_a_fence_are_ids_of_the_quote():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,26 @@ async def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
     assert (await scope.recall("room again")).hits[0].text == "there is room again"
     await store.close()
     check_acknowledged(acknowledged, check_whole(path))
+
+
+async def test_a_disk_that_says_only_at_the_sync_that_it_is_full(tmp_path: Path) -> None:
+    full: list[bool] = []
+
+    def on(operation: Operation, _: int) -> None:
+        if full and operation == "sync":
+            raise apsw.IOError("no room to sync")
+
+    class Late(FaultyDisk):
+        def xGetLastError(self) -> tuple[int, str]:  # noqa: N802 - SQLite's name
+            return (errno.ENOSPC if full else 0), ""
+
+    store, scope = opened(tmp_path / "late.db", Late(on=on, volatile=False))
+    full.append(True)
+    with pytest.raises(StoreFull, match="make room"):
+        await scope.add([{"role": "user", "content": "there is no room"}])
+    full.clear()
+    assert (await scope.add([{"role": "user", "content": "there is room again"}])).ids
+    await store.close()
 
 
 @pytest.mark.proof

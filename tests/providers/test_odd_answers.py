@@ -128,6 +128,18 @@ async def test_an_answer_without_an_end_is_let_go(monkeypatch, protocol, kind, p
         assert sent() < 20_000_000
 
 
+@pytest.mark.parametrize(
+    ("protocol", "kind"), [("openai-chat", SSE), ("openai-chat", "application/json"), ("ollama-chat", SSE)]
+)
+async def test_an_answer_of_other_bytes_is_none(protocol, kind):
+    """A replacement character in the place of what was lost would be stored as what the model said."""
+    said = b'{"choices": [{"message": {"content": "caf\xe9"}, "delta": {"content": "caf\xe9"}}]}'
+    async with serving(kind, [b"data: " + said + b"\n\n" if kind == SSE and "chat" in protocol else said]) as (url, _):
+        with pytest.raises(ModelError) as raised:
+            await asked(url, protocol)
+    assert (raised.value.cls, raised.value.code) == ("resample", "garbled")
+
+
 @pytest.mark.parametrize("key", ["sk-sécret", "sk-se\ncret", "sk-\x00secret"])
 async def test_a_key_that_is_no_header_is_named_and_not_shown(key):
     async with serving(SSE, []) as (url, sent):

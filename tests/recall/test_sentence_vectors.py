@@ -97,8 +97,9 @@ def test_a_block_keeps_what_was_written_last_of_each_document(data: st.DataObjec
         wanted |= values
         if data.draw(st.booleans()):
             gone = data.draw(st.sets(st.sampled_from(sorted(wanted)), max_size=3))
-            block = dropped(block, sorted(gone))
-            wanted = {number: one for number, one in wanted.items() if number not in gone}
+            again = data.draw(st.booleans())
+            block = dropped(block, sorted(gone), mark=UNSEEN if again else EMPTY)
+            wanted = {n: None if n in gone else one for n, one in wanted.items() if not (again and n in gone)}
         parts = vectors_of(block, D * 4)
         for at, part in enumerate(parts):
             assert part == (wanted.get(256 + at) or b"")

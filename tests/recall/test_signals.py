@@ -9,7 +9,7 @@ import pytest
 from benchmarks.recall import half_of, sureness
 from memhold.faces.python.open import AsyncMemhold
 from memhold.index.marks import ASKING, asks
-from memhold.recall.confidence import THRESHOLD, confidence, shortfall
+from memhold.recall.confidence import THRESHOLD
 from memhold.recall.signals import ASKS, REPLIES, STATES, understood
 from memhold.values.answers import Recall
 
@@ -137,13 +137,6 @@ async def test_what_another_said_is_no_sure_answer(memhold: AsyncMemhold) -> Non
     learnt = (await scope.recall("What is the greyhound that Bea adopted called?")).confidence
     assert learnt is not None
     assert learnt > another, "a memory is nobody's words"
-
-
-def test_confidence_falls_with_the_shortfall_alone() -> None:
-    sure = [confidence(coverage=1.0, cosine=0.7, short=short) for short in (0.0, 0.05, 0.2, 1.0)]
-    assert sure == sorted(sure, reverse=True)
-    assert confidence(coverage=0.9, cosine=0.5) > confidence(coverage=0.4, cosine=0.5)
-    assert (shortfall(0.0, 0.0), shortfall(0.0, 1.0), shortfall(1.0, 1.0), shortfall(0.5, 1.0)) == (0, 1, 0, 0.5)
 
 
 def test_a_time_counts_where_it_is_asked_about() -> None:

@@ -17,8 +17,10 @@ from memhold import AsyncMemhold
 from memhold.server.serving import Serving, _config, _Server, serving
 from memhold.server.settings import ServeSettings
 from memhold.testing import FakeClock
-from memhold.values.access_tokens import RIGHTS
 from memhold.values.records import Scope
+
+OWN: tuple[Any, ...] = ("read", "write", "admin")
+"""What the token of one scope may do at most; `act` makes it a service's."""
 
 FAST = {
     "rate_per_second": 1e6,
@@ -40,7 +42,7 @@ class Live:
     made: Serving
     clients: list[AsyncMemhold] = field(default_factory=list)
 
-    async def token(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> str:
+    async def token(self, rights: Sequence[Any] = OWN, **names: Any) -> str:
         return (await self.memhold.admin.tokens.create(rights=rights, **names)).secret
 
     def client(self, token: str | None = None, **options: Any) -> httpx2.AsyncClient:
@@ -48,7 +50,7 @@ class Live:
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         return httpx2.AsyncClient(base_url=self.url, headers=headers, trust_env=False, **options)
 
-    async def opened(self, rights: Sequence[Any] = RIGHTS, **names: Any) -> AsyncMemhold:
+    async def opened(self, rights: Sequence[Any] = OWN, **names: Any) -> AsyncMemhold:
         made = await AsyncMemhold.open(self.url, token=await self.token(rights, **names))
         self.clients.append(made)
         return made

@@ -332,8 +332,8 @@ async def test_what_acts_on_every_namespace_does_not_cross(server: Live, tmp_pat
     ):
         with pytest.raises(InvalidInput, match="where the store is"):
             await verb()
-    with pytest.raises(InvalidInput):
-        _ = mem.admin.tokens
+    with pytest.raises(InvalidInput, match="where the store is"):
+        await mem.admin.tokens.check("mh_x")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memhold.text.instructions import LONGEST, MOST, ends, instructions
+from memhold.text.instructions import LONGEST, MOST, ends, instructions, tells_state
 
 # A stretch between bars is what must be found.
 STANDING = [
@@ -62,6 +62,24 @@ def test_what_is_reported_asked_quoted_or_pasted_is_none(text: str) -> None:
     assert instructions(text) == []
 
 
+@pytest.mark.parametrize(
+    ("clause", "state"),
+    [
+        ("I'm allergic to peanuts.", True),
+        ("I don't eat meat.", True),
+        ("I'm no longer vegan.", True),
+        ("Ich bin allergisch gegen Nüsse.", True),
+        ("새우를 못 먹어요", True),
+        ("I'm allergic to peanuts, so never suggest them.", False),
+        ("I hate phone calls.", False),
+        ("앞으로는 짧게 대답해 주세요.", False),
+    ],
+)
+def test_a_state_of_health_or_diet_is_told_from_a_wish(clause: str, *, state: bool) -> None:
+    assert [span.of(clause) for span in instructions(clause)] == [clause]
+    assert tells_state(clause) is state
+
+
 def test_a_long_list_of_them_is_a_document() -> None:
     assert len(instructions("Always use tabs. " * MOST)) == MOST
     assert instructions("Always use tabs. " * (MOST + 1)) == []
@@ -81,6 +99,7 @@ def test_a_long_list_of_them_is_a_document() -> None:
             False,
         ),
         ("I hate phone calls.", "Never suggest running.", False),
+        ("I'm no longer vegan.", "I'm vegan.", True),
     ],
 )
 def test_one_ends_another_that_says_the_same_or_the_contrary(newer: str, older: str, *, over: bool) -> None:

@@ -56,12 +56,15 @@ def token_command() -> None:
     example="memhold token create --namespace acme --user alice --can read,write --expires 90d --label laptop",
     resume="Look with 'memhold token list': one that was made and not seen is of no use; revoke it.",
 )
-@click.option("--can", "rights", type=_Rights(), default="read,write", metavar="RIGHTS", help="read, write, admin.")
+@click.option(
+    "--can", "rights", type=_Rights(), default="read,write", metavar="RIGHTS", help="read, write, admin, act."
+)
 @click.option("--expires", type=_Life(), metavar="TIME", help="12h, 90d, 8w. [default: never]")
 @click.option("--label", default="", show_default=False, metavar="TEXT", help="What it is for.")
 def token_create(common: CommonOptions, *, rights: tuple[Right, ...], expires: timedelta | None, label: str) -> None:
     """Make a token for the scope of --namespace, --user and --agent, that writes as --actor.
 
+    With --can act,… and no --user it is a service's: it works for any user of the namespace, whom each request names.
     The token is printed once and kept nowhere: the store holds a keyed hash of it.
     """
     with opened(common, create=True) as (mem, _):

@@ -21,7 +21,7 @@ __all__ = ["export_command", "import_command"]
 
 @by_hand(
     "import_file",
-    takes=("format", "session_prefix", "on_error"),
+    takes=("format", "session_prefix", "on_error", "live"),
     resume="Run the same import again: it goes on where it was, and adds nothing twice.",
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False), help="The file to read.")

@@ -49,6 +49,7 @@ OTHERS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     STORE: {
         "usage": ("store_care", "Show what each namespace holds."),
+        "users": ("store_care", "List the users of the namespace."),
         "doctor": ("store_care", "Look for damage, and say what to do."),
         "settle": ("due_work", "Do due work now."),
         "worker": ("due_work", "Do due work until stopped."),

@@ -181,8 +181,7 @@ def _shown(hit: Hit) -> str:
     marks: list[str] = [] if hit.state == "active" else [hit.state]
     if hit.superseded_by is not None:
         marks.append(f"replaced by {hit.superseded_by}")
-    elif hit.outdated:
-        marks.append("says something that no longer holds")
+    marks += [f"no longer so since {one.since:%Y-%m-%d}: {clean(one.value, 60)}" for one in hit.outdated]
     who = f"{hit.role}: " if hit.role else ""
     mark = f" [{', '.join(marks)}]" if marks else ""
     return f"{who}{clean(hit.text, _TEXT)}{mark}"

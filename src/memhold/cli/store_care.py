@@ -1,4 +1,4 @@
-"""Commands that look after the store: status, usage, doctor, residue, reindex, backup, restore, migrate."""
+"""Commands that look after the store: status, usage, users, doctor, residue, reindex, backup, restore, migrate."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ __all__ = [
     "restore_command",
     "status_command",
     "usage_command",
+    "users_command",
 ]
 
 
@@ -144,6 +145,26 @@ def _say_findings(common: CommonOptions, found: tuple[Finding, ...]) -> None:
         click.echo(f"  what to do: {clean(finding.advice)}")
     if not found:
         click.echo("nothing is wrong")
+
+
+@command("users", example="memhold users --namespace acme")
+@click.option("--after", metavar="NAME", help="Begin behind this user.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=1000, show_default=True, help="At most so many.")
+def users_command(common: CommonOptions, *, after: str | None, limit: int) -> None:
+    """List the users of the namespace.
+
+    By name: whose memory it holds, or held.
+    """
+    with opened(common) as (mem, _):
+        found = mem.admin.users(namespace=common.namespace, after=after, limit=limit)
+
+    def people() -> None:
+        for name in found:
+            click.echo(clean(name))
+        if not found:
+            click.echo(f"No users in the namespace {common.namespace!r}.")
+
+    common.show({"users": found}, people)
 
 
 @command("usage", example="memhold usage --db memory.db")

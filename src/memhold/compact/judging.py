@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from memhold.asking.prompts import prompt
 from memhold.compact.apply import RULES, Ruling
 from memhold.compact.asking import again, merge_prompt, merge_request
 from memhold.compact.check import Refusal
@@ -13,13 +14,14 @@ from memhold.compact.contract import Group, Judgement, Partition, read_partition
 from memhold.compact.opinion import opinion_request, read_opinion
 from memhold.compact.rollup.contract import read_rollup, rollup_prompt, rollup_request
 from memhold.compact.rollup.plan import Wanted
+from memhold.compact.rollup.retelling import Untold, read_telling, telling_request
 from memhold.compact.settling import Merged, Settled, settled
 from memhold.index.embedding import Embedding
 from memhold.ports.models import Accepted, ChatReply, ChatRequest, ModelChain, Rejected, TaskFailed, UsageBook
 from memhold.values.errors import Attempt, InvalidInput, ModelError
 from memhold.values.records import Author, Memory
 
-__all__ = ["Judge", "Verdict", "vector_of"]
+__all__ = ["Judge", "Told", "Verdict", "vector_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,15 @@ class Verdict:
     attempts: tuple[Attempt, ...]
     calls: int
     refused: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A summary told anew, by whom; without a text where no answer passed, and why."""
+
+    reason: str
+    by: Author
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +156,17 @@ class Judge:
         last = outcome.attempts[-1].reason if outcome.attempts else outcome.advice
         kept = Judgement(decision="keep_apart", reason=f"no model gave an answer that stands: {last}")
         return Ruling(judgement=kept, author=RULES, attempts=outcome.attempts)
+
+    async def tell_anew(self, asked: Untold) -> Told | TaskFailed:
+        """A summary without what no longer holds, by the first model whose answer passes its check; as `roll_up`."""
+        outcome = await self.chain.ask(telling_request(asked), lambda reply: read_telling(reply, asked))
+        if isinstance(outcome, Accepted):
+            name = outcome.attempts[-1].model if outcome.attempts else outcome.reply.model
+            by = Author(origin="model", name=name, version=prompt("tell_anew").version)
+            return Told(text=outcome.value, reason="it said what no longer holds", by=by)
+        if not self._answered(outcome):
+            return outcome
+        return Told(reason=outcome.attempts[-1].reason if outcome.attempts else outcome.advice, by=RULES)
 
     def _answered(self, failed: TaskFailed) -> bool:
         """Whether the models were there and these memories are the fault: asking again would give the same."""

@@ -66,7 +66,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What is checked: `core` must stand in the lines, `about` is whom it is of (empty: the user), `frame` names it."""
+    """What is checked: `core` must stand in the lines, `about` is whom it is of (empty: the user), `frame` names it.
+
+    `known`: it changes a fact that was known, whose attribute a line need not name again ("pizza now").
+    """
 
     core: str
     frame: str = ""
@@ -74,6 +77,12 @@ class Claim:
     value: bool = False
     cited: tuple[int, ...] = ()
     language: str = "english"
+    known: bool = False
+
+    @property
+    def told(self) -> str:
+        """What it says, without what a model calls the user."""
+        return self.core if self.value else _ROLE.sub("", self.core)
 
     @property
     def whole(self) -> str:
@@ -104,8 +113,7 @@ def ground(draft: Draft, lines: Sequence[Line]) -> Draft | Rejected:
     notes = _kept_notes(draft.notes, lines, left)
     kept, total = _kept_sentences(draft.entry, lines, left)
     entry = _entry(draft.entry, kept, total)
-    remaining = len(facts) + len(notes) + len(kept)
-    if not remaining or (not kept and not facts and not notes):
+    if not facts and not notes and not kept:
         return Rejected(reason="nothing of it stands in a line of the window")
     if not entry:
         entry = _quoted_entry(lines)
@@ -125,7 +133,8 @@ def _kept_facts(facts: Iterable[Learned], lines: Sequence[Line], left: list[Left
     found: list[tuple[Learned, Finding]] = []
     for fact in facts:
         about = "" if fact.subject == "user" else fact.subject
-        claim = Claim(core=fact.value, frame=fact.attribute, about=about, value=True, cited=fact.sources)
+        known = fact.target is not None
+        claim = Claim(core=fact.value, frame=fact.attribute, about=about, value=True, cited=fact.sources, known=known)
         finding = _ended(fact, lines) if fact.operation == "remove" else find(claim, lines)
         if finding.standing is None:
             left.append(LeftOut(kind="fact", reason=finding.reason, text=_shown(fact)))
@@ -251,10 +260,10 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     if _said(claim, chosen):
         reason = _missing(claim, chosen, lines)
         if reason is None:
-            return _found([*chosen, *_confirming(chosen, cited)], "said")
+            return _found([*chosen, *_confirming(chosen, cited)], _standing(claim, chosen))
     others = _on(claim, lines)
     if _said(claim, others) and _missing(claim, others, lines) is None:
-        return _found(others, "said")
+        return _found(others, _standing(claim, others))
     own = [line for line in cited if line.own]
     reason = _missing(claim, cited, lines) or (None if own else "no line says it")
     if reason is not None:
@@ -262,6 +271,27 @@ def find(claim: Claim, lines: Sequence[Line]) -> Finding:
     if claim.value and _translated(claim, cited):
         return Finding(standing=None, reason="in another script than it was said in")
     return Finding(standing="inferred", places=tuple(line.place for line in cited[:MOST_CITED]))
+
+
+_FAVORITE = re.compile(
+    r"(?i)\b(?:favou?rite|preferred|best[- ]loved|liebste[nrs]?|lieblings\w*|bevorzugte[nrs]?|préférée?s?|favoris?"
+    r"|favorit[oae]s?|preferid[oa]s?"
+    r"|preferit[oaie]|favoriet\w*|lievelings\w*|älsklings\w*|favorit\w*|любим\w+)\b|좋아하는|최애|一番好き|最喜欢|最喜歡"
+)
+_LIKED = re.compile(
+    r"(?i)\b(?:favou?rite|prefer\w*|lov(?:e|es|ed|ing)|ador\w*|lik(?:e|es|ed|ing)|enjoy\w*|best|fond|lieb\w*|mag"
+    r"|mögen?|gern\w*|bevorzug\w*|am besten|aim\w*"
+    r"|préf\w*|meilleure?s?|favori\w*|gust\w*|encant\w*|prefier\w*|mejor\w*|quier\w*|piac\w*|prefer\w*|am[oai]"
+    r"|migliore|gosto|adoro|melhor|hou \w*|houdt?"
+    r"|lekkerst\w*|leukst\w*|gillar|älskar|bäst\w*|люб\w+|нрав\w+|лучш\w+)\b|좋아|사랑|최고|최애|제일|가장|好き|大好|一番|最高|喜欢|喜歡|爱"
+    r"|愛|最"
+)
+
+
+def _standing(claim: Claim, lines: Sequence[Line]) -> Standing:
+    """Said, but that something is liked best only where a line speaks of liking: else that is a conclusion."""
+    liked = claim.known or _FAVORITE.search(claim.frame) is None or any(_LIKED.search(line.text) for line in lines)
+    return "said" if liked else "inferred"
 
 
 def _denies(claim: Claim, line: Line) -> bool:
@@ -283,7 +313,7 @@ def _found(lines: Sequence[Line], standing: Standing) -> Finding:
 
 def _on(claim: Claim, lines: Sequence[Line]) -> list[Line]:
     """The fewest lines that together say the most of a claim: one that says all of it is enough."""
-    wanted = _terms(claim.core, claim.language)
+    wanted = _terms(claim.told, claim.language)
     if not wanted:
         return [line for line in lines if _literally(claim.core, line.text)][:1]
     numbers = {value for one in quantities(claim.core) for value in one.values}
@@ -316,17 +346,19 @@ def _gain(left: set[str], numbers: set[Decimal], line: Line, claim: Claim) -> tu
 def _terms(text: str, language: str) -> frozenset[str]:
     """Content words of a text in the window's language, without the names of the roles, which no line has of itself."""
     function = FUNCTION_WORDS.get(language, EVIDENCE)
-    return frozenset(term for term in analyse(text, language).counts if term not in function and term not in _ROLES)
+    found = {term for term in analyse(text, language).counts if term not in function and term not in _ROLES}
+    # A word with hyphens is its parts: counted whole as well, one would weigh more than a verb.
+    return frozenset(term for term in found if "-" not in term or not any(part in found for part in term.split("-")))
 
 
 def _said(claim: Claim, lines: Sequence[Line]) -> bool:
     if not lines:
         return False
-    wanted = _terms(claim.core, claim.language)
+    wanted = _terms(claim.told, claim.language)
     if not wanted:
         # Function words, a sign or one letter: they stand there to the letter, or nowhere.
         return any(_literally(claim.core, line.text) for line in lines)
-    share = _share(claim.core, lines, claim.language)
+    share = _share(claim.told, lines, claim.language)
     grams = sum(not term.isascii() and len(term) <= 2 for term in wanted) * 2 > len(wanted)
     return share >= (SAID_GRAMS if grams else SAID_VALUE if claim.value else SAID)
 
@@ -364,12 +396,16 @@ def _missing(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> str
         return "a date that no line has"
     if any(not _number_stands(one, claim.core, lines) for one in _numbers_of(claim.core, said)):
         return "a number that no line has"
+    if any(not _place_stands(place, lines) for place in _ordinals(claim.core)):
+        return "a number that no line has"
     if not all(_name_stands(detail, lines, window) for detail in _names_of(claim, window)):
         return "a name that no line has"
     if claim.about and not _about_stands(claim.about, window):
         return "of somebody of whom no line speaks"
     if _other_subject(claim, lines, window):
         return "said of somebody else"
+    if any(_from_for_to(claim.core, line.text) for line in lines):
+        return "the other way round"
     if _turned(claim, lines, window):
         return "a yes for a no, or a no for a yes"
     return None
@@ -388,11 +424,56 @@ def _numbers_of(text: str, dates: Sequence[tuple[int, int]]) -> Iterator[Quantit
 _ONES: Final = frozenset(value for one in quantities("0 1") for value in one.values)
 
 
+_ORDINALS: Final = {
+    name: place
+    for names in (
+        "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+        "dritt viert fünft sechst siebt acht neunt zehnt elft zwölft",
+        "troisième quatrième cinquième sixième septième huitième neuvième dixième onzième douzième",
+        "tercer cuart quint sext séptim octav noven décim",
+        "terz quart quint sest settim ottav non decim",
+        "derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde",
+    )
+    for place, name in enumerate(names.split(), 3)
+}
+_ORDINAL = re.compile(
+    rf"(?i)\b(?P<word>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})(?:e[nmrs]?|[oa]s?)?\b(?!\s*\d)"
+    rf"|\b(?P<digits>\d{{1,3}})(?:st|nd|rd|th|ème|º|ª)\b"
+)
+"""From the third on: the first and the second are other words as well; bare "acht" and "non" are none."""
+
+
+def _ordinals(text: str) -> frozenset[int]:
+    found = set()
+    for match in _ORDINAL.finditer(text):
+        word = (match["word"] or "").casefold()
+        if match["digits"]:
+            found.add(int(match["digits"]))
+        elif word not in {"acht", "non", "quart", "sext"} or match[0].casefold() != word:
+            found.add(_ORDINALS[word])
+    return frozenset(found)
+
+
+def _place_stands(place: int, lines: Sequence[Line]) -> bool:
+    """Whether a line has an ordinal: as one, as a number, or as the day of a date."""
+    for line in lines:
+        if place in _ordinals(line.text) or any(Decimal(place) in one.values for one in quantities(line.text)):
+            return True
+        if any(start.day == place for start, end in days_of(line.text, line.at) if (end - start).days == 1):
+            return True
+    return False
+
+
 def _number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
     for line in lines:
         for held in quantities(line.text):
             if held.values & wanted.values and (wanted.unit is None or held.unit in {None, wanted.unit}):
                 if wanted.unit is None and not _same_counted(claim, wanted, line, held):
+                    continue
+                mine, theirs = _after(claim, wanted), _after(line.text, held)
+                if mine.rate and theirs.rate and mine.rate != theirs.rate:
+                    continue
+                if mine.last and theirs.last and mine.last not in line.text.casefold():
                     continue
                 # "He pays 410 euros, I pay 390": what is left out is what was said of the number before.
                 spoken = {one.unit for one in quantities(line.text) if one.start < held.start}
@@ -401,6 +482,36 @@ def _number_stands(wanted: Quantity, claim: str, lines: Sequence[Line]) -> bool:
             if wanted.unit in {None, "year"} and wanted.values & _calendar(start, end):
                 return True
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """What follows a number and its unit: per what it is ("an hour"), and a word with which the clause ends ("net")."""
+
+    rate: str = ""
+    last: str = ""
+
+
+_UNIT_WORD = r"\s?[-‐‑]?\s?(?:%|°[cf]?|[€$£¥₩₹]|[^\W\d_]+)?"
+_RATE = re.compile(
+    rf"(?i){_UNIT_WORD}\s*(?:(?:an?|per|each|every|je|pro|jede[nmrs]?|im|am|par|chaque|por|cada|al?|à l['’]|alla"
+    rf"|all['’]|por|ao|om|i|в|the)\s+|/\s*)"
+    r"(?P<unit>[^\W\d_]+)"
+)
+_ADVERB: Final = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
+_LAST = re.compile(r"\s?[-‐‑]?\s?(?:[€$£¥₩₹]|[^\W\d_]+)\s+(?P<word>[^\W\d_]{3,})\s*(?:[.,;!?]|\Z)")
+
+
+def _after(text: str, number: Quantity) -> _After:
+    rest = normal_form("NFKC", text)[number.start + len(number.text) :]
+    rate, last = _RATE.match(rest), _LAST.match(rest)
+    word = last["word"].casefold() if last is not None and number.unit is not None else ""
+    if word in EVIDENCE or word in _ADVERB:
+        word = ""
+    unit = _ADVERB.get(last["word"].casefold(), "") if last is not None else ""
+    if rate is not None:
+        unit = next((one.unit for one in quantities(f"1 {rate['unit']}") if one.unit in _COUNTED), None) or unit
+    return _After(unit, word)
 
 
 def _same_counted(claim: str, wanted: Quantity, line: Line, held: Quantity) -> bool:
@@ -454,8 +565,9 @@ def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
     A capital at the beginning of a sentence is a name where nothing in the window is that word. A value is no sentence:
     its first capital counts, so that a conclusion in words of the model's own begins with a small letter or goes.
     """
+    own = _own_names(window)
     for detail in details(claim.core):
-        if detail.kind not in _HARD or detail.text.casefold() in _ROLES:
+        if detail.kind not in _HARD or detail.text.casefold() in own | _ROLES:
             continue
         if claim.language == "german" and detail.kind == "name" and _noun(detail.text, claim.core, window):
             continue
@@ -481,7 +593,8 @@ def _names_of(claim: Claim, window: Sequence[Line]) -> Iterator[Detail]:
 
 
 _GERMAN_ARTICLE = re.compile(
-    r"(?i)\b(?:der|die|das|den|dem|des|ein(?:e[nmrs]?)?|kein(?:e[nmrs]?)?|(?:mein|dein|sein|ihr|unser)(?:e[nmrs]?)?|im|am|vom|zum|zur|beim|ins"
+    r"(?i)\b(?:der|die|das|den|dem|des|ein(?:e[nmrs]?)?|kein(?:e[nmrs]?)?|(?:mein|dein|sein|ihr|unser)(?:e[nmrs]?)?"
+    r"|im|am|vom|zum|zur|beim|ins"
     r"|jede[nmrs]?|alle[nr]?|viele[nr]?|\d+)\s+(?:\w+e[nmrs]?\s+)?\Z"
 )
 COMPOUND: Final = 4
@@ -559,12 +672,10 @@ def _other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) 
     Of the user, where each such clause is of somebody or something else that the claim does not name; of another, where
     each is the speaker's own or of a third.
     """
-    if not claim.about and not claim.value and not _of_the_user(claim.core, window):
+    names = _own_names(window)
+    about, value = _told_about(claim, names, window)
+    if about is None or not _terms(value, claim.language):
         return False
-    value = claim.core if claim.value else _ROLE.sub("", claim.core)
-    if not _terms(value, claim.language):
-        return False
-    names = own_names_in(line.text for line in window if line.own)
     known = names_in(line.text for line in window)
     told = [one for line in lines if line.own for one in told_of(line.text, claim.language, names, known)]
     nearest = max((_overlap(value, one.text, claim.language) for one in told), default=0.0)
@@ -574,34 +685,120 @@ def _other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) 
         if (nearest >= NEAR and _overlap(value, one.text, claim.language) >= nearest)
         or (one.first and _TAKEN_UP.search(one.text) and _begun(claim.frame, one.text))
     ]
-    if not said:
-        return False
-    if claim.about:
-        about = frozenset(claim.about.casefold().split()) - names
-        return bool(about) and all(_not_of(about, one) for one in said)
+    if about:
+        return bool(said) and (all(_not_of(about, one) for one in said) or _reversed(claim, said))
     whole = claim.whole.casefold()
     spoken = " ".join(line.text for line in lines)
+
+    def of_another(one: Told) -> bool:
+        if claim.value and _named_thing(claim.frame, one.text):
+            return False
+        thing = one.thing and (not claim.value or _begun(claim.frame, spoken) or _MONEY.search(claim.core) is not None)
+        return bool(one.who) and not one.first and not thing and not _named_in(one.who, whole, claim)
+
+    if said and all(of_another(one) for one in said):
+        return True
+    if any(one.first and _TAKEN_UP.search(one.text) for one in said):
+        return False
+    predicate = _predicate(claim)
+    if predicate:
+        held = [one for one in told if predicate in _terms(one.text, claim.language)]
+        if held and all(of_another(one) and not one.thing for one in held):
+            return True
+    # A name that is the user's in no clause, beside words that are, is another's all the same.
+    for word in _named_words(claim, names, window):
+        held = [one for one in told if _literally(word, one.text)]
+        if held and all(of_another(one) and not one.thing for one in held):
+            return True
+    return False
+
+
+def _named_thing(frame: str, clause: str) -> bool:
+    """Whether a clause has what an attribute names as a thing of its own: "my landlord raised the rent to 680"."""
+    stems = [word[:5] for word in re.findall(r"\w{4,}", frame.casefold())]
+    return any(
+        re.search(
+            rf"(?i)\w\s+(?:the|my|our|die|der|das|den|meinen?|unsere?|le|la|l['’]|mon|ma|el|mi|il|de|het"
+            rf"|mijn)\s+{stem}",
+            clause,
+        )
+        for stem in map(re.escape, stems)
+    )
+
+
+_MONEY = re.compile(r"(?i)[€$£¥₩₹]|\b(?:euros?|dollars?|pounds?|quid|eur|usd|gbp|chf|franken|pesos?|yen|won|kronor)\b")
+
+
+def _predicate(claim: Claim) -> str:
+    """What a sentence says first of the user: "won" of "The user won the show"; empty where that is no content word."""
+    if claim.value or _ROLE.match(claim.core) is None:
+        return ""
+    first = re.match(r"\W*(?:(?:has|have|had|hat|ist|a|est|ha|es|is|was|heeft)\s+)?(\w+)", claim.told)
+    terms = _terms(first[1], claim.language) if first is not None else frozenset()
+    return next(iter(terms)) if len(terms) == 1 else ""
+
+
+def _told_about(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> tuple[frozenset[str] | None, str]:
+    """Of whom a claim is (empty: the user; None: it does not say), and what it says of them."""
+    if claim.value:
+        return frozenset(claim.about.casefold().split()) - names if claim.about else frozenset(), claim.core
+    if _of_the_user(claim.core, window):
+        return frozenset(), claim.told
+    first = _SUBJECT_NAME.match(claim.core)
+    known = names_in(line.text for line in window if line.own)
+    if first is None or claim.language == "german" or first["name"].casefold() not in known - names:
+        return None, ""
+    return frozenset({first["name"].casefold()}), claim.core[first.end() :]
+
+
+_SUBJECT_NAME = re.compile(r"\W*(?P<name>[A-Z\u00c0-\u00de]\w+)\s+(?=[a-zà-ÿ])")
+
+
+def _reversed(claim: Claim, said: Sequence[Told]) -> bool:
+    """Whether somebody does to the user what the user does to them in the lines: "I owe Ada", "Ada owes the user"."""
+    if claim.value or _USER_OBJECT.search(claim.core) is None:
+        return False
     return all(
-        one.who
-        and not one.first
-        and not _named_in(one.who, whole, claim)
-        and not (one.thing and (not claim.value or _begun(claim.frame, spoken)))
+        not one.who - frozenset(claim.core.casefold().split()) and _I_DO.match(one.text) and not _TO_ME.search(one.text)
         for one in said
     )
+
+
+_USER_OBJECT = re.compile(
+    r"(?i)\w\s+(?:the user|de[nm] nutzer|de[nr] nutzerin|l['’]utilisat\w+|al? usuari[oa])(?!['’]s|\w)"
+)
+_I_DO = re.compile(r"(?i)\W*(?:i|we|ich|wir|je|nous|yo)\b")
+_TO_ME = re.compile(r"(?i)\b(?:me|us|mir|mich|uns|moi|nous|nos|with|from|by|mit|von|avec|con)\b")
+
+
+def _named_words(claim: Claim, names: frozenset[str], window: Sequence[Line]) -> Iterator[str]:
+    """The proper names of a claim of the user's, but for their own."""
+    for one in details(claim.core):
+        nouns = claim.language == "german" and (_noun(one.text, claim.core, window) or claim.value)
+        if one.kind != "name" or nouns or one.text.casefold() in names | _ROLES or calendar_words(one.text):
+            continue
+        if one.sure or claim.value:
+            yield one.text
 
 
 NEAR: Final = 0.5
 """The share of a claim's words that the clause which says it has at least."""
 _TAKEN_UP = re.compile(
-    r"(?i)\b(?:it|them|him|her|that|this|those|ihn|ihm|sie|es|das|dem|davon|lo|la|los|las|eso|le|les|ça|cela|en|y|ne|ci|het|dat|hem)\b"
+    r"(?i)\b(?:it|them|him|her|that|this|those|ihn|ihm|sie|es|das|dem|davon|lo|la|los|las|eso|le|les|ça|cela|en|y"
+    r"|ne|ci|het|dat|hem)\b"
 )
 """A pronoun by which a clause takes up what the one before spoke of."""
 _ROLE = re.compile(
-    r"(?i)\A\W*(?:(?:the user|der (?:nutzer|benutzer)|die (?:nutzerin|benutzerin)|l['’]utilisat(?:eur|rice)|el usuario"
+    r"(?i)\A\W*(?:(?:the user|der (?:nutzer|benutzer)|die (?:nutzerin|benutzerin)|l['’]utilisat(?:eur|rice)"
+    r"|el usuario"
     r"|la usuaria|l['’]utente|o usuário|a usuária|de gebruiker|användaren|brukeren|пользователь(?:ница)?)\b|"
     r"用户|用戶|ユーザーは?|사용자[는가]?)"
 )
 """What a model calls the user, in the language of the entry."""
+
+
+def _own_names(window: Sequence[Line]) -> frozenset[str]:
+    return own_names_in((line.text for line in window if line.own), (line.text for line in window if not line.own))
 
 
 def _of_the_user(core: str, window: Sequence[Line]) -> bool:
@@ -609,7 +806,7 @@ def _of_the_user(core: str, window: Sequence[Line]) -> bool:
     if _ROLE.match(core) is not None:
         return re.match(r"['’]s\b", core[_ROLE.match(core).end() :]) is None  # type: ignore[union-attr]
     first = core.split()[:1]
-    names = own_names_in(line.text for line in window if line.own)
+    names = _own_names(window)
     return bool(first) and first[0].casefold().strip(".,") in names
 
 
@@ -643,18 +840,20 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
     names = frozenset(
         term for detail in details(within) if detail.kind == "name" for term in _terms(detail.text, claim.language)
     )
-    wanted = _terms(claim.core, claim.language)
+    wanted = _terms(claim.told, claim.language)
     if claim.language != "german":  # where every noun looks like a name
         wanted = wanted - names or wanted
     near = [(clause, wanted & _terms(clause, claim.language)) for clause in _clauses_of(claim, lines, window)]
     near = [(clause, shared) for clause, shared in near if shared]
     if not near:  # where its lines share names alone with it, these are what is denied or not
-        wanted |= _terms(claim.core, claim.language)
+        wanted |= _terms(claim.told, claim.language)
         near = [(clause, wanted & _terms(clause, claim.language)) for clause in _clauses_of(claim, lines, window)]
         near = [(clause, shared) for clause, shared in near if shared]
     if negates(claim.whole, within):
         own = {word.casefold() for word in _AGAINST.findall(claim.whole)}
-        told = [clause for clause, _ in near] or [line.text for line in lines]
+        all_of_it = _terms(claim.core, claim.language)
+        told = [one for one in _clauses_of(claim, lines, window) if all_of_it & _terms(one, claim.language)]
+        told = told or [line.text for line in lines]
         return not any(
             negates(one, within) or any(word.casefold() not in own for word in _AGAINST.findall(one)) for one in told
         )
@@ -671,10 +870,32 @@ def _turned(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> bool
     return len(denied) * 3 >= max(1, len(wanted)) and bool(denied)
 
 
+_WAY = re.compile(
+    r"(?<!\w)(?:from|von|aus|de|desde|depuis|da|van|från|fra|из|с)\s+(?P<start>\w+)\s+(?:to|nach|à|a|hacia|vers"
+    r"|naar|till|til|в)\s+(?P<end>\w+)"
+)
+
+
+def _from_for_to(claim: str, text: str) -> bool:
+    """Whether a claim goes where a line comes from, or the other way round: "from Passau to Görlitz"."""
+    for way in _WAY.finditer(text):
+        if not (way["start"][:1].isupper() and way["end"][:1].isupper()):
+            continue
+        said = re.search(
+            rf"(?<!\w)(?:to|nach|à|a|hacia|vers|naar|till|til|в)\s+{re.escape(way['start'])}\b"
+            rf"|(?<!\w)(?:from|desde|depuis|van|från|fra|из)\s+{re.escape(way['end'])}\b",
+            claim,
+        )
+        if said is not None:
+            return True
+    return False
+
+
 _ENDED = re.compile(
-    r"(?i)\b(?:quit|stopped|gave up|given up|used to|until|former\w*|past|aufgehört|früher\w*|ehemals|arrêté"
+    r"(?i)\A\W*(?:antes|prima|avant|davor|zuvor|früher|before (?:that|then)|earlier|eerder|tidigare|раньше)\b"
+    r"|\b(?:quit|stopped|gave up|given up|used to|until|former\w*|past|aufgehört|früher\w*|ehemals|arrêté"
     r"|autrefois|ancien\w*"
-    r"|dej[éó]|antes|smesso|prima|gestopt|vroeger|slutat"
+    r"|dej[éó]|smesso|gestopt|vroeger|slutat"
     r"|бросил[аи]?)\b"
 )
 """Words that something is over: as a present thing it is told of nobody."""
@@ -687,15 +908,39 @@ def _no(clause: str, within: str, *, over: bool) -> bool:
 
 def _clauses_of(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) -> list[str]:
     """The clauses of lines that can say a claim: where it is of the user, those of their lines that are of them."""
-    names = own_names_in(line.text for line in window if line.own)
+    names = _own_names(window)
     known = names_in(line.text for line in window)
-    every = [
-        one if line.own else Told(one.text)
-        for line in lines
-        for one in told_of(line.text, claim.language, names, known)
-    ]
-    own = [one for one in every if not one.who or _named_in(one.who, claim.whole.casefold(), claim)]
+    whole = claim.whole.casefold()
+    every: list[Told] = []
+    for line in lines:
+        told = told_of(line.text, claim.language, names, known)
+        for one, behind in zip(told, [*told, Told("")][1:], strict=True):
+            refused = line.own and _REFUSED.match(behind.text) and _PROPOSED.search(one.text)
+            if refused and not claim.value and not (one.who and _named_in(one.who, whole, claim)):
+                every.append(replace(one, text=f"{one.text} {behind.text}", who=frozenset()))
+            else:
+                every.append(one if line.own else Told(one.text))
+    own = [one for one in every if not one.who or _named_in(one.who, whole, claim)]
     return [one.text for one in (own if own and not claim.about else every)]
+
+
+_REFUSED = re.compile(
+    r"(?i)\W*(?:no (?:chance|way|thanks?)|not (?:a chance|happening|for me)|never|nope|absolutely not|of course not"
+    r"|(?:and |but )?i (?:won['’]t|don['’]t|didn['’]t|can['’]t|wouldn['’]t|haven['’]t|will not|do not)"
+    r"|kommt nicht in ?frage|auf keinen fall|nie im leben|niemals"
+    r"|(?:aber )?ich nicht|pas question|jamais(?: de la vie)?|certainement pas|(?:mais )?(?:moi|pas) (?:non|moi)"
+    r"|ni hablar|de ninguna manera|jamás|yo no"
+    r"|neanche per sogno|assolutamente no|io no|de jeito nenhum|eu não|geen sprake van|nooit|ik niet|aldrig"
+    r"|jag inte|ни за что|никогда|я нет)\W*\Z"
+)
+"""A clause that does nothing but say no to the one before it."""
+_PROPOSED = re.compile(
+    r"(?i)\?|\b(?:should|could|might|wants?|wanted|thinks?|says?|said|asks?|asked|suggest\w*|offer\w*|told|soll\w*"
+    r"|könn\w+|mein[te]\w*|sag\w+|will|wollte"
+    r"|devrai\w+|dit|veut|voulait|debería\w*|dice\w*|quiere\w*|dovre\w+|vuole|deveria|diz|quer|zou|moet|zegt|wil"
+    r"|borde|säger|vill|должн\w+|говорит|хочет)\b"
+)
+"""What somebody proposes or asks: that is what a bare no refuses."""
 
 
 def _clauses(lines: Sequence[Line]) -> list[tuple[Line, str]]:

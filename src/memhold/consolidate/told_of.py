@@ -28,8 +28,10 @@ __all__ = ["CLAUSE", "SENTENCE", "Told", "names_in", "own_names_in", "told_of"]
 
 CLAUSE = re.compile(
     r"(?<=[.!?;:…])\s+|[。！？；、，]|,(?!\d)|\s[-–—]\s|\n+"
-    r"|\s(?:and|but|although|though|whereas|because|since|when|while|which|who|so|und|aber|sondern|obwohl|weil|wenn|dass"
-    r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|ma|perché|mas|и|но|а|потому|когда|en|maar|omdat)\s",
+    r"|\s(?:and|but|although|though|whereas|because|since|when|while|which|who|so|und|aber|sondern|obwohl|weil|wenn"
+    r"|dass"
+    r"|et|mais|parce|quand|y|pero|aunque|sino|porque|cuando|e|però|ma|perché|mas|и|но|а|потому|когда|en|maar"
+    r"|omdat)\s",
     re.IGNORECASE,
 )
 """Where one statement of a line ends and another begins, in the languages whose conjunctions are known."""
@@ -40,19 +42,75 @@ _MINE: Final = (
     r"|(?:o |a )?(?:meu|minha|nosso|nossa)|mijn|onze|ons|min|mitt|mina|vår|vårt|мой|моя|наш|наша"
 )
 _POSSESSED = re.compile(rf"(?i)(?<!\w)(?:{_MINE})\s+(?P<noun>\w+(?:\s+\w+)?)")
+_POSSESSIVE = re.compile(rf"(?i)(?:{_MINE}|mine|meus|minhas|nos|ons|våra|моего|моей|моё|мое|мои)\Z")
+"""A word of the first person that says whose something is, and not who does it."""
+_PREPOSED: Final = frozenset(
+    [
+        "grand",
+        "grande",
+        "petit",
+        "petite",
+        "vieux",
+        "vieille",
+        "jeune",
+        "meilleur",
+        "meilleure",
+        "ancien",
+        "ancienne",
+        "futur",
+        "future",
+        "beau",
+        "belle",
+        "mejor",
+        "antiguo",
+        "antigua",
+        "nuevo",
+        "nueva",
+        "viejo",
+        "vieja",
+        "gran",
+        "futuro",
+        "vecchio",
+        "vecchia",
+        "migliore",
+        "nuovo",
+        "nuova",
+        "ex",
+        "melhor",
+        "antigo",
+        "antiga",
+        "oude",
+        "beste",
+        "kleine",
+        "grote",
+        "jongste",
+        "oudste",
+        "nieuwe",
+        "gamla",
+        "bästa",
+        "nya",
+    ]
+)
+"""Adjectives that stand before their noun, where most stand behind it: the second word is the noun then."""
 _ARTICLE = re.compile(
     r"(?i)\W*(?:the|der|die|das|le|la|les|el|los|las|il|lo|gli|o|os|as|het|de)\s+(?P<noun>[^\W\d_]{3,}(?:\s+\w+)?)"
 )
 _THIRD = re.compile(
-    r"(?i)\W*(?:he|she|they|his|her|their|er|sie|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|il|elle|ils|elles|son|sa|leur|él|ella|su|sus"
-    r"|lui|lei|ele|ela|hij|zij|zijn|haar|die|dessen|deren|hon|han|он|она|они)(?:['’]\w+)?\b"
+    r"(?i)\W*(?:(?:he|she|they|his|her|their|er|sie|sein(?:e[nmrs]?)?|ihr(?:e[nmrs]?)?|il|elle|ils|elles|son|sa"
+    r"|leur|él|ella|su|sus"
+    r"|lui|lei|ele|ela|hij|zij|zijn|haar|dessen|deren|hon|han|он|она|они)(?:['’]\w+)?\b"
+    r"|(?:che|qui|som|que(?=\s+(?:es|está|tiene|era|fue|trabaja|vive))|котор\w+)\b"
+    r"|(?:der|die|das|dat)(?=\s+(?:ist|is|hat|hatte|heeft|had|war|was|wird|kann|will|muss|soll|darf|mag"
+    r"|(?-i:[a-zäöüß]{2,}t))\b))"
 )
 _NAME = re.compile(
-    r"\W*(?:(?i:herr|frau|mr|mrs|ms|dr|prof|señora?|monsieur|madame|signora?|meneer|mevrouw)\.?\s+)?(?P<name>[^\W\d_]\w+(?:\s+[^\W\d_]\w+)?)"
+    r"\W*(?:(?i:herr|frau|mr|mrs|ms|dr|prof|señora?|monsieur|madame|signora?|meneer"
+    r"|mevrouw)\.?\s+)?(?P<name>[^\W\d_]\w+(?:\s+[^\W\d_]\w+)?)"
 )
 _CAPITALISED = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f]\w*")
 _BEING = re.compile(
-    r"(?i)^\W*(?:is|was|are|were|'s|ist|war|est|était|es|era|è|é|is)\s++(?:at|on|in|from|by|near|um|am|im|an|ab|à|au|dans|en|a|al|alle|om|op)?\s*+\d"
+    r"(?i)^\W*(?:is|was|are|were|'s|ist|war|est|était|es|era|è|é|is)\s++(?:at|on|in|from|by|near|um|am|im|an|ab|à"
+    r"|au|dans|en|a|al|alle|om|op)?\s*+\d"
 )
 """What follows a subject that is dated or measured rather than described: "my flight is at 9"."""
 _DESCRIBED = re.compile(r"(?i)\W*(?:\w+\s+)?(?:is|was|ist|war|est|était|es|era|è|foi|é)\s")
@@ -62,6 +120,38 @@ _SELF = re.compile(
     r"|sono|mi chiamo|ik ben|ik heet|eu sou|jag heter)\s+)"
     r"(?P<name>[A-Z\u00c0-\u00de]\w+)|^\W*(?P<here>[A-Z\u00c0-\u00de]\w+) here\b"
 )
+_WHEN = re.compile(
+    r"(?i)\W*(?:(?:on|at|the|am|im|le|el|il|op|på)\s+)?(?:(?:last|next|this|every|letzten?|nächsten?|diesen?|jeden?"
+    r"|afgelopen|volgende|förra|nästa)\s+)?"
+    r"(?:the day before yesterday|yesterday|today|tonight|tomorrow|(?:vor)?gestern|heute|(?:über)?morgen"
+    r"|(?:avant-)?hier|aujourd['’]hui"
+    r"|demain|(?:ante)?ayer|hoy|mañana|ieri|oggi|domani|ontem|hoje|amanhã|gisteren|vandaag|igår|idag|week|month"
+    r"|year|woche|monat|jahr"
+    r"|(?P<name>[^\W\d_]{3,}))\s+"
+)
+"""When something was, at the beginning of a clause: behind it stands the subject."""
+_HE_HAS = re.compile(r"(?:ist|hat|hatte|war|wird|kann|will|muss|soll|darf|kommt|macht|geht)", re.IGNORECASE)
+"""A German verb of the third person: a nominative behind it is its subject."""
+_GERMAN_NOUN = re.compile(
+    r"(?i)\b(?:der|die|das|den|dem|des|(?:k?ein|mein|dein|sein|ihr|unser)(?:e[nmrs]?)?|im|am|vom|zum|zur|beim|ins"
+    r"|jede[nmrs]?|alle[nr]?"
+    r"|viele[nr]?|je|\d+)\s+(?:\w+e[nmrs]?\s+)?\Z"
+)
+"""What stands before a noun and never before a name, in a language that writes both with a capital."""
+_HELLO = re.compile(
+    r"(?i:\A\W*(?:hello|hi|hey|welcome|thanks|thank you|good (?:morning|afternoon|evening|day)|morning|evening"
+    r"|nice to meet you|hallo|moin|servus"
+    r"|guten (?:morgen|tag|abend)|bonjour|bonsoir|salut|hola|buen[oa]s (?:días|tardes|noches)|ciao|buongiorno|olá"
+    r"|hoi|hej|привет|здравствуйте),?)"
+    r"\s+(?P<name>[^\W\d_]\w+)\s*[!.,?]"
+)
+"""How whoever answers greets the speaker by their name."""
+_VOCATIVE = re.compile(r",\s+(?P<name>[A-Z\u00c0-\u00de]\w+)\s*[.!]")
+_THAT = re.compile(r"(?i)\W*(?:is|was|ist|war|est|était|es|era|è)\s+(?:that|dass|que|qu['’]|che)\b")
+"""What follows a noun that only introduces a statement: "the truth is that I miss it"."""
+_PERSON = re.compile(r"(?i)\b(?:he|she|him|her|his|who)\b")
+"""English says of a person alone what it does not say of a thing."""
+_BESIDE = re.compile(r"\W*(?:to|from|in|at|of|for|with|on|by)\b")
 _ASIDE: Final = 4
 """Words up to which a clause without a verb of its own may describe the one before: "Marek, the caretaker, …"."""
 
@@ -95,18 +185,22 @@ def told_of(
     )
 
 
-def own_names_in(texts: Iterable[str]) -> frozenset[str]:
-    """What the speaker is called, where they say so."""
-    return frozenset(
-        (match["name"] or match["here"]).casefold() for text in texts for match in _SELF.finditer(text[:20_000])
-    )
+def own_names_in(texts: Iterable[str], answers: Iterable[str] = ()) -> frozenset[str]:
+    """What the speaker is called, where they say so, or where they are greeted by a name that they gave."""
+    said = [text[:20_000] for text in texts]
+    found = {(match["name"] or match["here"]).casefold() for text in said for match in _SELF.finditer(text)}
+    for place, answer in enumerate(answers):
+        greeted = _HELLO.match(answer) or (_VOCATIVE.search(answer[:1_000]) if place == 0 else None)
+        if greeted is not None and any(re.search(rf"(?<!\w){re.escape(greeted['name'])}(?!\w)", one) for one in said):
+            found.add(greeted["name"].casefold())
+    return frozenset(found)
 
 
 def names_in(texts: Iterable[str]) -> frozenset[str]:
     """What is a name for certain: a capital within a sentence, in languages that write nouns small."""
-    return frozenset(
-        one.text.casefold() for text in texts for one in details(text[:20_000]) if one.kind == "name" and one.sure
-    )
+    said = [text[:20_000] for text in texts]
+    found = {one.text.casefold() for text in said for one in details(text) if one.kind == "name" and one.sure}
+    return frozenset(found | {match["name"].casefold() for text in said for match in _GERMAN_NAMED.finditer(text)})
 
 
 def _clauses(text: str, language: str, own_names: frozenset[str], known: frozenset[str]) -> Iterator[Told]:
@@ -115,25 +209,51 @@ def _clauses(text: str, language: str, own_names: frozenset[str], known: frozens
     things = False
     for sentence in SENTENCE.split(text[:20_000]):
         current: frozenset[str] = frozenset()
-        bare = False  # the clause before was a subject alone
-        every = [clause for clause in CLAUSE.split(sentence) if clause and clause.strip()]
-        for label, clause, following in zip(["", *every], every, [*every[1:], ""], strict=False):
+        bare = mine = False  # the clause before was a subject alone
+        every = list(_split(sentence))
+        for (_, label), (sign, clause), (_, following) in zip(
+            [("", ""), *every], every, [*every[1:], ("", "")], strict=False
+        ):
             subject, rest = _subject(clause, last, language, own_names, bare=bare, known=known, following=following)
             if label.rstrip().endswith((":", "：")) and not rest.strip():
                 subject = None  # "blood type: AB": a name alone behind a label is its value
-            first = bool(first_words_of(rest, language))
+            if subject is None and sign.strip().casefold() in {"who", "which"}:
+                subject = _named(label, own_names, language) or None
+            spoken = first_words_of(rest, language)
+            whose = frozenset(
+                word for word in spoken if _POSSESSIVE.match(word) and (word, language) != ("mi", "italian")
+            )
+            first = bool(spoken - whose) or (bool(spoken) and subject is None and not current)
+            # "I'm a midwife in Ghent, nights mostly": what goes on without a subject is of the speaker still.
+            mine_before = mine
+            mine = first or (mine and subject is None and not current and not _named(clause, own_names, language))
             thing = _ARTICLE.match(clause) is not None and _DESCRIBED.match(rest) is None and not bare
+            if subject is not None and mine_before and _BESIDE.match(rest):
+                subject, mine = None, True  # "I translate manuals, Finnish to English": no sentence of its own
             if first:
                 current, bare = frozenset(), False
             elif subject is not None:
-                aside = bare and len(clause.split()) <= _ASIDE
+                two = bool(subject & known) and bool(current & known)  # two names are two people
+                aside = bare and not two and len(clause.split()) <= _ASIDE
                 current = current | subject if aside else subject
                 bare = aside or not rest.strip()
+            thing = thing and not (language == "english" and _PERSON.search(sentence))
             things = thing if subject is not None else things and bool(current)
-            yield Told(clause, current, first, things)
-            last = _named(clause, own_names) if first or not current else current
+            yield Told(clause, current, mine, things)
+            last = _named(clause, own_names, language) if first or not current else current
             last = last or before
             before = last
+
+
+def _split(sentence: str) -> Iterator[tuple[str, str]]:
+    """The clauses of a sentence, each with what stands between it and the one before."""
+    place, sign = 0, ""
+    for match in CLAUSE.finditer(sentence):
+        if sentence[place : match.start()].strip():
+            yield sign, sentence[place : match.start()]
+        place, sign = match.end(), match[0]
+    if sentence[place:].strip():
+        yield sign, sentence[place:]
 
 
 def _subject(
@@ -147,14 +267,15 @@ def _subject(
     following: str,
 ) -> tuple[frozenset[str] | None, str]:
     """The words that name the subject at the beginning of a clause (None: there is none), and what follows it."""
-    if (match := _possessor(clause)) is not None:
+    if (behind := _WHEN.match(clause)) is not None and (behind["name"] is None or calendar_words(behind["name"])):
+        found, rest = _subject(
+            clause[behind.end() :], last, language, own_names, bare=bare, known=known, following=following
+        )
+        return (found, rest) if found is not None else (None, clause)
+    if (match := _possessor(clause, language)) is not None:
         rest = clause[match.start("noun") :]
-        words = match["noun"].split()
-        head, after = _words(words), rest[len(words[0]) :]
-        head |= {name.casefold() for name in _CAPITALISED.findall(" ".join(rest.split()[1:4])) if language != "german"}
-        if language == "german" and len(words) > 1 and words[1][:1].isupper():
-            head |= {words[1].casefold()}
-        return (None if _BEING.match(after) else head), after
+        words = _of_noun(rest, language)
+        return (None if _BEING.match(rest[len(words[0]) :]) else _words(words)), rest[len(words[0]) :]
     if (match := _THIRD.match(clause)) is not None:
         return last or frozenset({match[0].strip().casefold()}), clause[match.end() :]
     name = _NAME.match(clause)
@@ -166,16 +287,56 @@ def _subject(
     if (match := _ARTICLE.match(clause)) is not None:
         words = match["noun"].split()
         after = clause[match.start("noun") + len(words[0]) :]
-        if (bare or after.strip()) and not _BEING.match(after):
+        if (bare or after.strip()) and not _BEING.match(after) and not _THAT.match(after):
             return _words(words), after
     return None, clause
 
 
-def _possessor(clause: str) -> re.Match[str] | None:
-    """The first noun of the speaker's that is no object: nothing or a word of content stands before it."""
+def _of_noun(text: str, language: str) -> list[str]:
+    """The words of the noun at the beginning of a text: with the adjective before it, and the names behind it."""
+    words = re.findall(r"\w+(?:-\w+)*|[^\w\s]+", text)
+    found, behind = words[:1], words[1:4]
+    noun = behind[0] if behind else ""
+    adjective = found[0].casefold() in _PREPOSED or (
+        language not in _NOUN_FIRST and not re.search(r"[^s]s\Z|ed\Z", noun) and language != "german"
+    )
+    if noun[:1].islower() and adjective:
+        found.append(noun)
+        behind = behind[1:]
+    elif language == "german" and noun[:1].islower():
+        behind = [word for word in behind[1:2] if re.search(r"e[nmrs]?\Z", found[0])]  # "mein alter Chef"
+    for word in behind:
+        if not word[:1].isupper():
+            break
+        found.append(word)
+    return found
+
+
+_NOUN_FIRST: Final = frozenset({"french", "spanish", "italian", "portuguese", "catalan", "dutch", "swedish", "danish"})
+
+
+_I = re.compile(r"(?i)\W*(?:i|we)(?:['’]\w+)?\b")
+_VERB = re.compile(
+    r"(?i)(?:is|was|are|were|had|will|would|can|could|should|might|may|must|does|did|\w*[^s\W]s|\w+ed)\b"
+)
+
+
+def _possessor(clause: str, language: str) -> re.Match[str] | None:
+    """The first noun of the speaker's that is no object: nothing or a word of content stands before it.
+
+    In German also behind a verb of the third person ("gestern hat mein Nachbar").
+    """
     for match in _POSSESSED.finditer(clause):
         before = clause[: match.start()].split()
         if not before or before[-1].casefold().strip("'\"(") not in EVIDENCE:
+            if language == "english" and before and _I.match(clause):
+                # "I owe my sister 20": an object, unless a verb stands behind it ("I think my sister owes me 20").
+                behind = clause[match.start("noun") :].split()[len(_of_noun(clause[match.start("noun") :], language)) :]
+                if not behind or not _VERB.match(behind[0]):
+                    continue
+            return match
+        inverted = language == "german" and re.match(r"(?i)(?:mein|unser)e?\s", match[0]) is not None
+        if inverted and _HE_HAS.fullmatch(before[-1]) and not first_words_of(clause[: match.start()], language):
             return match
     return None
 
@@ -186,18 +347,22 @@ def _is_name(
     first = word.split(maxsplit=1)[0]
     if not first[:1].isupper() or first.casefold() in own_names or first.casefold() in EVIDENCE or negates(first):
         return False
-    if calendar_words(first) or quantities(first):
+    if any(calendar_words(one) for one in word.split()) or quantities(first):
         return False
     if language == "german":
-        return _NAME.match(clause) is not None and clause.strip().split()[0].casefold() in _TITLES
+        return first.casefold() in known or clause.strip().split()[0].casefold() in _TITLES
     if first.casefold() in known:
         return True
     if after and all(one[:1].isupper() for one in clause.split()) and len(clause.split()) <= 2:
         # a subject that stands alone, before what is said of it between commas
-        return _ARTICLE.match(after) is not None or _possessor(after) is not None
+        return _ARTICLE.match(after) is not None or _possessor(after, language) is not None
     return any(one.kind == "name" and first.startswith(one.text) for one in details(clause))
 
 
+_GERMAN_NAMED = re.compile(
+    r"\b(?:[Mm]ein|[Uu]nser)e?[nmrs]?\s+[A-ZÄÖÜ]\w+\s+(?!Herr|Frau|Anfang|Mitte|Ende)(?P<name>[A-ZÄÖÜ][a-zäöüß]+)\b"
+)
+"""A name behind a noun that the speaker possesses, in a language where every noun has a capital."""
 _TITLES: Final = frozenset({"herr", "frau", "dr", "dr.", "prof", "prof."})
 
 
@@ -205,9 +370,16 @@ def _words(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word.casefold() for word in words if word.casefold() not in EVIDENCE)
 
 
-def _named(clause: str, own_names: frozenset[str]) -> frozenset[str]:
+def _named(clause: str, own_names: frozenset[str], language: str) -> frozenset[str]:
     """Whom a clause names last, for the pronoun that takes them up: a name, else a noun that the speaker possesses."""
-    names = [one.text.casefold() for one in details(clause) if one.kind == "name" and one.sure]
+    if language == "german":
+        names = [
+            match[0].casefold()
+            for match in _CAPITALISED.finditer(clause)
+            if match.start() > 0 and not _GERMAN_NOUN.search(clause[: match.start()])
+        ]
+    else:
+        names = [one.text.casefold() for one in details(clause) if one.kind == "name" and one.sure]
     names = [name for name in names if name not in own_names and not calendar_words(name)]
     possessed = [_words(match["noun"].split()[:1]) for match in _POSSESSED.finditer(clause)]
     return frozenset(names[-1:]).union(*possessed[-1:])

@@ -59,8 +59,7 @@ def built(gathered: Inputs, request: Request, *, secret: bytes) -> tuple[Context
     slots = [Slot(name="window", want=whole, share=plan.strategy.shares["window"], minimum=least)]
     for name, items in ranked.items():
         want = sum(item.cost for item in items) + (FENCE_TOKENS if items else 0)
-        # What is known of the user comes before what was said earlier, but never takes the most of the room.
-        least = min(want, (request.available - fixed) // MOST_OF[name]) if name in MOST_OF else 0
+        least = min(want, _least(name, items, request.available - fixed))
         slots.append(Slot(name=name, want=want, share=plan.strategy.shares.get(name, 0.0), minimum=least))
     grants = dict(allocate(slots, request.available - fixed))
     freed, steady = _steadied(grants, ranked, plan)
@@ -75,6 +74,17 @@ def built(gathered: Inputs, request: Request, *, secret: bytes) -> tuple[Context
     taken, room = _taken(plan, ranked, grants, spare, steady)
     plan, made, kept = _fitted(plan, taken, room, grants["window"], window)
     return answered(gathered, plan, made, kept), made.fences
+
+
+def _least(name: SlotName, items: Sequence[Item], room: int) -> int:
+    """What a slot has before the others: what is known of the user, but never the most of the room.
+
+    The newest standing instruction is there also where it costs more than the slot's part.
+    """
+    if name not in MOST_OF or not items:
+        return 0
+    first = FENCE_TOKENS + items[0].cost
+    return max(room // MOST_OF[name], first if first <= room // 2 else 0)
 
 
 def _taken(

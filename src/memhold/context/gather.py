@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
 
 from memhold.context.rollups import chosen_rollups
 from memhold.context.strategies import Crossing, check_strategy
-from memhold.facts.outdated import ended_instructions, rested
+from memhold.facts.outdated import Outdated, ended_instructions
 from memhold.journal.windows import When, kept_from, skipped
 from memhold.ports.transaction import ReadTx
 from memhold.text.sentences import Span
@@ -177,7 +177,7 @@ def profile(tx: ReadTx, agent: str | None, *, tokens: int) -> list[Memory]:
 
 
 def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
-    """The newest summaries of this session, newest first; not those that rest on superseded values alone.
+    """The newest summaries of this session, newest first.
 
     Behind them the newest roll-ups of the user's days, weeks and months, of which `history` shows what is not told yet.
     """
@@ -192,8 +192,7 @@ def summaries(tx: ReadTx, agent: str | None, session: str) -> list[Memory]:
         for tier, most in MAX_ROLLUPS.items()
         for memory in tx.newest_memories("rollup", tier=tier, agent=agent, limit=most)
     ]
-    spent = rested(tx, newest)
-    return [memory for memory in newest if memory.id not in spent]
+    return newest
 
 
 def history(confirmed: Sequence[Memory]) -> list[Memory]:
@@ -213,10 +212,11 @@ class Seen:
     `rev` is the number of the scope's index in its snapshot (None where nothing was read): whatever makes a memory or
     message current or not, or hides it, gives the index another, but for time, of which `at` is the store's. `unread`
     counts messages that were not even looked at, at most. `nearest` is that of `Asked`, `damaged` are ids of what was
-    left out as damaged.
+    left out as damaged. `outdated` tells by document number which of the items say a value that holds no longer.
     """
 
     items: tuple[Memory | Message, ...] = ()
+    outdated: Mapping[int, Outdated] = field(default_factory=dict)
     rev: int | None = None
     at: datetime | None = None
     degraded: tuple[str, ...] = ()

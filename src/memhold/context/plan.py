@@ -12,7 +12,9 @@ from memhold.context.gather import WindowRead
 from memhold.context.render import CORRECTION_TOKENS, LINE_TOKENS, Line, memory_line, message_line
 from memhold.context.strategies import SlotName, Strategy, chosen
 from memhold.context.window_messages import Costs, Piece, is_person, joined, newest_person
+from memhold.facts.outdated import Outdated
 from memhold.messages.window import Body, Window, is_system
+from memhold.text.instructions import tells_state
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import from_user
 from memhold.values.records import Memory, Message, Shape
@@ -58,7 +60,8 @@ class Inputs:
     """What the slots gave: the caller's messages, the journal's, and memory, each list best first.
 
     Of `profile` only what the user told stands among the instructions, the rest below as `noted`. `asked` is what is
-    asked for. `unread` counts what was said and is not even among `messages`.
+    asked for. `outdated` tells by document number which of them say a value that holds no longer. `unread` counts what
+    was said and is not even among `messages`.
     """
 
     given: Sequence[Body] = ()
@@ -69,6 +72,7 @@ class Inputs:
     summaries: Sequence[Memory] = ()
     memories: Sequence[Memory] = ()
     messages: Sequence[Message] = ()
+    outdated: Mapping[int, Outdated] = field(default_factory=dict)
     asked: Asked = field(default_factory=Asked)
     unread: int = 0
     degraded: tuple[str, ...] = ()
@@ -127,10 +131,11 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         in_window = kept_ids(pieces, cut(pieces, wanted, request.shape, budget=share, cost=cost))
     lines: dict[SlotName, Sequence[Line]] = {}
     shown: set[str] = set()
+    wishes, states = _wishes(gathered)
     for name, memories in (
         ("corrections", [one for one in gathered.corrections if from_user(one)]),
-        ("instructions", _unsaid([one for one in gathered.instructions if from_user(one)], gathered.window.messages)),
-        ("profile", [one for one in gathered.profile if from_user(one)]),
+        ("instructions", wishes),
+        ("profile", [*states, *(one for one in gathered.profile if from_user(one))]),
         ("noted", [one for one in gathered.profile if not from_user(one)]),
         ("summaries", gathered.summaries),
         ("memories", gathered.memories),
@@ -138,10 +143,17 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
         tokens = CORRECTION_TOKENS if name == "corrections" else LINE_TOKENS
         fresh = [memory for memory in memories if memory.id not in shown]
         shown |= {memory.id for memory in fresh}
-        lines[name] = [memory_line(memory, tokens=tokens, count=request.count) for memory in fresh]  # type: ignore[index]
-    lines["messages"] = [
-        message_line(one, gathered.asked, count=request.count) for one in gathered.messages if one.id not in in_window
+        lines[name] = [  # type: ignore[index]
+            memory_line(one, gathered.outdated.get(one.number), tokens=tokens, count=request.count) for one in fresh
+        ]
+    told = _told([*wishes, *states])
+    earlier = [one for one in gathered.messages if one.id not in in_window]
+    past = gathered.outdated
+    said = [
+        message_line(one, gathered.asked, past.get(one.number), told=told.get(one.id, ()), count=request.count)
+        for one in earlier
     ]
+    lines["messages"] = [line for line in said if line is not None]
     return Plan(
         request=request,
         strategy=strategy,
@@ -156,10 +168,24 @@ def planned(gathered: Inputs, request: Request, secret: bytes) -> Plan:
     )
 
 
-def _unsaid(instructions: Sequence[Memory], window: Sequence[Message]) -> list[Memory]:
-    """Those that were not just said: the end of the window always stands there."""
-    just = {message.id for message in window[-JUST_SAID:]}
-    return [one for one in instructions if just.isdisjoint(one.sources)]
+def _wishes(gathered: Inputs) -> tuple[list[Memory], list[Memory]]:
+    """The standing instructions, and apart from them the states of health and diet: known of the user, no wishes.
+
+    Not those that were just said: the end of the window always stands there.
+    """
+    just = {message.id for message in gathered.window.messages[-JUST_SAID:]}
+    standing = [one for one in gathered.instructions if from_user(one) and just.isdisjoint(one.sources)]
+    states = [one for one in standing if tells_state(one.text)]
+    return [one for one in standing if one not in states], states
+
+
+def _told(clauses: Sequence[Memory]) -> Mapping[str, Sequence[str]]:
+    """By id of a message the clauses of it that stand by themselves: they are not said again."""
+    found: dict[str, list[str]] = {}
+    for clause in clauses:
+        for source in clause.sources:
+            found.setdefault(source, []).append(clause.text)
+    return found
 
 
 def _window_share(strategy: Strategy, request: Request) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memhold.context.excerpt import Asked, excerpt
+from memhold.context.excerpt import GAP, Asked, excerpt
 from memhold.context.shorten import shorten_text
 from memhold.context.strategies import SlotName
-from memhold.messages.fences import Fence, fence, unquoted
+from memhold.facts.outdated import Outdated
+from memhold.messages.fences import NOTICE, STANDING_NOTICE, Fence, fence, unquoted
 from memhold.text.token_estimate import Count, estimate_tokens
 from memhold.values.origins import brought_by
 from memhold.values.records import Memory, Message, Origin
@@ -21,6 +23,8 @@ BRIEF_TOKENS = 48
 """An earlier message's brief form, in tokens: about two sentences."""
 CORRECTION_TOKENS = 100
 """Longest line of a correction, in tokens: they are never dropped, so they are kept short."""
+MOST_ENDED, VALUE_CHARS = 3, 60
+"""Of a line at most so many values are told that hold no longer, and so many characters of each."""
 
 _TOLD: dict[Origin, str] = {
     "user": "told by the user",
@@ -33,9 +37,10 @@ _TOLD: dict[Origin, str] = {
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _YEAR = len(" 2026:")
+_GAPS = re.compile(r"\s*…[\s…]*")
 _HEADINGS: dict[SlotName, str] = {
     "corrections": "Corrected by the user (these hold, whatever was said before):",
-    "instructions": "Standing wishes of the user (follow them; the later one holds):",
+    "instructions": "Standing instructions of the user (the later one holds):",
     "profile": "Known of the user:",
     "noted": "Noted by others than the user, who has not confirmed it:",
     "summaries": "Earlier conversation, in summary:",
@@ -68,11 +73,13 @@ def _line(item: str, number: int, said: str, text: str, tokens: int, count: Coun
     return Line(id=item, number=number, text=whole, cost=count(whole))
 
 
-def memory_line(memory: Memory, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens) -> Line:
-    """A memory with the day that it speaks of and where it came from."""
+def memory_line(
+    memory: Memory, past: Outdated | None = None, *, tokens: int = LINE_TOKENS, count: Count = estimate_tokens
+) -> Line:
+    """A memory with the day that it speaks of, where it came from, and what of it holds no longer (`past`)."""
     if memory.kind == "instruction":  # the user's own words, whenever they were said
         return _line(memory.id, memory.number, "- ", memory.text, tokens, count)
-    said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}) "
+    said = f"- ({memory.event_time:%Y-%m-%d}, {_source(memory)}{_no_longer(past)}) "
     return _line(memory.id, memory.number, said, memory.text, tokens, count)
 
 
@@ -95,20 +102,56 @@ def _source(memory: Memory) -> str:
     return f"{source}, not confirmed" if brought else source
 
 
-def message_line(message: Message, asked: Asked | None = None, *, count: Count = estimate_tokens) -> Line:
+def message_line(
+    message: Message,
+    asked: Asked | None = None,
+    past: Outdated | None = None,
+    *,
+    told: Sequence[str] = (),
+    count: Count = estimate_tokens,
+) -> Line | None:
     """An earlier message with its day and its speaker, without what it quotes itself; `asked` makes it brief too.
 
-    The day of the week stands there because people say "on Friday", and mean the one after they said it.
+    What of it holds no longer (`past`) stands in front. The clauses `told` stand elsewhere, and are left out; None
+    where nothing else is said. The day of the week is there because people say "on Friday", and mean the one after they
+    said it.
     """
-    at, text, said = message.event_time, unquoted(message).strip(), f"- {message.role}{brought_by(message)}: "
+    at = message.event_time
+    said = f"- {message.role}{brought_by(message)}{_no_longer(past)}: "
+    own_text = unquoted(message).strip()
+    text = _without(own_text, told)
+    if not text:
+        return None
     day = f"{_DAYS[at.weekday()]} {at.day} {_MONTHS[at.month - 1]} {at.year:04}:"
     own = asked is None or asked.role in {None, message.role}
     whole = replace(_line(message.id, message.number, said, text, LINE_TOKENS, count), day=day, own=own)
     if asked is None or whole.cost <= BRIEF_TOKENS:
         return whole
-    short = excerpt(text, BRIEF_TOKENS, asked, number=message.number, count=count)
-    brief = replace(_line(message.id, message.number, said, short, 2 * BRIEF_TOKENS, count), day=day, own=own)
+    short = _without(excerpt(own_text, BRIEF_TOKENS, asked, number=message.number, count=count), told) or text
+    brief = replace(_line("", message.number, said, short, 2 * BRIEF_TOKENS, count), id=message.id, day=day, own=own)
     return replace(whole, brief=brief) if brief.cost < whole.cost else whole
+
+
+def _no_longer(past: Outdated | None) -> str:
+    """What a text says that holds no longer, since when, and what holds now."""
+    values = () if past is None else past.values
+    told = [
+        f"{_short(one.value)} since {one.since:%Y-%m-%d}{f' (now {_short(one.now)})' if one.now else ''}"
+        for one in values[:MOST_ENDED]
+    ]
+    return f", no longer so: {'; '.join(told)}" if told else ""
+
+
+def _short(value: str) -> str:
+    flat = " ".join(value.split())
+    return flat if len(flat) <= VALUE_CHARS else f"{flat[:VALUE_CHARS]}\u2026"
+
+
+def _without(text: str, told: Sequence[str]) -> str:
+    """A text with some of its clauses left out; empty where no word is left."""
+    for clause in told:
+        text = text.replace(clause, GAP)
+    return _GAPS.sub(GAP, text).strip() if any(map(str.isalnum, text)) else ""
 
 
 def short_day(day: str) -> str:
@@ -134,4 +177,5 @@ def rendered(slots: Sequence[tuple[SlotName, Sequence[Line]]], *, secret: bytes)
                 day = line.day
             ids.append(line.id)
             lines.append(line.text)
-    return fence(ids, lines, secret=secret) if lines else None
+    instructs = any(name == "instructions" and held for name, held in slots)
+    return fence(ids, lines, secret=secret, notice=STANDING_NOTICE if instructs else NOTICE) if lines else None

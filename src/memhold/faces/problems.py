@@ -28,6 +28,7 @@ from memhold.values.errors import (
     StoreFull,
     StoreReadOnly,
     TooLarge,
+    TwoUsers,
     Unauthenticated,
 )
 from memhold.values.jsonable import to_jsonable
@@ -39,6 +40,7 @@ PREFIX = "urn:memhold:problem:"
 
 _STATUS: tuple[tuple[type[MemholdError], int], ...] = (
     (TooLarge, 413),
+    (TwoUsers, 400),
     (InvalidInput, 422),
     (NotFound, 404),
     (RevisionConflict, 412),

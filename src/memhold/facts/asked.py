@@ -14,10 +14,10 @@ from memhold.facts.keys import LANGUAGES
 from memhold.facts.keys.key_reading import read
 from memhold.facts.keys.lexicon import lexicon
 from memhold.facts.matching import key_of
-from memhold.text.analysis import language_of
+from memhold.text.analysis import analyse_query, language_of
 from memhold.values.records import Memory
 
-__all__ = ["asked_concepts", "concepts_of"]
+__all__ = ["asked_concepts", "attribute_terms", "concepts_of", "names_one_of"]
 
 _BLANK = re.compile(r"[^\w'-]+")
 _UNSPACED = ("ko", "ja", "zh")
@@ -38,7 +38,7 @@ SHORT, SHORT_UNSPACED = 3, 2
 @lru_cache(maxsize=256)
 def asked_concepts(question: str) -> frozenset[str]:
     """The concepts that a question asks for; none where neither its words nor its form tell."""
-    plain = f" {_BLANK.sub(' ', question.casefold().replace(chr(0x2019), chr(39))).strip()} "
+    plain = _plain(question)
     found: set[str] = set()
     for ids, phrases in _phrases():
         if any(phrase in plain for phrase in phrases):
@@ -47,6 +47,34 @@ def asked_concepts(question: str) -> frozenset[str]:
     for name in (*_UNSPACED, spoken) if not question.isascii() else (spoken,):
         found.update(concept for phrase, concept in _words(name) if phrase in plain)
     return frozenset(found)
+
+
+def names_one_of(concepts: frozenset[str], text: str) -> bool:
+    """Whether a text says something of one of these concepts, in a word for it or the way people tell of it."""
+    if not concepts:
+        return False
+    plain, spoken = _plain(text), _LANGUAGES.get(language_of(text), "en")
+    names = (*_UNSPACED, spoken) if not text.isascii() else (spoken,)
+    return any(phrase in plain for name in names for phrase in _forms(concepts, name))
+
+
+@lru_cache(maxsize=256)
+def attribute_terms(concepts: frozenset[str]) -> frozenset[str]:
+    """The index terms of the words for these concepts in every language: a fact about one has one of them."""
+    words = {phrase for name in LANGUAGES for phrase, concept in _words(name) if concept in concepts}
+    return frozenset(term for text in words for word in analyse_query(text) if not word.weak for term in word.terms)
+
+
+@lru_cache(maxsize=256)
+def _forms(concepts: frozenset[str], name: str) -> tuple[str, ...]:
+    """The words and phrases of a language that tell of one of these concepts, as they stand in a plain text."""
+    told = [phrase for ids, phrases in _phrases() if not ids.isdisjoint(concepts) for phrase in phrases]
+    return (*told, *(phrase for phrase, concept in _words(name) if concept in concepts))
+
+
+def _plain(text: str) -> str:
+    """A text in lower case between blanks, without marks."""
+    return f" {_BLANK.sub(' ', text.casefold().replace(chr(0x2019), chr(39))).strip()} "
 
 
 @cache

@@ -1,96 +1,151 @@
-"""What is no longer so: messages and summaries that rest on values which were superseded, removed or corrected."""
+"""What is no longer so: messages and summaries that say values which were superseded, removed or corrected.
+
+Nothing of this hides anything: what was said stays said. It is marked, and ranks behind what came after.
+"""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from memhold.facts.quotes import says
 from memhold.ports.transaction import Listing, ReadTx
-from memhold.values.records import Kind, Memory, Message, State
+from memhold.text.compare import same_value
+from memhold.values.answers import Ended
+from memhold.values.records import Kind, Memory, State
 
-__all__ = ["Outdated", "TruthCache", "ended_instructions", "outdated", "replaced", "rested"]
+__all__ = ["Outdated", "TruthCache", "ended_instructions", "outdated", "reads_as_current", "replaced"]
 
 _PAGE = 1000
 _PAST: Final[tuple[State, ...]] = ("superseded", "retracted")
-_COLUMNS = ("event_time", "role", "kind", "length")
-_ANSWERING = frozenset({"assistant", "tool", "function"})
+_STAMP = re.compile(r"\[\d{4}-\d\d-\d\d[^\]]{0,30}\]")
+"""The time of its window, in front of an entry."""
+_HOLDING = frozenset({"active", "expired"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outdated:
-    """A message or summary that rests on a value that no longer holds: superseded, removed or corrected.
+    """A message or memory that something came after.
 
-    `by` is the memory that took its place; None (and -1) where nothing did, or that memory is gone; `said` are the
-    messages that it rests on, by number. `alone` says that nothing else that is current rests on it. `values` are the
-    memories that hold no longer.
+    `by` is the memory that took the place of what it says; None where nothing did, or that memory is gone. `by_number`
+    is the number of what holds in its place now (-1 where nothing does), which may have come later than `by`, and
+    `said` are the messages that say so. `values` are what it says and holds no longer.
     """
 
     number: int
     by: str | None
     by_number: int
-    alone: bool
     said: tuple[int, ...] = ()
-    values: tuple[str, ...] = ()
+    values: tuple[Ended, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Past:
+    """A fact that holds no longer, the one that came after it, where one did and can be shown, and what it is now."""
+
+    fact: Memory
+    by: Memory | None
+    now: Memory | None
+    ended: Ended
+
+    def stands_in(self, text: str) -> bool:
+        """Whether a text says the value and nothing of its end: neither a value that followed, nor the day."""
+        followed = self.by is not None and says(self.by.value or "", text)
+        return not followed and reads_as_current(self.ended, text)
+
+
+def reads_as_current(ended: Ended, text: str) -> bool:
+    """Whether a text says a value that holds no longer, and neither the day of its end nor what holds now."""
+    if not says(ended.value, text) or f"{ended.since:%Y-%m-%d}" in _STAMP.sub("", text):
+        return False
+    return not (ended.now and says(ended.now, text))
 
 
 def outdated(tx: ReadTx) -> Mapping[int, Outdated]:
-    """Every message and summary of the scope that rests on a value that no longer holds, by document number."""
-    replaced: dict[str, str | None] = {}
-    values: dict[str, list[str]] = {}
-    for memory in _listed(tx, ("fact",), _PAST):
-        if _gone(memory):
-            replaced |= {one: memory.superseded_by or replaced.get(one) for one in memory.sources}
-            for one in memory.sources:
-                values.setdefault(one, []).append(memory.id)
-    found: dict[int, Outdated] = {}
-    gone: set[str] = set()
-    spent: set[str] = set()
-    touched: dict[str, Outdated] = {}
-    for message in tx.find_messages([source for source in replaced if source.startswith("msg_")]):
-        alone = _rests_alone(tx, message)
-        by = _standing(tx, replaced[message.id])
-        found[message.number] = _outdated(tx, message.number, by, values[message.id], alone=alone)
-        if alone:
-            gone.add(message.id)
-    for memory in tx.derived(sorted(gone)):
-        if memory.kind not in {"summary", "raw"}:
-            continue
-        messages = tx.find_messages(memory.sources)
-        held = next(found[message.number] for message in messages if message.id in gone)
-        alone = not _says_more(tx, [message for message in messages if message.id not in gone])
-        touched[memory.id] = found[memory.number] = replace(held, number=memory.number, alone=alone)
-        spent |= {memory.id} if alone else set()
-    while above := [one for one in tx.derived(sorted(spent)) if one.kind == "rollup" and one.number not in found]:
-        rested_all = [one for one in above if spent.issuperset(one.sources)]
-        if not rested_all:
-            break
-        found |= {one.number: Outdated(number=one.number, by=None, by_number=-1, alone=True) for one in rested_all}
-        spent |= {one.id for one in rested_all}
-    found |= _told_above(tx, touched, found)
+    """Every message, summary and roll-up of the scope that says a value which no longer holds, by document number.
+
+    A message says what a fact cites it for, unless it tells the value that followed too; a summary or roll-up what of
+    its sources stands in its text too, without its end.
+    """
+    by_source: dict[str, list[_Past]] = {}
+    for past in _ended(tx):
+        for one in past.fact.sources:
+            by_source.setdefault(one, []).append(past)
+    messages = tx.find_messages([source for source in by_source if source.startswith("msg_")])
+    held = {
+        one.id: [past for past in by_source[one.id] if past.by is None or one.id not in past.by.sources]
+        for one in messages
+    }
+    later = [past.now or past.by for pasts in held.values() for past in pasts]
+    after = sorted({source for one in later if one is not None for source in one.sources})
+    numbers = {one.id: one.number for one in tx.find_messages(after)}
+    found = {one.number: _mark(one.number, held[one.id], numbers) for one in messages if held[one.id]}
+    told = {one.id: by_source[one.id] for one in messages}
+    while told:
+        above: dict[str, list[_Past]] = {}
+        for memory in tx.derived(sorted(told)):
+            if memory.kind not in {"summary", "raw", "rollup"}:
+                continue
+            pasts = dict.fromkeys(past for source in memory.sources for past in told.get(source, ()))
+            if said := [past for past in pasts if past.stands_in(memory.text) and not _tells_end(tx, memory, past)]:
+                above[memory.id] = said
+                found[memory.number] = _mark(memory.number, said, numbers)
+        told = above
     # What replaced something and was replaced itself comes first: whoever goes down the ranking goes behind it.
     return dict(sorted(found.items(), key=lambda entry: -entry[1].by_number))
 
 
-def _told_above(tx: ReadTx, touched: dict[str, Outdated], found: Mapping[int, Outdated]) -> dict[int, Outdated]:
-    """The roll-ups that tell a window that rests on such a value, beside others: they may say it too."""
-    above: dict[int, Outdated] = {}
-    while touched:
-        told = [one for one in tx.derived(sorted(touched)) if one.kind == "rollup"]
-        fresh = {one.id: one for one in told if one.number not in found and one.number not in above}
-        held = {id_: next(touched[part] for part in one.sources if part in touched) for id_, one in fresh.items()}
-        touched = {id_: replace(held[id_], number=one.number, alone=False) for id_, one in fresh.items()}
-        above |= {one.number: one for one in touched.values()}
-    return above
+def _tells_end(tx: ReadTx, memory: Memory, past: _Past) -> bool:
+    """Whether a window holds the message that ended a value in whose place nothing came."""
+    if past.by is not None or memory.kind == "rollup":
+        return False
+    return any(message.event_time == past.ended.since for message in tx.find_messages(memory.sources))
 
 
-def _outdated(tx: ReadTx, number: int, by: Memory | None, values: Sequence[str], *, alone: bool) -> Outdated:
-    if by is None:
-        return Outdated(number=number, by=None, by_number=-1, alone=alone, values=tuple(values))
-    said = tuple(message.number for message in tx.find_messages(by.sources) if message.number != number)
-    return Outdated(number=number, by=by.id, by_number=by.number, alone=alone, said=said, values=tuple(values))
+def _mark(number: int, pasts: Sequence[_Past], numbers: Mapping[str, int]) -> Outdated:
+    last = next((past for past in reversed(pasts) if past.by is not None), pasts[-1])
+    now = last.now or last.by
+    said = () if now is None else tuple(numbers[one] for one in now.sources if one in numbers)
+    return Outdated(
+        number=number,
+        by=None if last.by is None else last.by.id,
+        by_number=-1 if now is None else now.number,
+        said=tuple(one for one in said if one != number),
+        values=tuple(past.ended for past in pasts),
+    )
+
+
+def _ended(tx: ReadTx) -> Iterator[_Past]:
+    """The facts that hold no longer; not those of which the same value holds again."""
+    past = {memory.id: memory for memory in _listed(tx, ("fact",), _PAST) if _gone(memory)}
+    later = sorted({memory.superseded_by or "" for memory in past.values()} - past.keys() - {""})
+    known = past | {memory.id: memory for memory in tx.find_memories(later)}
+    for memory in past.values():
+        after = _after(memory, known)
+        by = next((one for one in after if one.state != "retracted"), None)
+        now = after[-1] if after and after[-1].state in _HOLDING else None
+        if memory.value is None or (now is not None and same_value(now.value or "", memory.value)):
+            continue
+        corrected = memory.state == "retracted" or memory.valid_to is None
+        since = memory.recorded_at if corrected or memory.valid_to is None else memory.valid_to
+        ended = Ended(fact=memory.id, value=memory.value, since=since)
+        if now is not None:
+            ended = replace(ended, now=now.value, now_fact=now.id)
+        yield _Past(fact=memory, by=by, now=now, ended=ended)
+
+
+def _after(memory: Memory, known: Mapping[str, Memory]) -> list[Memory]:
+    """What took the place of a fact, then of that, to the last."""
+    found: list[Memory] = []
+    one = known.get(memory.superseded_by or "")
+    while one is not None and one is not memory and one not in found:
+        found.append(one)
+        one = known.get(one.superseded_by or "")
+    return found
 
 
 def _listed(tx: ReadTx, kinds: tuple[Kind, ...] | None, states: tuple[State, ...]) -> Iterator[Memory]:
@@ -115,16 +170,10 @@ def replaced(tx: ReadTx) -> Mapping[int, Outdated]:
         ordered |= {one.id: one for one in reversed(chain)}
     return {
         one.number: Outdated(
-            number=one.number, by=one.superseded_by, by_number=numbers.get(one.superseded_by or "", -1), alone=False
+            number=one.number, by=one.superseded_by, by_number=numbers.get(one.superseded_by or "", -1)
         )
         for one in ordered.values()
     }
-
-
-def _standing(tx: ReadTx, memory_id: str | None) -> Memory | None:
-    """What took the place of a value, where it can be shown."""
-    found = tx.find_memories([] if memory_id is None else [memory_id])
-    return found[0] if found and found[0].state != "retracted" else None
 
 
 def _gone(memory: Memory) -> bool:
@@ -151,53 +200,6 @@ def ended_instructions(tx: ReadTx, instructions: Sequence[Memory]) -> frozenset[
         if held and all(_gone(one) for one in held):
             found.add(each.id)
     return frozenset(found)
-
-
-def rested(tx: ReadTx, summaries: Sequence[Memory]) -> frozenset[str]:
-    """Those of a few summaries that rest on such values alone, by id; reads nothing but what they were made of."""
-    if not summaries or not any(kind == "fact" and state in _PAST for kind, _, state in tx.counts()):
-        return frozenset()
-    known: dict[str, bool] = {}
-    return frozenset(memory.id for memory in summaries if _all_rested(tx, memory, known))
-
-
-def _all_rested(tx: ReadTx, memory: Memory, known: dict[str, bool]) -> bool:
-    """Whether nothing else stands in a summary, or in any part of a roll-up: the first thing that does settles it."""
-    if memory.id not in known and memory.kind == "rollup":
-        parts = tx.find_memories(memory.sources)
-        known[memory.id] = bool(parts) and all(_all_rested(tx, part, known) for part in parts)
-    elif memory.id not in known:
-        known[memory.id] = _window_rested(tx, memory)
-    return known[memory.id]
-
-
-def _window_rested(tx: ReadTx, memory: Memory) -> bool:
-    gone, rest = False, list[Message]()
-    for message in tx.find_messages(memory.sources):
-        if _rests_alone(tx, message):
-            gone = True
-        elif message.role not in _ANSWERING:
-            return False
-        else:
-            rest.append(message)
-    return gone and not _says_more(tx, rest)
-
-
-def _rests_alone(tx: ReadTx, message: Message) -> bool:
-    """Whether a message is evidence of such values and of nothing else."""
-    says = [memory for memory in tx.derived([message.id]) if memory.kind in {"fact", "note"}]
-    held = [memory for memory in says if memory.state != "retracted" or _gone(memory)]
-    return bool(held) and all(_gone(memory) for memory in held)
-
-
-def _says_more(tx: ReadTx, messages: Sequence[Message]) -> bool:
-    """Whether these messages are evidence of anything: somebody said them, or a memory stands on them.
-
-    An answer of the assistant or a tool that nothing was kept of is none.
-    """
-    if any(message.role not in _ANSWERING for message in messages):
-        return True
-    return any(memory.kind in {"fact", "note"} for memory in tx.derived([message.id for message in messages]))
 
 
 class TruthCache:

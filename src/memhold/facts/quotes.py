@@ -11,7 +11,7 @@ from memhold.text.analysis import analyse
 from memhold.text.compare import canonical_text
 from memhold.values.records import Message
 
-__all__ = ["MAX_SENTENCE", "Quoted", "spoken", "stands"]
+__all__ = ["MAX_SENTENCE", "Quoted", "says", "spoken", "stands"]
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*|\n+")
 MAX_SENTENCE = 2000
@@ -35,15 +35,23 @@ def spoken(sources: Sequence[Message], value: str) -> Quoted:
     into other words is not found, and then it is no own word of the user: what speaks against something told is kept
     apart rather than guessed.
     """
-    newest = [sentence for message in reversed(sources) for sentence in reversed(list(_sentences(message)))]
-    for sentence in newest:
+    texts = [unquoted(message) for message in reversed(sources)]
+    found = _found(value, [sentence for text in texts for sentence in reversed(list(_sentences(text)))])
+    return Quoted(own_words=found is not None, sentence=found or "")
+
+
+def says(value: str, text: str) -> bool:
+    """Whether a text says a value: as it is, else all its words in one sentence."""
+    return _found(value, list(_sentences(text))) is not None
+
+
+def _found(value: str, sentences: Sequence[str]) -> str | None:
+    """The first of these sentences in which a value stands as it is, else the first that has all its words."""
+    for sentence in sentences:
         if stands(value, sentence):
-            return Quoted(own_words=True, sentence=sentence)
+            return sentence
     words = set(analyse(value).counts) if len(canonical_text(value)) >= WHOLE else set()
-    for sentence in newest if words else ():
-        if words <= analyse(sentence).counts.keys():
-            return Quoted(own_words=True, sentence=sentence)
-    return Quoted(own_words=False)
+    return next((one for one in sentences if words <= analyse(one).counts.keys()), None) if words else None
 
 
 def stands(value: str, text: str) -> bool:
@@ -65,8 +73,8 @@ def stands(value: str, text: str) -> bool:
     return False
 
 
-def _sentences(message: Message) -> Iterator[str]:
-    for sentence in _SENTENCE.split(unquoted(message)[:MAX_TEXT]):
+def _sentences(text: str) -> Iterator[str]:
+    for sentence in _SENTENCE.split(text[:MAX_TEXT]):
         if sentence.strip():
             yield sentence.strip()[:MAX_SENTENCE]
 

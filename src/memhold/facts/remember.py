@@ -22,9 +22,9 @@ from memhold.text.compare import canonical_text
 from memhold.text.labels import MAX_ENTITIES, MAX_TOPICS, capped
 from memhold.values.answers import Receipt, Remembered
 from memhold.values.errors import Conflict, InvalidInput, NotFound, RevisionConflict, ScopeDenied, TooLarge, WrongKind
-from memhold.values.jsonable import json_copy
+from memhold.values.jsonable import json_copy, parse_time
 from memhold.values.origins import authority, named, weight
-from memhold.values.records import Author, Change, Effect, Importance, Memory, Suspicion, Tier, Trust, micros
+from memhold.values.records import Author, Change, Effect, Importance, Memory, Suspicion, Tier, Trust
 
 __all__ = [
     "MAX_TEXT",
@@ -92,7 +92,7 @@ class MemoryInput:
             if moment is not None and not isinstance(moment, datetime):
                 raise InvalidInput(f"{name} is a {type(moment).__name__}; pass an aware datetime")
             if moment is not None:
-                micros(moment)
+                object.__setattr__(self, name, parse_time(moment))
         if not isinstance(self.pinned, bool):
             raise InvalidInput(f"pinned is {self.pinned!r:.40}; it must be true or false")
         if not isinstance(self.metadata, Mapping):

@@ -9,6 +9,7 @@ from typing import Any
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.transaction import ReadTx, WriteTx
 from memhold.text.compare import canonical_text
+from memhold.upkeep.periods import DUE_ROLLUP, rolled_up_at
 from memhold.values.errors import Forgotten
 from memhold.values.records import OWN_KEYS, Change, Effect, Memory
 
@@ -81,6 +82,9 @@ def revise(tx: WriteTx, memory: Memory, *, digest: bytes | None = None, **change
     after = replace(memory, **changed, rev=memory.rev + 1, recorded_at=tx.now, unrecorded_at=None)
     tx.put_memory(after, digest=digest)
     mind_expiry(tx, after)
+    if memory.kind == "fact" and memory.state == "active" and after.state in {"superseded", "retracted"}:
+        # Summaries that say it are told anew when the day is rolled up, for all changes of the day together.
+        tx.put_due(*DUE_ROLLUP, rolled_up_at(tx.now))
     if after.shown != memory.shown:
         tx.flag({memory.number: after.shown})
     return Effect(memory_id=memory.id, rev_before=memory.rev, rev_after=after.rev)

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from memhold.facts.instructions import keep_instructions
+from memhold.facts.remember import Writer
 from memhold.facts.revisions import memory_digest, said_digest
 from memhold.index.documents import index_memories
 from memhold.journal.append import Prepared, append
+from memhold.journal.windows import When
 from memhold.ports.idempotency import keyed_digest
 from memhold.ports.stores import Ids
 from memhold.ports.transaction import ReadTx, Replay, WriteTx
 from memhold.values.answers import Receipt
 from memhold.values.records import Author, Change, Effect, Memory
 
-__all__ = ["IMPORT", "import_memory", "import_messages"]
+__all__ = ["IMPORT", "Live", "import_memory", "import_messages"]
 
 IMPORT = Author(origin="import")
 VERB = "import"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """That a conversation is taken down as it goes on: when its windows are due, and whether there is an embedding."""
+
+    when: When | None
+    meaning: bool
 
 
 def import_messages(
@@ -26,18 +37,18 @@ def import_messages(
     *,
     keys: Sequence[str],
     own_ids: Sequence[str | None],
-    session: str,
-    agent: str | None,
     said: Sequence[Author],
-    secret: bytes,
-    ids: Ids,
+    writer: Writer,
+    live: Live | None = None,
 ) -> int:
     """Append the messages whose key is new, in order, and keep their keys for ever; returns how many were new.
 
     A message of Memhold's own export has its id in `own_ids` and keeps it. It is passed over where the scope knows
     that id: it is there, or hidden, or was forgotten, and an import brings nothing forgotten back. `said` is who said
-    each.
+    each. Of a `live` conversation the window becomes due work, and how the user wants to be answered is kept, as it is
+    where a message is added.
     """
+    secret = writer.secret
     known = tx.known([item for item in own_ids if item is not None])
     digests = [keyed_digest(secret, "idempotency key", VERB, key) for key in keys]
     chosen = [at for at in range(len(keys)) if own_ids[at] not in known and tx.replay(VERB, digests[at]) is None]
@@ -45,13 +56,28 @@ def import_messages(
         drafts=tuple(prepared.drafts[at] for at in chosen),
         terms=tuple(prepared.terms[at] for at in chosen),
         quotes=tuple(prepared.quotes[at] for at in chosen),
+        instructions=tuple(prepared.instructions[at] for at in chosen),
         redacted=prepared.redacted,
     )
     given = [own_ids[at] for at in chosen]
     told = [said[at] for at in chosen]
-    receipt = append(tx, part, session=session, agent=agent, author=IMPORT, ids=ids, given=given, said=told)
+    receipt = append(
+        tx,
+        part,
+        session=writer.session or "",
+        agent=writer.agent,
+        author=IMPORT,
+        ids=writer.ids,
+        given=given,
+        said=told,
+        when=None if live is None else live.when,
+        meaning=live is None or live.meaning,
+    )
     for at, message_id in zip(chosen, receipt.ids, strict=True):
         _keep(tx, digests[at], Receipt(ids=(message_id,), change_ids=receipt.change_ids))
+    if live is not None:
+        rows = zip(receipt.ids, part.instructions, told, strict=True)
+        keep_instructions(tx, {one: said for one, said, by in rows if said and by.origin == "user"}, writer=writer)
     return len(chosen)
 
 

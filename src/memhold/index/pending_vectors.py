@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from memhold.messages.fences import said, unquoted
 from memhold.ports.transaction import ReadTx, WriteTx
-from memhold.ports.vector_blocks import UNSEEN, Generation, block_of, unseen, written
+from memhold.ports.vector_blocks import UNSEEN, CorruptVectors, Generation, block_of, dropped, unseen, written
 from memhold.text.sentences import pieces
 from memhold.values.errors import StoreError
 from memhold.values.records import Memory, Message
@@ -156,7 +156,8 @@ def _as_sentence(memory: Memory) -> str:
 def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapping[int, bytes]) -> bool:
     """Put a batch's vectors in; what was forgotten meanwhile gets none. False when the generation is no longer open.
 
-    A text of the batch without a vector is set aside: the embedding does not take it. `reindex` tries it again.
+    A text of the batch without a vector is set aside: the embedding does not take it. `reindex` tries it again. A block
+    that is damaged is begun anew.
     """
     held = next((one for one in tx.generations() if one.number == generation.number), None)
     if held is None or held.state == "retired":
@@ -171,10 +172,14 @@ def put_vectors(tx: WriteTx, generation: Generation, batch: Batch, vectors: Mapp
     for number, vector in vectors.items():
         values[block_of(number)][number] = vector if number in living else None
     before = {block.first: block for block in tx.vector_blocks(generation.number, sorted(values))}
-    blocks = [
-        written(before.get(first), part, first=first, dimension=generation.dimension, refused=refused)
-        for first, part in sorted(values.items())
-    ]
+    blocks = []
+    for first, part in sorted(values.items()):
+        try:
+            block = written(before.get(first), part, first=first, dimension=generation.dimension, refused=refused)
+        except CorruptVectors:
+            # It is derived: the other documents of the block are looked at again.
+            block = written(None, part, first=first, dimension=generation.dimension, refused=refused)
+        blocks.append(block)
     tx.put_vectors(generation.number, blocks)
     return True
 
@@ -184,13 +189,8 @@ def look_again(tx: WriteTx, numbers: Sequence[int]) -> None:
     for generation in tx.generations():
         if generation.state == "retired":
             continue
-        blocks = []
-        for block in tx.vector_blocks(generation.number, sorted({block_of(number) for number in numbers})):
-            marks = bytearray(block.marks)
-            for number in numbers:
-                if block_of(number) == block.first and number - block.first < len(marks):
-                    marks[number - block.first] = UNSEEN
-            blocks.append(replace(block, marks=bytes(marks)))
+        held = tx.vector_blocks(generation.number, sorted({block_of(number) for number in numbers}))
+        blocks = [dropped(block, numbers, mark=UNSEEN) for block in held]
         tx.put_vectors(generation.number, blocks)
     due_index(tx)
 

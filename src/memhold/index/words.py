@@ -74,7 +74,19 @@ class WordScores:
         own, window, session: the weighted parts of the score, by row, also where it is no hit.
     """
 
-    __slots__ = ("_nearby", "_numbers", "_present", "_rows", "_weights", "_words", "hit", "own", "score", *_PARTS)
+    __slots__ = (
+        "_nearby",
+        "_numbers",
+        "_present",
+        "_rarity",
+        "_rows",
+        "_weights",
+        "_words",
+        "hit",
+        "own",
+        "score",
+        *_PARTS,
+    )
 
     def __init__(
         self,
@@ -84,6 +96,7 @@ class WordScores:
         parts: tuple[Floats, Floats, Floats],
         words: Sequence[str],
         weights: Sequence[float],
+        rarity: Floats,
         present: Mask,
         nearby: Mask,
     ) -> None:
@@ -98,6 +111,7 @@ class WordScores:
         self._present = present
         self._nearby = nearby
         self._weights = weights
+        self._rarity = rarity
 
     @property
     def rows(self) -> Integers:
@@ -125,13 +139,16 @@ class WordScores:
         """How many words of the question are neither function words nor set aside."""
         return sum(weight == 1 and not aside[place] for place, weight in enumerate(self._weights))
 
-    def coverage(self, row: int) -> float:
-        """The share of the question's words that stand in a row or in its window; function words count less."""
-        total = sum(self._weights)
-        if not total:
-            return 0.0
-        here = self._nearby[:, row]
-        return float(sum(weight for weight, there in zip(self._weights, here, strict=True) if there) / total)
+    def share(self, rows: Sequence[int]) -> float:
+        """The greatest share of the question's words that one of the rows says itself, each by how rare it is.
+
+        Function words and those that are set aside count nothing; 0 where the question has no other.
+        """
+        import numpy as np
+
+        rarity = np.where(np.array(self._weights) == 1, self._rarity, 0)
+        whole = float(rarity.sum())
+        return float((rarity @ self._present[:, rows]).max()) / whole if whole and len(rows) else 0.0
 
     def __len__(self) -> int:
         return int(self.hit.sum())
@@ -178,8 +195,10 @@ def score_words(
     text, near, around = (np.zeros_like(size.norm) for size in (turns.texts, turns.windows, turns.sessions))
     present = np.zeros((len(query), len(index)), dtype=np.bool_)
     nearby = np.zeros((len(query), len(index)), dtype=np.bool_)
+    held = np.zeros(len(query))
     for place, (rows, counts) in enumerate(_counted(query, index)):
         weight = weights[place]
+        held[place] = len(rows)
         present[place, rows] = nearby[place, rows] = True
         turns.texts.add(text, rows, counts, weight)
         at, said = turns.among(rows, counts)
@@ -210,6 +229,7 @@ def score_words(
         parts=(own, window_part, session_part),
         words=[word.word for word in query],
         weights=weights,
+        rarity=np.log1p((len(index) - held + 0.5) / (held + 0.5)).astype(np.float32),
         present=present,
         nearby=nearby,
     )

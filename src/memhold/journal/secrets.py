@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from threading import Lock
 from typing import Any, Final, Literal
 
+from memhold.ports.stores import Redactor
 from memhold.values.errors import InvalidSetting, SecretFound
 
-__all__ = ["SecretRedactor", "Span", "mark"]
+__all__ = ["SecretRedactor", "Span", "known_secrets", "mark"]
 
 Mode = Literal["on", "refuse"]
 
@@ -63,6 +65,7 @@ _OWN: Final[tuple[tuple[str, str, str], ...]] = (
     ("Google API Key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
     ("Hugging Face Token", "hf_", r"\bhf_[A-Za-z0-9]{30,40}\b"),
     ("Memhold Token", "mh_", r"\bmh_[a-z2-7]{16}_[a-z2-7]{52}[0-9a-f]{8}"),
+    ("Memhold Pass", "mhp_", r"\bmhp_[a-z2-7]{8,4000}_[0-9a-f]{64}"),
     ("Bearer Token", "earer ", r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{20,4000}=*"),
 )
 
@@ -169,11 +172,7 @@ class SecretRedactor:
             where = f" in {place}" if place else ""
             message = f"there is a secret{where} ({spans[0].kind}); take it out, nothing was stored"
             raise SecretFound(message, kind=spans[0].kind, place=place)
-        pieces, at = [], 0
-        for span in spans:
-            pieces += [text[at : span.start], mark(span.kind)]
-            at = span.end
-        return "".join([*pieces, text[at:]]), len(spans)
+        return _replaced(text, spans)
 
     def spans(self, text: str, name: str = "") -> list[Span]:
         """The secrets of a text, in order, none overlapping another."""
@@ -199,6 +198,43 @@ class SecretRedactor:
                 yield Span(*found.span(), "JSON Web Token")
 
 
+@lru_cache(maxsize=1)
+def known_secrets() -> Redactor:
+    """What replaces the secrets that can be known here: all of them with `detect-secrets`, else those with a mark.
+
+    Those are private keys, and keys and tokens whose issuer says how they begin. It never refuses.
+    """
+    try:
+        return SecretRedactor("on")
+    except InvalidSetting:
+        return _MarkedSecrets()
+
+
+class _MarkedSecrets:
+    """`Redactor` without any library: only what bears the mark of its issuer."""
+
+    def redact(self, text: str, *, name: str = "", place: str = "") -> tuple[str, int]:
+        """See `SecretRedactor.redact`; the name of a field tells nothing here."""
+        del name, place
+        if len(text) < 6 or (len(text) > _LONG and _BLOB.fullmatch(text)):
+            return text, 0
+        return _replaced(text, _without_overlaps(self._every(text)))
+
+    def _every(self, text: str) -> Iterator[Span]:
+        for rule in _own_rules():
+            yield from rule.find(text)
+        if "PRIVATE KEY" in text or "PuTTY-User" in text:
+            yield from _private_keys(text)
+
+
+def _replaced(text: str, spans: Sequence[Span]) -> tuple[str, int]:
+    pieces, at = [], 0
+    for span in spans:
+        pieces += [text[at : span.start], mark(span.kind)]
+        at = span.end
+    return "".join([*pieces, text[at:]]), len(spans)
+
+
 def mark(kind: str) -> str:
     """What stands where a secret stood. It has no quotes and no line breaks: JSON around it stays JSON."""
     return f"[redacted: {kind}]"
@@ -221,9 +257,15 @@ def _rules() -> tuple[_Rule, ...]:
         plugin: Any = getattr(import_module(f"{_PLUGINS}.{module}"), name)
         anchors = re.compile("|".join(map(re.escape, words)))
         found.append(_Rule(plugin.secret_type, anchors, words, reach, tuple(plugin.denylist), grouped))
-    for kind, word, pattern in _OWN:
-        found.append(_Rule(kind, re.compile(re.escape(word)), (word,), 4200, (re.compile(pattern),), grouped=False))
-    return tuple(found)
+    return (*found, *_own_rules())
+
+
+@lru_cache(maxsize=1)
+def _own_rules() -> tuple[_Rule, ...]:
+    return tuple(
+        _Rule(kind, re.compile(re.escape(word)), (word,), 4200, (re.compile(pattern),), grouped=False)
+        for kind, word, pattern in _OWN
+    )
 
 
 class _Keywords:

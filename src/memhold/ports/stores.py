@@ -161,6 +161,10 @@ class Upkeep(Protocol):
         """Every (namespace, user) that the store holds anything of."""
         ...
 
+    async def users(self, namespace: str, after: str, limit: int) -> list[str]:
+        """The users of a namespace that the store holds or held anything of, in order of code points, behind a name."""
+        ...
+
     async def index_near(self, scope: Scope, generation: Generation) -> float | None:
         """Bring the store's index of nearest neighbours up to date with a scope's vectors, where it keeps one.
 

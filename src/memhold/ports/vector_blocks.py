@@ -238,10 +238,11 @@ def written(
     return VectorBlock(first=first, marks=bytes(marks), vectors=b"".join(parts), rev=held.rev)
 
 
-def dropped(block: VectorBlock, numbers: Sequence[int]) -> VectorBlock:
-    """The block without the vectors of these documents, which are then still to be looked at; others are passed over.
+def dropped(block: VectorBlock, numbers: Sequence[int], *, mark: int = EMPTY) -> VectorBlock:
+    """The block without the vectors of these documents; those that are not in it are passed over.
 
-    Of a damaged block nothing is left: whose vectors stand where is not known, and these must be gone.
+    They are marked as having nothing to embed; with `UNSEEN` they are to be looked at again. Of a damaged block nothing
+    is left: whose vectors stand where is not known, and these must be gone.
     """
     total = sum(map(count_of, block.marks))
     size, odd = divmod(len(block.vectors), total) if total else (0, len(block.vectors))
@@ -251,7 +252,7 @@ def dropped(block: VectorBlock, numbers: Sequence[int]) -> VectorBlock:
     for number in numbers:
         at = number - block.first
         if 0 <= at < len(marks):
-            marks[at] = UNSEEN
+            marks[at] = mark
             parts[at] = b""
     return VectorBlock(first=block.first, marks=bytes(marks), vectors=b"".join(parts), rev=block.rev)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import httpx2
 
-__all__ = ["ANSWER_LIMIT", "ERROR_LIMIT", "Endless", "beginning", "lines", "whole"]
+__all__ = ["ANSWER_LIMIT", "ERROR_LIMIT", "Endless", "Garbled", "beginning", "lines", "whole"]
 
 ANSWER_LIMIT: Final = 64 * 1024 * 1024
 """Bytes of a whole answer. 64 vectors of 8,192 numbers are 13 MB as JSON; no chat answer comes near."""
@@ -23,13 +23,21 @@ class Endless(Exception):
     """An answer went on past the limit; it was let go."""
 
 
+class Garbled(Exception):
+    """An answer is no UTF-8: what a replacement character would stand for is lost."""
+
+
 async def whole(response: httpx2.Response) -> str:
     """The body as text (JSON is UTF-8: RFC 8259, section 8.1).
 
     Raises:
         Endless: it is over `ANSWER_LIMIT`.
+        Garbled: it is no UTF-8.
     """
-    return b"".join([part async for part in _counted(response)]).decode("utf-8-sig", "replace")
+    try:
+        return b"".join([part async for part in _counted(response)]).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Garbled from None
 
 
 async def beginning(response: httpx2.Response) -> str:
@@ -51,12 +59,16 @@ async def lines(response: httpx2.Response) -> AsyncIterator[str]:
 
     Raises:
         Endless: all lines together are over `ANSWER_LIMIT`.
+        Garbled: they are no UTF-8.
     """
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder = codecs.getincrementaldecoder("utf-8")()
     held: list[str] = []  # the beginning of a line, in pieces: a long one is not joined for each of them
     after_return = False
     async for part in _counted(response):
-        text = decoder.decode(part)
+        try:
+            text = decoder.decode(part)
+        except UnicodeDecodeError:
+            raise Garbled from None
         if after_return and text:
             text, after_return = text.removeprefix("\n"), False
         first, *rest = _ENDS.split(text)

@@ -11,6 +11,7 @@ from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import Repeats
 from memhold.index.words import best_first
 from memhold.ports.transaction import ReadTx
+from memhold.recall.confidence import Evidence, confidence, said_of
 from memhold.recall.fusion import WEIGHTS, Signal
 from memhold.recall.hits import Candidate, as_hit, with_neighbours
 from memhold.recall.near import Sentences
@@ -52,7 +53,8 @@ class Ranking:
     near: Rows | None = None
     """What no signal found, the nearest first, as far as the first page has room for it."""
     outdated: Mapping[int, Outdated] = field(default_factory=dict)
-    confidence: float | None = None
+    evidence: Evidence | None = None
+    """What the best hits say of whether the answer is among them; None where nothing is asked."""
     question: Question | None = None
     sentences: Sentences | None = None
     """Which sentence of a hit is the nearest; None where the question has no vector."""
@@ -85,21 +87,18 @@ def answered(
     order = ranking.order[query.offset : end].tolist()
     page = list(_loaded(tx, ranking, [*order, *ranking.filling], held))
     found = _candidates(tx, ranking, page)
-    hits = [
-        with_neighbours(tx, _excerpted(as_hit(one, item), item, ranking.sentences), item, query.neighbours)
-        for one, (_, item) in zip(found, page, strict=True)
-    ]
+    hits = [_excerpted(as_hit(one, item), item, ranking.sentences) for one, (_, item) in zip(found, page, strict=True)]
     following = len(place.shown) + end
     more = following < ranking.total
     answer = Recall(
-        hits=tuple(hits),
+        hits=tuple(with_neighbours(tx, hit, item, query.neighbours) for hit, (_, item) in zip(hits, page, strict=True)),
         total=ranking.total,
         next_offset=following if more else None,
         degraded=(*gaps.degraded, *((DAMAGED,) if tx.damaged else ())),
         damaged=tuple(tx.damaged),
         not_configured=gaps.off,
         lag={"meaning": gaps.lag} if gaps.lag else {},
-        confidence=ranking.confidence,
+        confidence=_sure(tx, ranking, held, {row: hit for hit, (row, _) in zip(hits, page, strict=True)}),
         snapshot=place.snapshot,
         cursor=place.cursor(query, tx.scope, ranking.index.numbers[ranking.order[:end]].tolist()) if more else None,
     )
@@ -110,12 +109,25 @@ def _excerpted(hit: Hit, item: Message | Memory, sentences: Sentences | None) ->
     return hit if sentences is None else replace(hit, excerpt=sentences.excerpt(item.number, hit.text))
 
 
+def _sure(tx: ReadTx, ranking: Ranking, held: Mapping[int, Memory] | None, shown: Mapping[int, Hit]) -> float | None:
+    """How likely the answer is among the best hits of the whole ranking, whichever page of it is `shown`."""
+    if ranking.evidence is None or ranking.question is None:
+        return None
+    rows = ranking.evidence.rows
+    unseen = list(_loaded(tx, ranking, [row for row in rows if row not in shown], held))
+    others = {
+        row: _excerpted(as_hit(Candidate(number=item.number, score=0.0, why=()), item), item, ranking.sentences)
+        for row, item in unseen
+    }
+    best = [hit for row in rows if (hit := shown.get(row) or others.get(row)) is not None]
+    sentences = [hit.excerpt or hit.text for hit in best]
+    return confidence(ranking.evidence, said_of(ranking.question.text, [hit.text for hit in best], sentences))
+
+
 def standing(tx: ReadTx, ranking: Ranking, limit: int) -> list[Message | Memory]:
-    """The first page of a ranking without what something replaced: the items alone, for whoever shows no reasons."""
+    """The first page of a ranking, the items alone: messages and the memories that nothing took the place of."""
     page = _loaded(tx, ranking, [*ranking.order[:limit].tolist(), *ranking.filling], None)
-    replaced = {number for number, one in ranking.outdated.items() if one.by is not None}
-    current = (item for row, item in page if item.number not in replaced)
-    return [item for item in current if isinstance(item, Message) or item.superseded_by is None]
+    return [item for _, item in page if isinstance(item, Message) or item.superseded_by is None]
 
 
 def _unshown(ranking: Ranking, place: Place) -> Ranking:

@@ -1,34 +1,95 @@
-"""How likely it is that an answer is among the hits: is the topic there, and was it the person who is asked about?"""
+"""How likely it is that an answer is among the hits: is the topic there, is what is asked said of it, and by whom?
+
+Three things that must all be so, each a logistic function of a few plain figures, multiplied. What a figure is worth
+was fitted on five kinds of data at once, each set counting the same (docs/recall.md has the tables and what was tried).
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-__all__ = ["THRESHOLD", "confidence", "shortfall"]
+from memhold.facts.asked import asked_concepts, names_one_of
+from memhold.recall.signals import ASKED_FOR
+from memhold.text.sought import holds, sought
 
-_TOPIC, _COVERAGE, _COSINE = -10.6, 10.0, 15.0
-"""Whether the topic is there: logistic regression on the first half of the LoCoMo conversations, asked their own
-questions and those of other conversations; rounded."""
-_PERSON, _SHORTFALL = 2.0, -16.0
-"""Whether it was that person: the same on their own questions, those about what was never said (category 5) and the
-others; rounded."""
-_COSINE_BY_WORDS = (0.05, 0.61)
-"""The cosine to expect from the coverage alone, on the same data: a line through the two means."""
+__all__ = ["LOOKED_AT", "THRESHOLD", "Evidence", "Said", "confidence", "said_of", "shortfall"]
+
 THRESHOLD = 0.5
-"""Below this, take the answer for "nothing relevant". What falls below is in docs/recall.md; `python -m benchmarks
-locomo` prints it."""
+"""Below this, take the answer for "nothing relevant". What falls below is in docs/recall.md."""
+LOOKED_AT = 5
+"""How many of the best hits are looked at."""
+CHARS = 2_000
+"""Characters of a hit that are looked at."""
+
+_TOPIC = -4.0
+_SHARE, _COSINE, _SMALL, _TOLD, _NAMED = 3.1, 6.8, 4.3, 4.2, 1.1
+HALF = 50
+"""A scope of so many documents has half its nearness explained by its size: among ten facts the nearest is the nearest,
+among thousands something is near to every question."""
+_SAID, _UNNAMED, _FITS = 2.0, -3.3, 2.7
+_PERSON, _SHORTFALL = 2.0, -16.0
+"""Whether it was that person: logistic regression on the first half of the LoCoMo conversations, their own questions,
+those about what was never said (category 5) and the others; rounded."""
+_COSINE_BY_WORDS = (0.05, 0.61)
+"""The cosine to expect from the share alone: a line through two means, of the same data."""
 
 
-def confidence(*, coverage: float, cosine: float | None, short: float = 0.0) -> float:
-    """The likelihood, 0 to 1, from the best hits.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the best hits (`rows`) tell before their texts are read.
 
-    `coverage` is the greatest share of the question's words that one of them or its window has, `cosine` the greatest
-    nearness in meaning (None where meaning was not asked: the words alone are then believed), `short` the `shortfall`
-    of the speakers whom the question names, 0 where it names none. Falls with `short`, never with the others.
+    `share` is the greatest share of the question's words that one of them says, the rare ones counting more; `cosine`
+    the greatest nearness in meaning (None where meaning was not asked, or the best hit has no vector yet); `documents`
+    how many the scope has; `told` by how much a fact among them is the one that is asked for; `short` the `shortfall`
+    of the speakers whom the question names, 0 where it names none.
     """
+
+    rows: tuple[int, ...]
+    share: float
+    cosine: float | None
+    documents: int
+    told: float = 0.0
+    short: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What the texts of the best hits tell.
+
+    `named`: one of them says something of what the question asks for (an address, a rent), None where that is not
+    known. `fits`: one has the kind of thing that is asked for, a number, a time or a name; true where it may be
+    anything.
+    """
+
+    named: bool | None
+    fits: bool
+
+
+def confidence(evidence: Evidence, said: Said) -> float:
+    """The likelihood, 0 to 1; 0 without a hit.
+
+    Falls with `short` and never with share, cosine, `told`, `named` or `fits`.
+    """
+    if not evidence.rows:
+        return 0.0
     base, slope = _COSINE_BY_WORDS
-    nearness = base + slope * coverage if cosine is None else max(0.0, cosine)
-    return _logistic(_TOPIC + _COVERAGE * coverage + _COSINE * nearness) * _logistic(_PERSON + _SHORTFALL * short)
+    cosine = base + slope * evidence.share if evidence.cosine is None else max(0.0, evidence.cosine)
+    small = HALF / (HALF + evidence.documents)
+    known = evidence.told >= ASKED_FOR
+    topic = _TOPIC + _SHARE * evidence.share + _COSINE * cosine * (1 - small) + _SMALL * small
+    topic += _TOLD * known + _NAMED * bool(said.named)
+    stated = _SAID + _UNNAMED * (said.named is False and not known) + _FITS * said.fits
+    return _logistic(topic) * _logistic(stated) * _logistic(_PERSON + _SHORTFALL * evidence.short)
+
+
+def said_of(question: str, texts: Sequence[str], sentences: Sequence[str]) -> Said:
+    """Whether the texts of the best hits, and the nearest sentence of each, hold what a question asks for."""
+    asked, kind = asked_concepts(question), sought(question)
+    named = any(names_one_of(asked, text[:CHARS]) for text in texts) if asked else None
+    fits = kind is None or any(holds(sentence[:CHARS], kind, question) for sentence in sentences)
+    return Said(named=named, fits=fits)
 
 
 def shortfall(best_said: float, best: float) -> float:

@@ -88,8 +88,6 @@ def _kept_out(
     past = ranking.outdated.get(item.number)
     if isinstance(item, Memory) and not ranking.allowed[row]:
         return ("superseded" if item.state == "superseded" else f"state: {item.state}"), item.superseded_by
-    if not ranking.allowed[row]:
-        return "superseded", None if past is None else past.by
     if leader != row and ranking.hit[row]:
         leads = tx.find_numbers([int(ranking.index.numbers[leader])])
         return "repeats", leads[0].id if leads else None

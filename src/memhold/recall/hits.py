@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from memhold.messages.fences import unquoted
 from memhold.ports.transaction import ReadTx
-from memhold.values.answers import Hit, Reason
+from memhold.values.answers import Ended, Hit, Reason
 from memhold.values.records import HitKind, Memory, Message
 
 __all__ = ["MAX_NEIGHBOURS", "Candidate", "as_hit", "with_neighbours"]
@@ -25,7 +25,7 @@ class Candidate:
     why: tuple[Reason, ...]
     repeated: tuple[str, ...] = ()
     superseded_by: str | None = None
-    outdated: tuple[str, ...] = ()
+    outdated: tuple[Ended, ...] = ()
 
 
 def with_neighbours(tx: ReadTx, hit: Hit, item: Message | Memory, count: int) -> Hit:

@@ -12,7 +12,7 @@ from memhold.index.postings_arrays import DecodedIndex
 from memhold.index.repeats import leading, repeats_of
 from memhold.index.words import WordScores
 from memhold.recall.answering import Gaps, Ranking
-from memhold.recall.confidence import confidence, shortfall
+from memhold.recall.confidence import LOOKED_AT, Evidence, shortfall
 from memhold.recall.fusion import WEIGHTS, Fused, Signal
 from memhold.recall.near import Near
 from memhold.recall.newer import lift_newer
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Floats = NDArray[np.float32]
 
-__all__ = ["View", "newest_first", "ordered", "with_nearest"]
+__all__ = ["View", "evidence_of", "newest_first", "ordered", "with_followers", "with_nearest"]
 
 _AT_ONCE = 256
 """Rows whose items are looked at together, where only the items tell whether a filter lets them through."""
@@ -74,13 +74,6 @@ def ordered(
         lift_newer(view.question, index, score, found & index.living, lambda row: _about(view, row))
     repeats = repeats_of(index)
     order = leading(score, hit, repeats, most)
-    best = [int(row) for row in order[:5]]
-    sure = confidence(
-        coverage=max((view.scores.coverage(row) for row in best), default=0.0),
-        # The best hit may be too fresh to have a vector: then its words are believed.
-        cosine=None if near is None or not near.held[best[:1]].all() else float(_whole(near)[best].max(initial=0)),
-        short=_short(view, fused.score, hit),
-    )
     return Ranking(
         index=index,
         order=order,
@@ -93,10 +86,29 @@ def ordered(
         hit=hit,
         repeats=repeats,
         outdated=past,
-        confidence=sure if best else 0.0,
         question=view.question,
         sentences=None if near is None else near.sentences,
     )
+
+
+def with_followers(fused: Fused, index: DecodedIndex, past: Mapping[int, Outdated]) -> Fused:
+    """What is found brings along what came after it, with no lower a score: the memory, and the best message of it.
+
+    Whoever asks in the words of what was so finds what is so now, though it shares none of them.
+    """
+    if not past:
+        return fused
+    score, found = fused.score.copy(), fused.found.copy()
+    for one in past.values():
+        old = index.rows_of([one.number])
+        if not fused.found[old].any():
+            continue
+        for rows in (index.rows_of([one.by_number]), index.rows_of(one.said)):
+            there = rows[index.living[rows]]
+            if len(there):
+                row = there[score[there].argmax()]
+                score[row], found[row] = max(score[row], fused.score[old[0]]), True
+    return replace(fused, score=score, found=found)
 
 
 def with_nearest(ranking: Ranking, limit: int, passing: Callable[[Mask], Mask]) -> Ranking:
@@ -134,6 +146,24 @@ def _about(view: View, row: int) -> bool:
 
     near = view.near is not None and bool(view.near.held[row]) and bool(view.near.cosines[row] >= MEANS_IT)
     return near or bool(view.scores.said(row, np.zeros(len(view.question.words), dtype=np.bool_)))
+
+
+def evidence_of(view: View, ranking: Ranking) -> Evidence | None:
+    """What the best of a ranking, found or only near, tell of whether the answer is there; None without a question."""
+    if view.fused is None:
+        return None
+    near, best = view.near, [*ranking.order[:LOOKED_AT].tolist(), *ranking.filling][:LOOKED_AT]
+    # The best hit may be too fresh to have a vector: then its words are believed.
+    known = near is not None and bool(near.held[best[:1]].all())
+    key = next((signal for signal in view.signals if signal.name == "key"), None)
+    return Evidence(
+        rows=tuple(best),
+        share=view.scores.share(best),
+        cosine=float(_whole(near)[best].max(initial=0)) if near is not None and known else None,
+        documents=int(view.index.living.sum()),
+        told=0.0 if key is None else float(key.score[best].max(initial=0)),
+        short=_short(view, view.fused.score, ranking.hit),
+    )
 
 
 def _short(view: View, score: Floats, hit: Mask) -> float:

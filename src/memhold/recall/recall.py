@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from memhold.facts.asked import asked_concepts, attribute_terms
 from memhold.facts.outdated import Outdated, TruthCache, replaced
 from memhold.index.documents import KIND_OF, ROLE_OF
 from memhold.index.nearest import NearCache
@@ -15,6 +16,7 @@ from memhold.index.postings_cache import IndexCache
 from memhold.index.vector_cache import DecodedVectors, VectorCache
 from memhold.index.words import best_first
 from memhold.journal.visibility import checked_id, checked_session
+from memhold.ports.postings import term_key
 from memhold.ports.transaction import ReadTx
 from memhold.recall.answering import Gaps, Ranking, answered, standing
 from memhold.recall.conversation import carried
@@ -26,8 +28,9 @@ from memhold.recall.meaning import Meaning, nearness
 from memhold.recall.near import Sentences
 from memhold.recall.newer import change_signal
 from memhold.recall.pages import Place, place_of, read_snapshot
-from memhold.recall.ranking import View, newest_first, ordered, with_nearest
+from memhold.recall.ranking import View, evidence_of, newest_first, ordered, with_followers, with_nearest
 from memhold.recall.signals import (
+    Question,
     key_signal,
     meaning_signals,
     recency_signal,
@@ -59,7 +62,7 @@ MAX_QUERY = 10_000
 """Longest question, in characters: more is a text to add, not to ask."""
 LATE = "out of time"
 FACTS = 32
-"""How many of the best facts the key signal looks at."""
+"""How many of the best facts the key signal looks at, and of those with a word for what is asked, the rarest first."""
 EXACT_BY_WORDS = 1000
 """How many of the best by words get an exact cosine in a scope that is too large for all of them."""
 
@@ -163,7 +166,7 @@ def recall(
     With a question: what a signal finds, by the fused score. Without one: everything that passes the filters, newest
     first. `total` counts all of it, also beyond this page. A signal that cannot answer is named, the others answer; so
     are the signals that were still to be asked when `in_time` says that the time is over. Words always answer. Cursors
-    are     sealed with the store's `secret`.
+    are sealed with the store's `secret`.
 
     Raises:
         InvalidInput: the cursor is not one of this question in this scope.
@@ -173,6 +176,7 @@ def recall(
     view = _view(tx, query, place, caches, meaning, in_time)
     held = held_then(tx, query)
     ranking = _ranking(tx, view, query, caches, held, among)
+    ranking = replace(ranking, evidence=evidence_of(view, ranking))
     answer = answered(tx, query, ranking, held, view.gaps, place)
     return answer if query.expect is None else replace(answer, expected=expected(tx, query, ranking))
 
@@ -181,11 +185,13 @@ def recall(
 class Related:
     """What several queries of one text found, the signals that were missing, and which sentences are the nearest.
 
-    `sentences` is None where that would have to be read from the store.
+    `outdated` tells by document number what of the scope says a value that holds no longer. `sentences` is None where
+    that would have to be read from the store.
     """
 
     found: Sequence[Sequence[Message | Memory]]
     degraded: tuple[str, ...]
+    outdated: Mapping[int, Outdated] = field(default_factory=dict)
     sentences: Sentences | None = None
 
 
@@ -196,9 +202,10 @@ def related(
     meaning: Meaning | None = None,
     in_time: Callable[[], bool] = lambda: True,
 ) -> Related:
-    """For several queries of one text what each first page holds that nothing replaced, and the signals missing.
+    """For several queries of one text what each first page holds, and the signals missing.
 
-    The same items in the same order as `recall` gives for each, from one ranking: only filters and limits may differ.
+    The same items in the same order as `recall` gives for each, but for memories that were replaced, from one ranking:
+    only filters and limits may differ.
 
     Raises:
         CorruptIndex: the words index is damaged.
@@ -207,7 +214,12 @@ def related(
     found = [standing(tx, _ranking(tx, view, query, caches, None), query.limit) for query in queries]
     sentences = None if view.near is None else view.near.sentences
     lasting = sentences is not None and isinstance(sentences.vectors, DecodedVectors)
-    return Related(found=found, degraded=view.gaps.degraded, sentences=sentences if lasting else None)
+    return Related(
+        found=found,
+        degraded=view.gaps.degraded,
+        outdated=caches.truth.outdated(tx),
+        sentences=sentences if lasting else None,
+    )
 
 
 def said_in(tx: ReadTx, caches: Caches) -> int:
@@ -236,7 +248,7 @@ def _view(
         return view
     near = meaning_signals(found, index) if found is not None else []
     rest = Rest(gaps=gaps, in_time=in_time)
-    facts = rest.ask("key", lambda: _facts(tx, index, words, near), there=_has_facts(index)) or []
+    facts = rest.ask("key", lambda: _facts(tx, index, question, words, near), there=_has_facts(index)) or []
     timed = bool(question.times or question.anchors)
     given = (
         speaker,
@@ -275,15 +287,15 @@ def _ranking(
         kept = allowed[named]
         allowed[:] = False
         allowed[named] = kept
-    if not query.include_superseded:
-        allowed[index.rows_of(sorted(number for number, one in past.items() if one.alone))] = False
     if view.fused is None:
         return newest_first(index, passing_rows(tx, index, query, held, allowed), past)
     # Only words, meaning and time find; signals that are asked alone find what they score.
     found = view.fused.found if query.signals is None else view.fused.found | (view.fused.score > 0)
+    fused = with_followers(replace(view.fused, found=found), index, past)
+    found = fused.found
     allowed &= passing_rows(tx, index, query, held, found & allowed) | ~found
     most = None if query.cursor is not None else query.offset + query.limit
-    ranking = ordered(view, view.fused, allowed, found, past, most, now=held is None and not query.states)
+    ranking = ordered(view, fused, allowed, found, past, most, now=held is None and not query.states)
     if query.cursor is not None or query.offset or len(ranking.order) >= query.limit:
         return ranking
     return with_nearest(ranking, query.limit, lambda rows: passing_rows(tx, index, query, held, rows))
@@ -310,13 +322,20 @@ def _has_facts(index: DecodedIndex) -> bool:
     return len(_fact_rows(index)) > 0
 
 
-def _facts(tx: ReadTx, index: DecodedIndex, words: Signal, near: Sequence[Signal]) -> list[tuple[int, Memory]]:
-    """The facts that the other signals put first, loaded: (row, fact)."""
+def _facts(
+    tx: ReadTx, index: DecodedIndex, question: Question, words: Signal, near: Sequence[Signal]
+) -> list[tuple[int, Memory]]:
+    """The facts that the other signals put first, and those that have a word for what is asked: (row, fact)."""
     import numpy as np
 
     rows = _fact_rows(index)
     promise = sum((signal.score[rows] for signal in near), words.score[rows])
     best = rows[np.argsort(-promise, kind="stable")[:FACTS]]
-    found = {item.number: item for item in tx.find_numbers(index.numbers[best].tolist())}
-    items = ((int(row), found.get(int(index.numbers[row]))) for row in best)
+    terms = sorted({term_key(term) for term in attribute_terms(asked_concepts(question.text))})
+    told = index.find(np.array(terms, dtype=np.uint64))
+    common = np.bincount(told.key, minlength=len(terms))[told.key]
+    rarest = told.row[np.lexsort((-told.row, common))]
+    some = np.union1d(best, rarest[np.isin(rarest, rows)][:FACTS])
+    found = {item.number: item for item in tx.find_numbers(index.numbers[some].tolist())}
+    items = ((int(row), found.get(int(index.numbers[row]))) for row in some)
     return [(row, item) for row, item in items if isinstance(item, Memory)]

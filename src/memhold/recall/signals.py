@@ -21,7 +21,7 @@ from memhold.index.words import WordScores, score_words, smoothed
 from memhold.ports.postings import DocumentKind, term_key
 from memhold.recall.fusion import Signal, normalised
 from memhold.recall.near import Near
-from memhold.text.analysis import QueryWord, analyse, analyse_query
+from memhold.text.analysis import QueryWord, analyse_query
 from memhold.text.person import Person, person_of
 from memhold.text.times import Anchor, TimeRange, anchors, times
 from memhold.values.records import Memory, micros
@@ -53,6 +53,8 @@ __all__ = [
 MEANS_IT = 0.45
 """Cosine from which on a vector alone makes a hit. With the built-in embedding 16 in 1,000 pairs of a LoCoMo question
 and a turn of its conversation reach it."""
+ASKED_FOR = 0.5
+"""The share of a fact's subject and attribute from which on it is what a question asks for."""
 HALF_LIFE = timedelta(days=14)
 """After this long a message counts half as recent."""
 SHOULDER = timedelta(days=7)
@@ -225,21 +227,21 @@ def reply_signal(index: DecodedIndex) -> Signal | None:
 def key_signal(question: Question, facts: Sequence[tuple[int, Memory]], index: DecodedIndex) -> Signal | None:
     """Facts by how much of their subject and attribute the question names, in its words or in what it asks for.
 
-    `facts` are (row, fact).
+    What is asked for is found, also where it shares no word with the question. `facts` are (row, fact).
     """
     import numpy as np
 
     score = np.zeros(len(index), dtype=np.float32)
-    asked = {term for word in question.words for term in word.terms}
+    asked = {term for word in question.words if not word.weak for term in word.terms}
     wanted = asked_concepts(question.text) if facts else frozenset[str]()
     for row, fact in facts:
         subject = "" if fact.subject in {None, "user"} else fact.subject
-        named = analyse(f"{subject} {fact.attribute}").counts
+        named = [word.terms for word in analyse_query(f"{subject} {fact.attribute}") if not word.weak]
         if named:
-            score[row] = sum(term in asked for term in named) / len(named)
+            score[row] = sum(not asked.isdisjoint(terms) for terms in named) / len(named)
         if wanted and (concepts := concepts_of(fact)):
             score[row] = max(score[row], len(wanted & concepts) / len(concepts))
-    return Signal(name="key", score=score, found=_nothing(index)) if score.any() else None
+    return Signal(name="key", score=score, found=(score >= ASKED_FOR) & index.active) if score.any() else None
 
 
 def time_signal(question: Question, index: DecodedIndex) -> Signal | None:

@@ -33,8 +33,16 @@ from memhold.server.guard_rules import (
 )
 from memhold.server.request_cost import MOST_VALUES, Cost, JsonValues, metered
 from memhold.server.resource import Resource
-from memhold.values.errors import MemholdError, RateLimited, ScopeDenied, ServerUnreachable, Unauthenticated
-from memhold.values.principal import NEIGHBOUR, PRINCIPAL, STANDS, Principal
+from memhold.values.errors import (
+    InvalidScope,
+    MemholdError,
+    RateLimited,
+    ScopeDenied,
+    ServerUnreachable,
+    TwoUsers,
+    Unauthenticated,
+)
+from memhold.values.principal import NEIGHBOUR, ON_BEHALF, PRINCIPAL, STANDS, Principal, acting_for
 
 __all__ = ["OPEN_PATHS", "REQUEST_ID", "Authenticate", "Guard", "GuardRules"]
 
@@ -114,9 +122,10 @@ class Guard:
     """ASGI middleware around the whole application; see `docs/identity.md` for what it refuses.
 
     What it lets through carries the `Principal` in the ASGI scope (`principal_of`) and the request's id under
-    `REQUEST_ID`. Identity comes from the `Authorization` header and from nowhere else. What it refuses is answered as a
-    problem (RFC 9457). No token is ever logged. There is no CORS: no page of another site can read an answer.
-    `stays_open` says whether requests without a token are still the local principal's.
+    `REQUEST_ID`. Identity comes from the `Authorization` header and from nowhere else; for which user a service acts
+    it says in `X-Memhold-User`. What it refuses is answered as a problem (RFC 9457). No token is ever logged. There is
+    no CORS: no page of another site can read an answer. `stays_open` says whether requests without a token are still
+    the local principal's.
     """
 
     def __init__(
@@ -204,7 +213,7 @@ class Guard:
         if path == _METRICS and scope[NEIGHBOUR]:
             return None
         principal = await self._asking(scope)
-        self._within_budget(principal.token or "local")
+        self._within_budget(principal.budget)
         if path == _METRICS and "admin" not in principal.rights:
             raise ScopeDenied("metrics are for tokens with the right 'admin'", right="admin")
         scope[PRINCIPAL] = principal
@@ -258,6 +267,18 @@ class Guard:
         return not self._rules.behind_proxy and client is not None and is_loopback(client[0])
 
     async def _principal(self, scope: Mapping[str, Any]) -> Principal:
+        """Whose token it is, acting for the user that the request names."""
+        named, principal = _header(scope, ON_BEHALF.encode()), await self._token_holder(scope)
+        if len(named) > 1:
+            raise TwoUsers("there must be one X-Memhold-User header")
+        if not named:
+            return principal
+        try:
+            return acting_for(principal, named[0].strip().encode("latin-1").decode("utf-8"))
+        except UnicodeError:
+            raise InvalidScope("X-Memhold-User is not UTF-8; send ASCII or UTF-8") from None
+
+    async def _token_holder(self, scope: Mapping[str, Any]) -> Principal:
         try:
             bearer = bearer_of(_header(scope, b"authorization"))
         except ValueError as error:
@@ -309,9 +330,8 @@ class Guard:
         finally:
             principal = scope.get(PRINCIPAL)
             if principal is not None:
-                token = principal.token or "local"
-                self._bytes.charge(token, body.size / MIB)
-                self._work.charge(token, cost.seconds)
+                self._bytes.charge(principal.budget, body.size / MIB)
+                self._work.charge(principal.budget, cost.seconds)
 
     async def _served(self, scope: MutableMapping[str, Any], body: _Body, answer: _Answer) -> None:
         def too_large() -> Problem:

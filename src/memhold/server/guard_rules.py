@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from memhold.faces.remote.wire import MAX_BODY
+
 __all__ = [
     "LOOPBACK_NAMES",
     "WHOLE",
@@ -168,7 +170,7 @@ class BodyLimits:
         files: paths whose body is a file, of which the number of JSON values is not counted.
     """
 
-    others: int = 16 * 1024 * 1024
+    others: int = MAX_BODY
     paths: Mapping[str, int] = field(default_factory=dict)
     without: int = 64 * 1024
     files: frozenset[str] = frozenset()

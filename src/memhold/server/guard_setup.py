@@ -78,7 +78,9 @@ async def guarded(app: App, store: AsyncStore, door: Door, *, now: datetime) -> 
         if not door.public_url:
             raise InvalidSetting("OAuth needs public_url: tokens are made for an address", name="public_url")
         resource = Resource(
-            url=door.public_url, authorization_servers=(door.oauth.issuer,), scopes=tuple(door.oauth.rights)
+            url=door.public_url,
+            authorization_servers=(door.oauth.issuer,),
+            scopes=tuple(scope for scope, right in door.oauth.rights.items() if right != "act"),
         )
     open_door = door.oauth is None and not _asked_for(given)
     rules = GuardRules(
@@ -137,7 +139,10 @@ class TokenAuthenticate:
         token = await self._tokens.check(bearer)
         if token is None:
             return None
-        return Principal(scope=token.scope, rights=frozenset(token.rights), token=token.id)
+        rights = frozenset(token.rights)
+        # What a token was exchanged for carries its id: the users of one service have a budget each.
+        passed = bearer.startswith("mhp_")
+        return Principal(scope=token.scope, rights=rights, token=token.id, service="act" in rights, named=passed)
 
 
 def _authenticate(store: AsyncStore, oauth: OAuth | None, resource: Resource | None) -> Authenticate:
@@ -153,7 +158,7 @@ def _authenticate(store: AsyncStore, oauth: OAuth | None, resource: Resource | N
     issued = JwtAuthenticate(oauth, KeySet(oauth.jwks_url), audience=resource.identifiers)
 
     async def either(bearer: str) -> Principal | None:
-        return await (own if bearer.startswith("mh_") else issued)(bearer)
+        return await (own if bearer.startswith(("mh_", "mhp_")) else issued)(bearer)
 
     return either
 

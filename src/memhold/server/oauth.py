@@ -6,6 +6,7 @@ The server is a resource server and nothing more: it gives out no tokens, and as
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -19,7 +20,7 @@ from memhold.server.guard_rules import is_loopback
 from memhold.server.jwks import KeySet
 from memhold.values.access_tokens import RIGHTS, Right
 from memhold.values.errors import InvalidScope, InvalidSetting
-from memhold.values.names import checked_name
+from memhold.values.names import MAX_NAME, checked_name, usable_name
 from memhold.values.principal import Principal
 from memhold.values.records import Scope
 
@@ -39,6 +40,7 @@ _LONGEST: Final = 8192
 _LEEWAY_SECONDS: Final = 30.0
 _TYPES: Final = frozenset({"at+jwt", "jwt"})
 """Types of a token (`typ`, RFC 9068 and what issuers wrote before it); not those of ID tokens, JWE, logout tokens."""
+_GRANTED: Final[Mapping[str, Right]] = {f"memhold:{right}": right for right in RIGHTS if right != "act"}
 _LAST_TIME: Final = 253_402_300_799
 """The end of the year 9999, in seconds since 1970."""
 
@@ -53,8 +55,11 @@ class OAuth:
         audience: what the claim `aud` must name one of; the server's own address where it is empty.
         namespace: the namespace of every caller, unless `namespace_claim` names the claim that holds it.
         user_claim: the claim that holds the user; a token without it does not count.
+        user_pattern: a regular expression whose one group is the user within that claim, such as `auth0[|](.+)`; a
+            token whose claim it does not match whole does not count. Empty: the claim as it is.
         agent_claim: the claim that holds the agent, where there is one.
-        rights: what each scope of the token allows.
+        rights: what each scope of the token allows. `act` is not among them unless it is given: a client
+            that asks for every scope there is would become a service.
     """
 
     issuer: str
@@ -63,8 +68,9 @@ class OAuth:
     namespace: str = "default"
     namespace_claim: str = ""
     user_claim: str = "sub"
+    user_pattern: str = ""
     agent_claim: str = ""
-    rights: Mapping[str, Right] = field(default_factory=lambda: {f"memhold:{right}": right for right in RIGHTS})
+    rights: Mapping[str, Right] = field(default_factory=lambda: dict(_GRANTED))
 
     def __post_init__(self) -> None:
         for name in ("issuer", "jwks_url"):
@@ -78,6 +84,9 @@ class OAuth:
             raise InvalidSetting(str(error), name="oauth.namespace") from None
         if not self.user_claim:
             raise InvalidSetting("oauth.user_claim is empty; name the claim that says whose memory", name="oauth")
+        if self.user_pattern and _groups(self.user_pattern) != 1:
+            said = "oauth.user_pattern must be a regular expression with one group, which is the user"
+            raise InvalidSetting(said, name="oauth.user_pattern")
         if not set(self.rights.values()) <= set(RIGHTS):
             raise InvalidSetting(f"oauth.rights must lead to {', '.join(RIGHTS)}", name="oauth.rights")
 
@@ -88,7 +97,10 @@ def oauth_from(table: Mapping[str, Any]) -> OAuth:
     Raises:
         InvalidSetting: a name is unknown, missing, or its value of another type.
     """
-    known = {"issuer", "jwks_url", "audience", "namespace", "namespace_claim", "user_claim", "agent_claim", "rights"}
+    known = {
+        "issuer", "jwks_url", "audience", "namespace", "namespace_claim", "user_claim", "user_pattern", "agent_claim",
+        "rights",
+    }  # fmt: skip
     if unknown := table.keys() - known:
         raise InvalidSetting(f"[oauth] has the unknown name {min(unknown)!r}", name=f"oauth.{min(unknown)}")
     if missing := {"issuer", "jwks_url"} - table.keys():
@@ -174,12 +186,23 @@ class JwtAuthenticate:
     def _principal(self, claims: Mapping[str, Any]) -> Principal:
         oauth = self._oauth
         namespace = _named(claims, oauth.namespace_claim) if oauth.namespace_claim else oauth.namespace
-        user = _named(claims, oauth.user_claim)
+        holder = _named(claims, oauth.user_claim)
         agent = _named(claims, oauth.agent_claim) if oauth.agent_claim and oauth.agent_claim in claims else None
         rights = frozenset(oauth.rights[scope] for scope in _scopes(claims) if scope in oauth.rights)
-        scope = Scope(namespace=namespace, user=user, agent=agent)
-        who = sha256(f"{oauth.issuer}\0{scope.namespace}\0{scope.user}\0{scope.agent or ''}".encode()).hexdigest()
-        return Principal(scope=scope, rights=rights, token=f"jwt-{who[:16]}")
+        service = "act" in rights
+        user = None if service else self._user(holder)
+        scope = Scope(namespace=namespace, user=user, agent=agent, actor=_actor(claims, holder if service else None))
+        whose = f"{oauth.issuer}\0{scope.namespace}\0{holder if service else scope.user}\0{scope.agent or ''}"
+        who = sha256(whose.encode()).hexdigest()
+        return Principal(scope=scope, rights=rights, token=f"jwt-{who[:16]}", service=service)
+
+    def _user(self, claim: str) -> str:
+        if not self._oauth.user_pattern:
+            return claim
+        found = re.fullmatch(self._oauth.user_pattern, claim)
+        if found is None or not found[1]:
+            raise _Refused(f"{self._oauth.user_claim} is not of the form of user_pattern")
+        return found[1]
 
 
 class _Refused(Exception):
@@ -191,6 +214,22 @@ def _named(claims: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str) or not value:
         raise _Refused(f"no {name}")
     return value
+
+
+def _groups(pattern: str) -> int:
+    """How many groups a regular expression has; 0 where it is none."""
+    try:
+        return re.compile(pattern).groups
+    except re.error:
+        return 0
+
+
+def _actor(claims: Mapping[str, Any], service: str | None) -> str:
+    """Who is recorded as acting for the user: the service itself, or the party that `act` names (RFC 8693, 4.1)."""
+    party = claims.get("act")
+    named = service if service is not None else party.get("sub") if isinstance(party, Mapping) else None
+    name = usable_name(named)[:MAX_NAME].strip() if isinstance(named, str) else ""
+    return f"user:{name}" if name else "user"
 
 
 def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from memhold.faces.remote.wire import MAX_BODY
 from memhold.values.errors import InvalidSetting
 from memhold.wiring.settings import load_group
 
@@ -73,7 +74,7 @@ class ServeSettings:
     analysis_processes: int = 1
     failed_per_second: float = 1.0
     failed_burst: int = 20
-    max_body_bytes: int = 16 * 1024 * 1024
+    max_body_bytes: int = MAX_BODY
     max_import_bytes: int = 1024 * 1024 * 1024
     request_seconds: float = 60.0
     header_seconds: float = 60.0

@@ -384,6 +384,15 @@ class UpkeepCases:
         assert Scope(namespace="nobody") in found
         assert len(found) == len(set(found)) == len(kept) + 1
 
+    async def test_the_users_of_a_namespace_are_listed_in_order(self, store: Store, ids: Ids) -> None:
+        names = ("bob", "Zoë", "alice", "Émile", "\U0001f600", "\uff21")
+        for user in (*names, None):
+            await store.write(Scope(namespace="acme", user=user), lambda tx: say(tx, ids, "x"))
+        await store.write(Scope(namespace="other", user="mallory"), lambda tx: say(tx, ids, "x"))
+        assert await store.upkeep.users("acme", "", 100) == sorted(names)
+        assert await store.upkeep.users("acme", "alice", 2) == sorted(names)[2:4]
+        assert await store.upkeep.users("nobody", "", 100) == []
+
     async def test_a_forgotten_scope_is_still_listed_and_scrub_says_none(self, store: Store, ids: Ids) -> None:
         [message] = await store.write(ALICE, lambda tx: say(tx, ids, "x"))
         await store.write(ALICE, lambda tx: tx.erase_messages([message.id], "chg_x"))

@@ -8,7 +8,7 @@ import pytest
 
 from memhold.ports.stores import Ids, Store
 from memhold.ports.transaction import WriteTx
-from memhold.ports.vector_blocks import EMPTY, HELD, UNSEEN, Generation, VectorBlock, held_mark, written
+from memhold.ports.vector_blocks import EMPTY, HELD, Generation, VectorBlock, held_mark, written
 from memhold.testing.clock import FakeClock
 from memhold.testing.store_suite_rows import ALICE, BOB, EPOCH, say
 from memhold.values.errors import StoreError
@@ -83,7 +83,7 @@ class VectorsCases:
         await store.write(ALICE, lambda tx: tx.unindex([0, 500]))
         for generation in (1, 2):
             [block] = await store.read(ALICE, lambda tx, g=generation: tx.vector_blocks(g, [0]))  # type: ignore[misc]
-            assert block.marks == bytes((UNSEEN, EMPTY, HELD))
+            assert block.marks == bytes((EMPTY, EMPTY, HELD))
             assert block.vectors == _VECTOR
             [other] = await store.read(BOB, lambda tx, g=generation: tx.vector_blocks(g, [0]))  # type: ignore[misc]
             assert replace(other, rev=0) == _block()

@@ -18,7 +18,7 @@ from memhold.text.sentences import Span, sentences
 
 # ruff: noqa: RUF001 - letters of every script
 
-__all__ = ["LONGEST", "MOST", "ends", "instructions"]
+__all__ = ["LONGEST", "MOST", "ends", "instructions", "tells_state"]
 
 LONGEST = 45
 """Words up to which a sentence is a clause of one's own; a longer one is a text about something."""
@@ -76,21 +76,30 @@ _HOW = (
     r"|\b(?:call|address) me (?!back|when|if|later|at|on|in|tomorrow|today|to|again|as soon|a |an |the |for|about|crazy"
     r"|old)[a-z][\w'-]+\b(?=[.,!]|$| (?:please|from|not|and|instead))"
 )
+_NO_REMARK = (
+    r"(?!(?:not|that|this|how|when|it|to (?:say|admit|ask|bother|think)|him|her|them|you|myself"
+    r"|the (?:idea|thought|fact))\b)"
+)
 _TASTE = (
     r"\bi(?:'m| am)? (?:really |absolutely |just |do |also |generally |usually |always )?(?:hate|loathe|detest|despise"
-    r"|dislike|can't stand|cannot stand|cant stand|can't bear|don't like|do not like|dont like|don't eat|do not eat"
-    r"|dont eat|don't drink|do not drink|never eat|never drink|avoid eating)\s+(?!(?:not|that|this|how|when|it"
-    r"|to (?:say|admit|ask|bother|think)|him|her|them|you|myself|the (?:idea|thought|fact))\b)"
-    r"|\bi(?:'m| am) (?:allergic to|(?:severely |mildly )?intolerant|(?:a )?(?:vegan|vegetarian|pescatarian)"
-    r"|(?:lactose|gluten)[ -]intolerant|colou?r[ -]?blind)\b"
+    rf"|dislike|can't stand|cannot stand|cant stand|can't bear|don't like|do not like|dont like)\s+{_NO_REMARK}"
     r"|\bi (?:really |generally |usually |always |much |strongly )?prefer (?!that\b)"
 )
+_STATE = (
+    r"\bi(?: really| absolutely| just| do| also| generally| usually| always)?"
+    rf" (?:don't eat|do not eat|dont eat|don't drink|do not drink|never eat|never drink|avoid eating)\s+{_NO_REMARK}"
+    r"|\bi(?:'m| am) (?:not |no longer )?"
+    r"(?:allergic to|(?:severely |mildly )?intolerant|(?:a )?(?:vegan|vegetarian|pescatarian)"
+    r"|(?:lactose|gluten)[ -]intolerant|colou?r[ -]?blind)\b"
+)
+"""A state of health or diet: no wish, but what the answers that it governs are as unlike as those to a wish."""
 _NO_MORE = (
     r"\byou (?:can|may) (?:[\w']+ ){1,6}again\b"
     r"|\b(?:no need to|you (?:don't|do not) (?:have|need) to) (?:[\w']+ ){1,8}any ?more\b"
 )
 """One that ends another."""
-_ENGLISH = re.compile(f"{_NO_MORE}|{_FOR_GOOD}|{_COMMAND}|{_NOT_TO_DO}|{_HOW}|{_TASTE}", re.IGNORECASE)
+_WISH = re.compile(f"{_NO_MORE}|{_FOR_GOOD}|{_COMMAND}|{_NOT_TO_DO}|{_HOW}|{_TASTE}", re.IGNORECASE)
+_STATES = re.compile(_STATE, re.IGNORECASE)
 _PAST_REPORT = re.compile(
     r"\b(?:he|she|they|we|mum|mom|dad|boss|teacher|doctor|(?:my|his|her|our|their"
     r"|the) [\w'-]+) (?:\w+ )?(?:said|says|told|tells"
@@ -114,34 +123,37 @@ _OTHERS = re.compile(
     r"\b(?:ab (?:jetzt|sofort|heute)|von (?:jetzt|nun) an|in zukunft|künftig (?:bitte|immer|nie)|merk(?:e)? dir"
     r"|bitte (?:immer|nie(?:mals)?|keine?n?|nicht mehr|ohne|kein)|(?:schlag|empfiehl|gib|nenn|schreib"
     r"|zeig) mir (?:nie|immer)"
-    r"|ich (?:hasse|mag kein\w*|esse kein\w*|trinke kein\w*|vertrage kein\w*)|ich bin (?:allergisch|vegan"
-    r"|vegetarier\w*))\b"
+    r"|ich (?:hasse|mag kein\w*))\b"
     # French
     r"|\b(?:à partir de maintenant|dorénavant|désormais,? (?:réponds|écris|utilise|évite)|à l'avenir"
     r"|(?:réponds|utilise|écris|propose|donne)[ -]\w* ?(?:toujours|jamais)|ne me \w+ (?:jamais|plus)"
-    r"|je (?:déteste|ne supporte pas|ne mange pas)"
-    r"|je suis (?:allergique|végan\w*|végétarien\w*))\b"
+    r"|je (?:déteste|ne supporte pas))\b"
     # Spanish
     r"|\b(?:de ahora en adelante|a partir de ahora|en el futuro|no me \w+ (?:nunca|jamás|más)|nunca me \w+"
     r"|siempre (?:responde|contesta|escribe|usa)\w*"
-    r"|tráte(?:me|nme)|trátame de|odio|no soporto|soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])|no como (?:carne"
-    r"|pescado|nada))\b"
+    r"|tráte(?:me|nme)|trátame de|odio|no soporto)\b"
     # Portuguese, Italian, Dutch, Russian
-    r"|\b(?:de agora em diante|a partir de agora|nunca me \w+|sempre responda|eu odeio|sou (?:alérgic[oa]"
-    r"|vegan[oa]|vegetarian[oa])"
-    r"|d'ora in (?:poi|avanti)|in futuro|non \w+mi mai|odio|sono (?:allergic[oa]|vegan[oa]|vegetarian[oa])"
-    r"|vanaf nu|voortaan|in het vervolg|ik haat|ik ben (?:allergisch|vegan|vegetariër)"
+    r"|\b(?:de agora em diante|a partir de agora|nunca me \w+|sempre responda|eu odeio"
+    r"|d'ora in (?:poi|avanti)|in futuro|non \w+mi mai|odio"
+    r"|vanaf nu|voortaan|in het vervolg|ik haat"
     r"|с этого момента|впредь|отныне|всегда (?:отвечай|пиши|используй)|никогда не (?:предлагай|пиши|используй)"
-    r"|я ненавижу|терпеть не могу"
-    r"|у меня аллергия)\b"
+    r"|я ненавижу|терпеть не могу)\b"
     # Korean, Chinese, Japanese
     r"|앞으로(?:는)? .{0,400}(?:주세요|줘|말아|마세요|해요|해)|항상 .{0,400}(?:주세요|줘|해)(?:$|[.! ])"
     r"|절대 .{0,400}(?:마세요|말아|마|말고)|지 말아 ?(?:주세요|줘)"
-    r"|못 먹어요|알레르기가 있|정말 싫어|너무 싫어"
+    r"|정말 싫어|너무 싫어"
     r"|以后.{0,400}(?:回答|给我|推荐|请|别|不要|都|一律|凡是|先)|从现在开始|从今以后|请?记住[,，:：]|一律(?:不|用)"
-    r"|永远(?:不要|别)|(?:请|你)总是|我(?:最)?讨厌|我不吃"
-    r"|我(?:对.{1,8})过敏"
-    r"|今後は|これからは|いつも.{0,400}(?:ください|して)|絶対に.{0,400}ないで|私は.{1,10}(?:が嫌い|アレルギー)",
+    r"|永远(?:不要|别)|(?:请|你)总是|我(?:最)?讨厌"
+    r"|今後は|これからは|いつも.{0,400}(?:ください|して)|絶対に.{0,400}ないで|私は.{1,10}が嫌い",
+    re.IGNORECASE,
+)
+_OTHER_STATES = re.compile(
+    r"\b(?:ich (?:esse kein\w*|trinke kein\w*|vertrage kein\w*)|ich bin (?:allergisch|vegan|vegetarier\w*)"
+    r"|je ne mange pas|je suis (?:allergique|végan\w*|végétarien\w*)"
+    r"|no como (?:carne|pescado|nada)|soy (?:alérgic[oa]|vegan[oa]|vegetarian[oa])"
+    r"|sou (?:alérgic[oa]|vegan[oa]|vegetarian[oa])|sono (?:allergic[oa]|vegan[oa]|vegetarian[oa])"
+    r"|ik ben (?:allergisch|vegan|vegetariër)|у меня аллергия)\b"
+    r"|못 먹어요|알레르기가 있|我不吃|我(?:对.{1,8})过敏|私は.{1,10}アレルギー",
     re.IGNORECASE,
 )
 _SIGNS = (
@@ -171,6 +183,8 @@ _MARKS = frozenset("?？؟")
 
 def instructions(text: str) -> list[Span]:
     """The sentences of a user's text that give a standing instruction or preference, at most four, in their order.
+
+    What the user can never eat or bear is among them: `tells_state` parts it from the wishes.
 
     None where more stand there: a document was pasted.
     """
@@ -222,14 +236,28 @@ def _own(text: str) -> Iterator[Span]:
 def _stands(said: str) -> bool:
     if word_count(said) > LONGEST:
         return False
-    bare = _QUOTED.sub(" ", said).replace("’", "'").strip()
-    if _OTHERS.search(bare) is not None:
+    bare = _bare(said)
+    if _OTHERS.search(bare) is not None or _OTHER_STATES.search(bare) is not None:
         return bare[-1:] not in _MARKS
-    if _ENGLISH.search(bare) is None or _PAST_REPORT.search(bare) is not None:
+    if (_WISH.search(bare) or _STATES.search(bare)) is None or _PAST_REPORT.search(bare) is not None:
         return False
     if bare[-1:] in _MARKS and _REQUEST.search(bare) is None:
         return False
     return _ONCE.search(bare) is None or _LASTING.search(bare) is not None
+
+
+def _bare(said: str) -> str:
+    """A clause without what it quotes."""
+    return _QUOTED.sub(" ", said).replace("’", "'").strip()
+
+
+def tells_state(clause: str) -> bool:
+    """Whether a clause that stands is no wish but a state of health or diet: "I am allergic to penicillin".
+
+    It is kept the same way, in the user's words, since no question is like it; but it tells nobody what to do.
+    """
+    bare = _bare(clause)
+    return _OTHERS.search(bare) is None and _WISH.search(bare) is None
 
 
 _WORDS_OF_ASKING = (

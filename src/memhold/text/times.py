@@ -46,6 +46,10 @@ _MONTHS: Final = {
         "januar februar märz - mai juni juli - - oktober - dezember",
         "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
         "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+        "januari februari maart april mei juni juli augustus - - - -",
+        "- - mars april maj juni juli augusti - - - -",
     )
     for number, name in enumerate(names.split(), start=1)
     if name != "-"
@@ -98,15 +102,53 @@ _WEEKDAYS: Final = {
         "montag dienstag mittwoch donnerstag freitag samstag sonntag",
         "lundi mardi mercredi jeudi vendredi samedi dimanche",
         "lunes martes miércoles jueves viernes sábado domingo",
+        "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+        "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
+        "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+        "måndag tisdag onsdag torsdag fredag lördag söndag",
         "월요일 화요일 수요일 목요일 금요일 토요일 일요일",
     )
     for number, name in enumerate(names.split())
 }
 _DAYS_BACK: Final = {
     **dict.fromkeys(("today", "tonight", "heute", "aujourd'hui", "hoy", "오늘", "今日", "今天"), 0),
-    **dict.fromkeys(("yesterday", "last night", "gestern", "hier", "ayer", "어제", "昨日", "昨天"), 1),
     **dict.fromkeys(
-        ("the day before yesterday", "vorgestern", "avant-hier", "anteayer", "그저께", "그제", "一昨日", "前天"), 2
+        (
+            "yesterday",
+            "last night",
+            "gestern",
+            "hier",
+            "ayer",
+            "ieri",
+            "ontem",
+            "gisteren",
+            "igår",
+            "i går",
+            "вчера",
+            "어제",
+            "昨日",
+            "昨天",
+        ),
+        1,
+    ),
+    **dict.fromkeys(
+        (
+            "the day before yesterday",
+            "the night before last",
+            "vorgestern",
+            "avant-hier",
+            "anteayer",
+            "l'altro ieri",
+            "anteontem",
+            "eergisteren",
+            "i förrgår",
+            "позавчера",
+            "그저께",
+            "그제",
+            "一昨日",
+            "前天",
+        ),
+        2,
     ),
 }
 _LAST_WHOLE: Final = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
 from memhold.text.quantities import quantities
-from memhold.text.times import calendar_names, times
+from memhold.text.times import calendar_names, calendar_words, times
 
 __all__ = ["Days", "days_of", "named_days", "spans_of"]
 
@@ -18,10 +18,38 @@ Days = tuple[datetime, datetime]
 
 _AHEAD: Final = {
     **dict.fromkeys(
-        ("tomorrow", "morgen", "demain", "mañana", "domani", "amanhã", "내일", "明日", "明天", "завтра"), 1
+        (
+            "tomorrow",
+            "morgen",
+            "demain",
+            "mañana",
+            "domani",
+            "amanhã",
+            "imorgon",
+            "i morgon",
+            "내일",
+            "明日",
+            "明天",
+            "завтра",
+        ),
+        1,
     ),
     **dict.fromkeys(
-        ("day after tomorrow", "übermorgen", "après-demain", "pasado mañana", "dopodomani", "모레", "明後日", "后天"), 2
+        (
+            "day after tomorrow",
+            "übermorgen",
+            "après-demain",
+            "pasado mañana",
+            "dopodomani",
+            "depois de amanhã",
+            "overmorgen",
+            "i övermorgon",
+            "послезавтра",
+            "모레",
+            "明後日",
+            "后天",
+        ),
+        2,
     ),
 }
 _NEXT: Final = {
@@ -35,7 +63,8 @@ _NEXT: Final = {
                      "明年"), "year"),
 }  # fmt: skip
 _IN = re.compile(
-    r"(?<!\w)(?:in|dans|en|within)\s+(?P<count>\d{1,3}|\w+)\s+(?P<unit>day|days|tag|tagen|jours?|días?|week|weeks|wochen?|"
+    r"(?<!\w)(?:in|dans|en|within)\s+(?P<count>\d{1,3}|\w+)\s+(?P<unit>day|days|tag|tagen|jours?|días?|week|weeks"
+    r"|wochen?|"
     r"semaines?|semanas?|months?|monaten?|mois|mes(?:es)?|years?|jahren?|ans?|años?)\b"
     r"|(?P<count2>\d{1,3})\s*(?P<unit2>일|주|달|개월|년|日|週間|か月|年|天|周|个月)\s*(?:뒤|후|後|后)",
     re.IGNORECASE,
@@ -68,9 +97,36 @@ def _dotted(text: str) -> Iterator[tuple[Days, str, tuple[int, int]]]:
         yield (start, start + timedelta(days=1)), match[0], match.span()
 
 
+_ORDINALS: Final = {
+    name: place
+    for names in (
+        (
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third "
+            "twenty-fourth twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
+        ),
+        "ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften zwölften",
+    )
+    for place, name in enumerate(names.split(), 1)
+}
+_ORDINAL = re.compile(
+    rf"(?i)\b(?P<word>{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})(?:\s+of)?\s+(?=(?P<month>[^\W\d_]{{3,}}))"
+)
+
+
+def _in_figures(text: str) -> str:
+    """A text with the day of a month in figures where it is spelled: "the sixth of December"."""
+
+    def figure(match: re.Match[str]) -> str:
+        return f"{_ORDINALS[match['word'].casefold()]} " if calendar_words(match["month"]) else match[0]
+
+    return _ORDINAL.sub(figure, text)
+
+
 @lru_cache(maxsize=4096)
 def days_of(text: str, said: datetime) -> tuple[Days, ...]:
     """Every range of days that a text can mean, said at that time: its own day, named and relative ones, weekdays."""
+    text = _in_figures(text[:_MOST])
     today = said.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     named = named_days(text, said)
     found = [(today, today + timedelta(days=1)), *(days for days, _, _ in named)]
@@ -94,8 +150,10 @@ def _year_on(moment: datetime) -> datetime:
 
 
 def _ahead(text: str, today: datetime) -> Iterator[Days]:
+    later = [name for name, days in _AHEAD.items() if days > 1 and name in text]
     for name, days in _AHEAD.items():
-        if name in text:
+        rest = text if days > 1 else re.sub("|".join(map(re.escape, later)), " ", text) if later else text
+        if name in rest:
             yield today + timedelta(days=days), today + timedelta(days=days + 1)
     for name, unit in _NEXT.items():
         if name not in text:
@@ -115,12 +173,14 @@ def _ahead(text: str, today: datetime) -> Iterator[Days]:
         length = next((days for names, days in _LENGTHS if any(unit.startswith(name) for name in names.split())), None)
         if number is not None and length is not None:
             middle = today + timedelta(days=number * length)
+            if length == 7:
+                yield middle, middle + timedelta(days=1)  # the same weekday, where it is meant to the day
             slack = timedelta(days=0 if length == 1 else length // 2)
             yield middle - slack, middle + slack + timedelta(days=1)
 
 
 _COMING = re.compile(
-    r"next|week|prochain|n[äa]chst|kommend|que viene|pr[óo]xim|prossim|volgende|nästa|следующ|다음|来週|下周|下週"
+    r"next|prochain|n[äa]chst|kommend|que viene|pr[óo]xim|prossim|volgende|nästa|следующ|다음|来週|下周|下週"
 )
 """That a weekday is not the first to come, but may be the one after it."""
 
@@ -131,12 +191,44 @@ def _spelled(word: str) -> int | None:
     return int(found[0]) if len(found) == 1 else None
 
 
+_WEEK_ON = re.compile(r"(?:a week (?:on|from|after)|in (?:einer|1) woche am|heute in acht tagen)\s+\Z", re.IGNORECASE)
+_WEEK_BEHIND = re.compile(
+    r"(?:week\b|en huit|in (?:einer|1) woche|in acht tagen|over een week|in una settimana|om en vecka)"
+)
+_FORTNIGHT = re.compile(r"(?:a fortnight|two weeks|2 weeks) (?:on|from|after)\s+\Z|in zwei wochen am\s+\Z")
+_FORTNIGHT_BEHIND = re.compile(r"(?:fortnight\b|en quinze|in zwei wochen)")
+_GONE = re.compile(
+    r"(?:last|past|letzte[nrs]?|vergangene[nrs]?|vorige[nrs]?|passato|scorso|afgelopen|vorige|förra|지난|先週の?|上周"
+    r"|上个)\s*\Z"
+)
+_GONE_BEHIND = re.compile(r"(?:dernier|passé|pasado|passad[oa]|scors[oa])\b")
+
+
 def _weekdays(text: str, today: datetime) -> Iterator[Days]:
-    """The days around whose weekday is named: the last or the next one, and where "next" is said the one after it."""
-    for offset in range(-7, 14 if _COMING.search(text) else 8):
+    """The days that a weekday can mean: the last or the next one, where "next" is said the one after it too.
+
+    What is said beside its name leaves fewer: "last Friday" is gone; "Friday week" and "a fortnight from Friday" are so
+    many weeks behind the first to come.
+    """
+    ahead = 14 if _COMING.search(text) else 8
+    for offset in range(7):
         day = today + timedelta(days=offset)
-        if any(re.search(rf"(?<!\w){re.escape(name)}", text) for name in calendar_names(day) & _weekday_names()):
-            yield day, day + timedelta(days=1)
+        for name in calendar_names(day) & _weekday_names():
+            for match in re.finditer(rf"(?<!\w){re.escape(name)}\w*", text):
+                for days in _meant(text[: match.start()], text[match.end() :].lstrip(), offset, ahead):
+                    moment = today + timedelta(days=days)
+                    yield moment, moment + timedelta(days=1)
+
+
+def _meant(before: str, behind: str, offset: int, ahead: int) -> Iterable[int]:
+    """How many days from today a weekday may be that comes next in `offset` days."""
+    if _FORTNIGHT.search(before) or _FORTNIGHT_BEHIND.match(behind):
+        return ((offset or 7) + 14,)
+    if _WEEK_ON.search(before) or _WEEK_BEHIND.match(behind):
+        return ((offset or 7) + 7,)
+    if _GONE.search(before) or _GONE_BEHIND.match(behind):
+        return (offset - 7,)
+    return (days for days in (offset - 7, offset, offset + 7) if days < ahead)
 
 
 @lru_cache(maxsize=1)

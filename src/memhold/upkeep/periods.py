@@ -14,7 +14,7 @@ from typing import Final, Literal
 from memhold.ports.transaction import WriteTx
 from memhold.values.records import Memory
 
-__all__ = ["DUE_ROLLUP", "GRACE", "LATE", "LEVELS", "Level", "Period", "day_of", "due_rollup"]
+__all__ = ["DUE_ROLLUP", "GRACE", "LATE", "LEVELS", "Level", "Period", "day_of", "due_rollup", "rolled_up_at"]
 
 Level = Literal["day", "week", "month"]
 LEVELS: tuple[Level, ...] = ("day", "week", "month")
@@ -78,6 +78,12 @@ def day_of(moment: datetime) -> Period | None:
     """The day of a time; None for the ends of the calendar, whose weeks no date can name."""
     day = moment.astimezone(UTC).date()
     return Period("day", day, day + timedelta(days=1)) if day.year in _YEARS else None
+
+
+def rolled_up_at(moment: datetime) -> datetime:
+    """When the day of a time is rolled up."""
+    day = day_of(moment)
+    return moment if day is None else day.settled_at
 
 
 def due_rollup(tx: WriteTx, summaries: Sequence[Memory]) -> None:

@@ -68,6 +68,11 @@ def park(attempts: int, retry_after: float | None, random: Random) -> float:
     return max(random.uniform(0.5, 1.0) * wait, retry_after or 0.0)
 
 
+def _ending(error: Exception) -> bool:
+    """Whether the process ends, and its threads with it: there is no more work then, and nobody to tell."""
+    return isinstance(error, RuntimeError) and "cannot schedule new futures" in str(error)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """What one round did."""
@@ -121,6 +126,7 @@ class Worker:
         self._running: set[asyncio.Task[Outcome]] = set()
         self._stopping = False
         self._listens = False
+        self._told: type[Exception] | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -191,13 +197,18 @@ class Worker:
                     await self._compare()
                 leases = await self._claim(kinds, slots - len(mine))
                 mine.update(self._begin(lease, woken) for lease in leases)
-                failures = 0
+                failures, self._told = 0, None
                 if len(mine) < slots and leases:
                     continue
                 if len(mine) < slots:
                     wait = await self._until_due(kinds)
             except Exception as error:  # noqa: BLE001 - the worker's edge: a lane that ended would leave its work for ever
-                log.warning("upkeep: looking for work failed with %s", type(error).__name__)
+                if _ending(error):
+                    return
+                # Once, not at every look: where the store is gone nothing but an end of the process helps.
+                if type(error) is not self._told:
+                    log.warning("upkeep: looking for work failed with %s", type(error).__name__)
+                self._told = type(error)
                 wait = min(wait, backoff(failures, self._random))
                 failures += 1
             # Not wait_for: in Python 3.11 it may swallow a cancellation that comes with a wake.

@@ -10,8 +10,9 @@ from memhold.values.records import Scope
 
 __all__ = ["RIGHTS", "AccessToken", "NewToken", "Right", "StoredToken"]
 
-Right = Literal["read", "write", "admin"]
-RIGHTS: tuple[Right, ...] = ("read", "write", "admin")
+Right = Literal["read", "write", "admin", "act"]
+RIGHTS: tuple[Right, ...] = ("read", "write", "admin", "act")
+"""What a token may do. `act` makes it a service's: bound to a namespace, and working for whom each request names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ __all__ = [
     "Compacted",
     "Consolidated",
     "Due",
+    "Ended",
     "Erasure",
     "Expected",
     "Hit",
@@ -127,11 +128,26 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A value that a text says and that holds no longer: the fact of it, since when it does not, and what holds now.
+
+    `since` is when it ended, of a value that was corrected when that was told. `now` (of the fact `now_fact`) is None
+    where nothing took its place, or what did is gone too.
+    """
+
+    fact: str
+    value: str
+    since: datetime
+    now: str | None = None
+    now_fact: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One answer of a recall: a message or a memory, with what it stands on and why it was found.
 
     `score` compares hits of one answer only. `superseded_by` names what replaced a value that this hit still mentions:
-    a memory, or a message that says otherwise later. `outdated` are the facts that this text told of and that hold no
+    a memory, or a message that says otherwise later. `outdated` are the values that this text says and that hold no
     longer: replaced, removed or corrected (where `superseded_by` is None, nothing took their place). The `sources` of a
     message are messages that say the same and were folded into it. `neighbours` are the turns around a message, where
     they were asked for. `excerpt` is the sentence of the text that is nearest in meaning to the question; None where
@@ -159,7 +175,7 @@ class Hit:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     superseded_by: str | None = None
-    outdated: tuple[str, ...] = ()
+    outdated: tuple[Ended, ...] = ()
     pinned: bool = False
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -211,7 +227,7 @@ class Recall:
     `degraded` names the signals that are configured and could not be asked (and "damaged", where rows on the disk are:
     `damaged` are their ids, left out of the answer), `not_configured` the signals that are off; `lag`
     counts what a signal has not indexed yet. `confidence` says how likely it is that the answer is among the hits (0 to
-    1, None where nothing was asked): below `pipeline.confidence.THRESHOLD` take it for "nothing relevant". Pass
+    1, None where nothing was asked): below `recall.confidence.THRESHOLD` take it for "nothing relevant". Pass
     `snapshot` back with an offset, and the pages are of one moment. `account` is the whole story of the ranking, where
     `explain` asked for it, `expected` the story of the one that `expect` named.
     """
@@ -354,13 +370,13 @@ class Consolidated:
 
 
 Outcome = Literal[
-    "copies", "group", "pair", "superseded", "linked", "doubted", "rolled_up", "kept_apart", "waiting", "too_long",
-    "failed", "stale",
+    "copies", "group", "pair", "superseded", "linked", "doubted", "rolled_up", "told_anew", "kept_apart", "waiting",
+    "too_long", "failed", "stale",
 ]  # fmt: skip
 """What became of some memories: the first four were merged (or superseded), the others stay as they were.
 
-Of summaries that are `rolled_up`, `memory` is the roll-up that tells them. `linked` ones are told together; of
-`doubted` ones a person has to say which is true (`suspicions`).
+Of summaries that are `rolled_up`, `memory` is the roll-up that tells them; one that is `told_anew` said what no longer
+holds. `linked` ones are told together; of `doubted` ones a person has to say which is true (`suspicions`).
 """
 
 

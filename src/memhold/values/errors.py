@@ -3,6 +3,7 @@
     MemholdError
     ├── InvalidInput (also ValueError)   the call cannot be carried out as it was written
     │   ├── InvalidScope                 a namespace, user, agent or session that cannot be used
+    │   │   └── TwoUsers                 a request to a server that names two users
     │   ├── InvalidMessage               a message that is neither of the accepted shapes; `index` says which
     │   ├── TooLarge                     over a documented limit; `size`, `limit`
     │   ├── NaiveTime                    a time without a zone
@@ -91,6 +92,7 @@ __all__ = [
     "StoreReadOnly",
     "StoreUnreachable",
     "TooLarge",
+    "TwoUsers",
     "Unauthenticated",
     "UndoConflict",
     "UnreadableImport",
@@ -121,6 +123,10 @@ class InvalidInput(MemholdError, ValueError):
 
 class InvalidScope(InvalidInput):
     """A namespace, user, agent or session that cannot be used as a name."""
+
+
+class TwoUsers(InvalidScope):
+    """A request names two users; nothing of it was carried out."""
 
 
 class InvalidMessage(InvalidInput):

@@ -47,6 +47,8 @@ def author_of(actor: str) -> Author:
 def acting(own: str, asked: str | None) -> str:
     """The actor that a request writes as: its connection's own, or one that it names and that says no more.
 
+    The name of a connection that writes for users, such as a web application's, stays before what it names.
+
     Raises:
         InvalidScope: what is named is no actor.
         ScopeDenied: it is more than the connection's own: an agent's token does not write in the user's name.
@@ -56,6 +58,8 @@ def acting(own: str, asked: str | None) -> str:
     wanted = checked_actor(asked)
     kind, _, name = wanted.partition(":")
     held, _, bound = own.partition(":")
+    if held == "user" and bound and name != bound:
+        return checked_actor(f"{kind}:{bound}/{name}" if name else f"{kind}:{bound}")
     if held == "user" or wanted == own or (kind == held and not bound and name) or (held == "agent" and kind == "tool"):
         return wanted
     raise ScopeDenied(f"this connection writes as {own!r}, not as {wanted!r:.80}; leave the actor out")

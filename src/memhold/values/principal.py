@@ -7,13 +7,29 @@ namespace, user and rights from there, and from nowhere else.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memhold.values.access_tokens import RIGHTS, Right
+from memhold.values.errors import InvalidScope, ScopeDenied, TwoUsers
+from memhold.values.names import checked_name
 from memhold.values.records import Scope
 
-__all__ = ["NEIGHBOUR", "PRINCIPAL", "RIGHTS", "STANDS", "Principal", "Right", "principal_of", "still_stands"]
+__all__ = [
+    "NEIGHBOUR",
+    "ON_BEHALF",
+    "PRINCIPAL",
+    "RIGHTS",
+    "STANDS",
+    "Principal",
+    "Right",
+    "acting_for",
+    "principal_of",
+    "still_stands",
+]
+
+ON_BEHALF = "x-memhold-user"
+"""The header in which whoever has the right `act` says for which user of the namespace a request is."""
 
 PRINCIPAL = "memhold.principal"
 """The key of the ASGI scope under which the guard leaves the principal."""
@@ -33,11 +49,48 @@ class Principal:
         scope: Namespace, user and agent of every request; the session is the caller's to choose.
         rights: What it may do; `admin` covers the verbs that look across users of the namespace.
         token: The id of the token it came with, for rate limits and logs; None on loopback without tokens.
+        service: Whether it is bound to no user: each request must name one.
+        named: Whether the user of `scope` is one that the request itself named.
     """
 
     scope: Scope
     rights: frozenset[Right]
     token: str | None = None
+    service: bool = False
+    named: bool = False
+
+    @property
+    def whose(self) -> Scope:
+        """The scope that the request works in.
+
+        Raises:
+            InvalidScope: it is a service's, and names no user: what is one user's is never written as nobody's.
+        """
+        if self.service and not self.named:
+            raise InvalidScope("this token acts for users: say for which, with the header X-Memhold-User")
+        return self.scope
+
+    @property
+    def budget(self) -> str:
+        """Whose budget a request is taken from: the token's, and of a service's token each user's own."""
+        return f"{self.token or 'local'}\0{self.scope.user}" if self.service and self.named else self.token or "local"
+
+
+def acting_for(principal: Principal, user: object) -> Principal:
+    """The principal as it acts for a user that a request names: itself, where that is its own.
+
+    Raises:
+        InvalidScope: it is no name.
+        ScopeDenied: it is another user's, and the principal has not the right `act`.
+        TwoUsers: the request named another one before.
+    """
+    wanted = checked_name(user, "user")
+    own = principal.scope
+    if wanted != own.user and "act" not in principal.rights:
+        raise ScopeDenied("the user is not the token's; leave it out, or use a token with the right 'act'", right="act")
+    if principal.named and wanted != own.user:
+        raise TwoUsers("the request names two users, in X-Memhold-User and beside it; name one")
+    return replace(principal, scope=replace(own, user=wanted), named=True)
 
 
 def principal_of(asgi_scope: MutableMapping[str, Any]) -> Principal:

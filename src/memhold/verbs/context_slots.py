@@ -93,7 +93,7 @@ class ContextSlots:
                     "corrections": self._slot(lambda tx: gather.corrections(tx, agent)),
                     "instructions": self._slot(lambda tx: gather.instructions(tx, agent, tokens=request.available)),
                     "profile": self._slot(lambda tx: gather.profile(tx, agent, tokens=request.available)),
-                    "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session)),
+                    "summaries": self._slot(lambda tx: gather.summaries(tx, agent, session), marked=True),
                     "memories": _of(ranked, Memory),
                     "messages": _of(ranked, Message),
                 }
@@ -110,10 +110,13 @@ class ContextSlots:
         missing = tuple(dict.fromkeys([*degraded, *unsure, *signals, *([DAMAGED] if damaged else ())]))
         return replace(_inputs(given, read, found, current, missing, _said(question)), damaged=tuple(damaged))
 
-    async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]]) -> gather.Seen:
+    async def _slot(self, work: Callable[[ReadTx], Sequence[Memory]], *, marked: bool = False) -> gather.Seen:
+        truth = self._runtime.caches.truth
+
         def seen(tx: ReadTx) -> gather.Seen:
             items = tuple(work(tx))
-            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, damaged=tuple(tx.damaged))
+            past = truth.outdated(tx) if marked else {}
+            return gather.Seen(rev=tx.index_rev(), at=tx.now, items=items, outdated=past, damaged=tuple(tx.damaged))
 
         return await self._tx.read(seen)
 
@@ -135,6 +138,7 @@ class ContextSlots:
                 rev=tx.index_rev(),
                 at=tx.now,
                 items=tuple(chain(*one.found)),
+                outdated=one.outdated,
                 degraded=one.degraded,
                 unread=max(0, said_in(tx, caches) - most) if len(one.found[1]) == most else 0,
                 nearest=None if one.sentences is None else one.sentences.nearest,
@@ -207,6 +211,7 @@ def _inputs(
         profile=held("profile"),
         summaries=gather.history(held("summaries")),
         memories=held("memories"),
+        outdated=dict(chain(*(seen.outdated.items() for seen in found.values()))),
         messages=messages,
         unread=earlier.unread,
         asked=asked_of(question, messages, earlier.nearest),

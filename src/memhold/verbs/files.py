@@ -17,7 +17,9 @@ from typing import BinaryIO, Literal, TypeVar, get_args
 
 from memhold._version import __version__
 from memhold.facts.redaction import redacted_memory
-from memhold.history.imported import import_memory, import_messages
+from memhold.facts.remember import Writer
+from memhold.history.imported import Live, import_memory, import_messages
+from memhold.journal.secrets import known_secrets
 from memhold.messages.ingest import Draft, parse_messages
 from memhold.ports.durable_files import make_folder, sync_folder
 from memhold.ports.maintenance import given_path
@@ -30,8 +32,8 @@ from memhold.transfer.items import BATCH_MESSAGES, Batch, Restored, session_name
 from memhold.transfer.markdown import history_markdown, memory_markdown
 from memhold.transfer.source import OnError
 from memhold.values.errors import InvalidInput, StoreFull, StoreReadOnly
-from memhold.values.origins import author_of, no_more_than, said_no_more_than
-from memhold.values.records import Change, Memory, Message, Scope
+from memhold.values.origins import author_of, lines_origin, no_more_than, said_no_more_than
+from memhold.values.records import Author, Change, Memory, Message, Scope
 from memhold.verbs.analysis_pool import prepared
 from memhold.verbs.runtime import Runtime
 
@@ -57,17 +59,26 @@ class Exported:
 class _Arrivals:
     """Where an import puts what it reads: one scope, its sessions named with a prefix."""
 
-    def __init__(self, runtime: Runtime, scope: Scope, prefix: str) -> None:
+    def __init__(self, runtime: Runtime, scope: Scope, prefix: str, *, live: bool) -> None:
         self._runtime = runtime
         self._scope = scope
         self._prefix = prefix
+        self._live = live
+        self._redactor = known_secrets() if live else runtime.redactor
 
     async def add(self, batch: Batch) -> int:
         runtime = self._runtime
         drafts = await asyncio.to_thread(self._drafts, batch)
         secret = runtime.store.facts.secret
-        ready = await prepared(drafts, runtime.redactor, secret=secret, pool=runtime.analysis_pool)
+        ready = await prepared(drafts, self._redactor, secret=secret, pool=runtime.analysis_pool)
         by = author_of(self._scope.actor)
+        said = [no_more_than(one, by) for one in batch.said]
+        if self._live and not batch.own:
+            said = [_in_its_role(by, draft, one.name) for draft, one in zip(ready.drafts, batch.said, strict=True)]
+        session = session_name(f"{self._prefix}{batch.session}")
+        agent = session_name(batch.agent or "") or self._scope.agent
+        writer = Writer(ids=runtime.ids, secret=secret, author=by, agent=agent, session=session)
+        live = Live(when=runtime.settings.when, meaning=runtime.embedding is not None) if self._live else None
 
         def work(tx: WriteTx) -> int:
             return import_messages(
@@ -75,11 +86,9 @@ class _Arrivals:
                 ready,
                 keys=batch.keys,
                 own_ids=batch.source_ids if batch.own else [None] * len(batch.keys),
-                session=session_name(f"{self._prefix}{batch.session}"),
-                agent=session_name(batch.agent or "") or self._scope.agent,
-                said=[no_more_than(one, by) for one in batch.said],
-                secret=secret,
-                ids=runtime.ids,
+                said=said,
+                writer=writer,
+                live=live,
             )
 
         return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
@@ -102,6 +111,12 @@ class _Arrivals:
         return await runtime.store.write(self._scope, work, priority=Priority.IMPORT)
 
 
+def _in_its_role(by: Author, draft: Draft, program: str | None) -> Author:
+    """Who said a line that whoever brings it heard: its role tells, and of what no person said which program did."""
+    origin = lines_origin(by, draft.role, result=draft.result)
+    return Author(origin=origin, name=by.name if origin == "user" else by.name or program)
+
+
 async def import_from(
     runtime: Runtime,
     scope: Scope,
@@ -111,6 +126,7 @@ async def import_from(
     zone: tzinfo = UTC,
     session_prefix: str = "",
     on_error: OnError = "stop",
+    live: bool = False,
     batch: int = BATCH_MESSAGES,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
@@ -123,7 +139,7 @@ async def import_from(
     if not isinstance(zone, tzinfo):
         raise InvalidInput(f"zone is {zone!r:.40}; pass a tzinfo, for example zoneinfo.ZoneInfo('Europe/Paris')")
     return await import_file(
-        _Arrivals(runtime, scope, session_prefix),
+        _Arrivals(runtime, scope, session_prefix, live=live),
         given_path(path),
         now=runtime.clock.now(),
         format_name=format_name,

@@ -27,7 +27,10 @@ from memhold.values.records import Scope
 from memhold.verbs.local_tokens import LocalTokens
 from memhold.verbs.runtime import Runtime
 
-__all__ = ["LocalAdmin", "Progress"]
+__all__ = ["MAX_USERS", "LocalAdmin", "Progress"]
+
+MAX_USERS = 10_000
+"""Most users that are listed at once."""
 
 Progress = Callable[[int, int], None]
 """Called with how much is done of how much."""
@@ -53,6 +56,16 @@ class LocalAdmin:
 
     async def usage(self) -> tuple[Usage, ...]:
         return await self._maintenance().usage()
+
+    async def users(
+        self, *, namespace: str = "default", after: str | None = None, limit: int = 1000
+    ) -> tuple[str, ...]:
+        self._runtime.guard()
+        if not 1 <= limit <= MAX_USERS:
+            raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_USERS}")
+        behind = "" if after is None else checked_name(after, "after")
+        found = await self._runtime.store.upkeep.users(checked_name(namespace, "namespace"), behind, limit)
+        return tuple(found)
 
     async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
         self._runtime.guard()

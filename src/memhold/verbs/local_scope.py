@@ -619,6 +619,7 @@ class LocalScope:
         zone: tzinfo = UTC,
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
+        live: bool = False,
         batch: int = 128,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
@@ -633,6 +634,7 @@ class LocalScope:
                 zone=zone,
                 session_prefix=session_prefix,
                 on_error=on_error,
+                live=live,
                 batch=batch,
                 progress=progress,
             )

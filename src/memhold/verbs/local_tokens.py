@@ -5,14 +5,25 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memhold.values.access_tokens import RIGHTS, AccessToken, NewToken, Right, StoredToken
-from memhold.values.errors import InvalidInput, NotFound, StoreError
-from memhold.values.names import checked_name
+from memhold.values.errors import InvalidInput, NotFound, ScopeDenied, StoreError
+from memhold.values.names import checked_name, usable_name
 from memhold.values.records import Scope
 from memhold.verbs.runtime import Runtime
-from memhold.verbs.token_text import judge, mint, present, token_digest
+from memhold.verbs.token_text import (
+    LONGEST_PASS,
+    Pass,
+    judge,
+    judge_pass,
+    mint,
+    present,
+    seal,
+    token_digest,
+    unseal,
+)
 
 __all__ = ["MAX_LABEL", "LocalTokens"]
 
@@ -45,17 +56,20 @@ class LocalTokens:
         now = runtime.clock.now()
         if expires_in is not None and expires_in <= timedelta(0):
             raise InvalidInput(f"expires_in is {expires_in}; pass a time that is still to come")
+        held, label = _rights(rights), _label(label)
+        if "act" in held and scope.user is not None:
+            raise InvalidInput("a token with the right 'act' works for whom each request names; leave out the user")
         made, text = mint(secrets.token_bytes)
         token = AccessToken(
             id=made.id,
             namespace=scope.namespace,
             user=scope.user,
             agent=scope.agent,
-            rights=_rights(rights),
-            label=_label(label),
+            rights=held,
+            label=label,
             created_at=now,
             expires_at=_end(now, expires_in),
-            actor=scope.actor,
+            actor=_recorded(scope.actor, label, made.id) if "act" in held else scope.actor,
         )
         digest = token_digest(runtime.store.facts.secret, made)
         await runtime.store.tokens.add(StoredToken(token=token, digest=digest))
@@ -77,9 +91,37 @@ class LocalTokens:
                 return found.token
         raise NotFound(f"no token {token_id!r:.80}; run 'memhold token list' to see them", id=token_id)
 
+    async def exchange(
+        self,
+        secret: str,
+        *,
+        user: str,
+        rights: Sequence[Right] | None = None,
+        expires_in: timedelta = timedelta(minutes=15),
+    ) -> NewToken:
+        runtime = self._runtime
+        service = None if secret.startswith("mhp_") else await self.check(secret)
+        if service is None or "act" not in service.rights:
+            raise ScopeDenied("this is no service's token; use one that was made with the right 'act'", right="act")
+        grantable = tuple(right for right in service.rights if right in {"read", "write"})
+        asked = grantable if rights is None else _rights(rights)
+        if not asked or not set(asked) <= set(grantable):
+            said = f"the token can give {', '.join(grantable) or 'no right'}; ask for no more than that"
+            raise ScopeDenied(said, right=next((right for right in asked if right not in grantable), "read"))
+        if not timedelta(0) < expires_in <= LONGEST_PASS:
+            raise InvalidInput(f"expires_in is {expires_in}; pass a time of at most {LONGEST_PASS}")
+        now = runtime.clock.now()
+        end = min(now + expires_in, service.expires_at or now + expires_in)
+        scope = Scope(namespace=service.namespace, user=checked_name(user, "user"), agent=service.agent)
+        made = Pass(token_id=service.id, user=str(scope.user), rights=asked, expires_at=end)
+        token = replace(service, user=scope.user, rights=asked, created_at=now, expires_at=end)
+        return NewToken(token=token, secret=seal(made, runtime.store.facts.secret))
+
     async def check(self, secret: str) -> AccessToken | None:
         runtime = self._runtime
         runtime.guard()
+        if secret.startswith("mhp_"):
+            return await self._check_pass(secret)
         presented = present(secret)
         if isinstance(presented, str):
             log.info("a token was refused: %s", presented)
@@ -91,6 +133,19 @@ class LocalTokens:
             return None
         await self._note_use(stored.token, now)
         return stored.token
+
+    async def _check_pass(self, text: str) -> AccessToken | None:
+        runtime = self._runtime
+        made = unseal(text, runtime.store.facts.secret)
+        if made is None:
+            log.info("a token was refused: malformed")
+            return None
+        stored = await runtime.store.tokens.find(made.token_id)
+        fault = judge_pass(made, stored, now=runtime.clock.now())
+        if stored is None or fault is not None:
+            log.info("a pass of token %s was refused: %s", made.token_id, fault)
+            return None
+        return replace(stored.token, user=made.user, rights=made.rights, expires_at=made.expires_at)
 
     async def _note_use(self, token: AccessToken, now: datetime) -> None:
         day = now.astimezone(UTC).date().isoformat()
@@ -108,6 +163,11 @@ def _rights(given: Sequence[Right]) -> tuple[Right, ...]:
     if not asked or not asked <= set(RIGHTS):
         raise InvalidInput(f"rights are {sorted(map(str, asked))}; pass one or more of {', '.join(RIGHTS)}")
     return tuple(right for right in RIGHTS if right in asked)
+
+
+def _recorded(actor: str, label: str, token_id: str) -> str:
+    """What is recorded of all that a service does: its actor has a name, its label's or its token's id."""
+    return actor if ":" in actor else f"{actor}:{usable_name(label) or token_id}"
 
 
 def _label(given: str) -> str:

@@ -1045,6 +1045,7 @@ class AsyncScope(Protocol):
         zone: tzinfo = UTC,
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
+        live: bool = False,
         batch: int = 128,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
@@ -1059,6 +1060,8 @@ class AsyncScope(Protocol):
             zone: The zone of times that name none.
             session_prefix: Stands before the name of each session of the file.
             on_error: "stop" at an entry that cannot be read, or "skip" and count it.
+            live: The file is a conversation that this application takes down as it goes on: each line counts as said by
+                its role, as with `add`, and not as imported; secrets in it are replaced whatever the settings say.
             batch: Most messages of one transaction.
             progress: Called with how much is done; on another thread by the sync face.
 

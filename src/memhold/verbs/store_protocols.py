@@ -100,6 +100,23 @@ class AsyncAdmin(Protocol):
         ...
 
     @verb("admin")
+    async def users(
+        self, *, namespace: str = "default", after: str | None = None, limit: int = 1000
+    ) -> tuple[str, ...]:
+        """Whose memory a namespace holds or held, by name; what is of no user is not listed.
+
+        Args:
+            namespace: Of this one.
+            after: Begin behind this name: the last of the page before.
+            limit: At most so many, up to 10,000.
+
+        Raises:
+            InvalidScope: a name that cannot be used.
+            InvalidInput: no such limit.
+        """
+        ...
+
+    @verb("admin")
     async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
         """What models were used for, by day, model and purpose.
 
@@ -210,14 +227,17 @@ class AsyncTokens(Protocol):
             namespace: Requests that bring it are bound to this namespace,
             user: to this user,
             agent: and to this agent.
-            rights: What it may do; "admin" covers the verbs that look across users of the namespace.
+            rights: What it may do; "admin" covers the verbs that look across users of the namespace. "act" makes it a
+                service's token: bound to no user, it works for whom each request names, and all that it does is
+                recorded with the name of its actor (else its label, else its id).
             label: What a person knows it by, on one line.
             actor: In whose name requests with it write: "user", "agent" or "tool", each perhaps with a name
                 ("agent:cursor"). Give an agent a token of its own: what it writes is then never taken for the user's.
             expires_in: How long it counts; left out: until it is revoked.
 
         Raises:
-            InvalidInput: no rights or unknown ones, a label that is not one printable line, or a life that is over.
+            InvalidInput: no rights or unknown ones, a user beside "act", a label that is not one printable line, or a
+                life that is over.
             InvalidScope: a name that cannot be used.
         """
         ...
@@ -241,6 +261,33 @@ class AsyncTokens(Protocol):
 
         Raises:
             NotFound: there is no such token, or it is of another namespace than the one that was given.
+        """
+        ...
+
+    @verb("admin")
+    async def exchange(
+        self,
+        secret: str,
+        *,
+        user: str,
+        rights: Sequence[TokenRight] | None = None,
+        expires_in: timedelta = timedelta(minutes=15),
+    ) -> NewToken:
+        """A token of one user that lives minutes, for a service's token: what a browser or an agent may be given.
+
+        It counts as long as the service's token does, writes as its actor, and leaves no row: `token` is the service's,
+        with the user, the rights and the end of what was made.
+
+        Args:
+            secret: The service's token, made with the right "act".
+            user: For whom.
+            rights: What it may do, of "read" and "write"; left out: what of these the service may.
+            expires_in: How long it counts: at most an hour.
+
+        Raises:
+            ScopeDenied: the token does not count or is no service's, or it has not these rights.
+            InvalidScope: the user cannot be used as a name.
+            InvalidInput: a life that is over, or longer.
         """
         ...
 

@@ -3,23 +3,43 @@
 A token is `mh_<id>_<secret><checksum>`. The id (80 bits) finds its row; the secret (256 bits) proves it; the checksum
 (CRC-32 of what stands before it) tells a slip of the pen from a wrong secret, in logs only: a caller hears the same of
 both. The prefix lets scanners of secrets find one that leaked.
+
+A pass is what a service's token is exchanged for: `mhp_<claims>_<seal>`. It names its token, one user, rights and an
+end; the seal is an HMAC of that with the store's secret. No row is kept of it, so 500 users cost none; it counts as
+long as its token does, and at most `LONGEST_PASS`.
 """
 
 from __future__ import annotations
 
 import base64
 import hmac
+import json
 import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Final, Literal
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
 
 from memhold.ports.idempotency import keyed_digest
-from memhold.values.access_tokens import StoredToken
+from memhold.values.access_tokens import RIGHTS, Right, StoredToken
+from memhold.values.records import from_micros, micros
 
-__all__ = ["TOKEN_PATTERN", "Fault", "Presented", "judge", "mint", "present", "token_digest"]
+__all__ = [
+    "LONGEST_PASS",
+    "TOKEN_PATTERN",
+    "Fault",
+    "Pass",
+    "Presented",
+    "judge",
+    "judge_pass",
+    "mint",
+    "present",
+    "seal",
+    "token_digest",
+    "told",
+    "unseal",
+]
 
 Fault = Literal["malformed", "mistyped", "unknown", "wrong", "revoked", "expired"]
 """Why a token does not count: for logs, never for the caller."""
@@ -78,6 +98,63 @@ def judge(presented: Presented, stored: StoredToken | None, *, secret: bytes, no
     if stored.token.expires_at is not None and stored.token.expires_at <= now:
         return "expired"
     return None
+
+
+LONGEST_PASS: Final = timedelta(hours=1)
+"""What a pass may live at most: it cannot be revoked by itself."""
+_PASS = re.compile(r"mhp_([a-z2-7]{8,4000})_([0-9a-f]{64})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """What a service's token was exchanged for: which token, for whom, what may be done, and until when."""
+
+    token_id: str
+    user: str
+    rights: tuple[Right, ...]
+    expires_at: datetime
+
+
+def seal(made: Pass, secret: bytes) -> str:
+    """The text of a pass, as a client sends it."""
+    claims = [made.token_id, made.user, list(made.rights), micros(made.expires_at)]
+    raw = json.dumps(claims, ensure_ascii=False, separators=(",", ":")).encode()
+    body = _text(raw)
+    return f"mhp_{body}_{_sealed(secret, body)}"
+
+
+def unseal(text: str, secret: bytes) -> Pass | None:
+    """The pass that this store's secret sealed; None for any other text."""
+    found = _PASS.fullmatch(text)
+    if found is None or not hmac.compare_digest(_sealed(secret, found[1]), found[2]):
+        return None
+    return _claims(found[1])
+
+
+def told(text: str) -> Pass:
+    """What a pass says of itself, as whoever was given it may read it; whether it counts is the store's to judge."""
+    return _claims(text.split("_")[1])
+
+
+def _claims(body: str) -> Pass:
+    claims: Any = json.loads(base64.b32decode(body.upper() + "=" * (-len(body) % 8)))
+    token_id, user, rights, until = claims
+    held = tuple(right for right in RIGHTS if right in rights)
+    return Pass(token_id=token_id, user=user, rights=held, expires_at=from_micros(until))
+
+
+def judge_pass(made: Pass, stored: StoredToken | None, *, now: datetime) -> Fault | None:
+    """Whether a pass counts now: None where it does. It ends with the token that it was exchanged from."""
+    if stored is None:
+        return "unknown"
+    if stored.token.revoked_at is not None:
+        return "revoked"
+    ends = [made.expires_at, *([stored.token.expires_at] if stored.token.expires_at is not None else [])]
+    return "expired" if min(ends) <= now else None
+
+
+def _sealed(secret: bytes, body: str) -> str:
+    return keyed_digest(secret, "pass", body).hex()
 
 
 def _text(raw: bytes) -> str:

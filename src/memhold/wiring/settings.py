@@ -103,7 +103,8 @@ class Settings:
         compact_word_distance: the same by words: 1 less the share of a note's words that the other has.
         compact_calls: most questions to the judge in one run of compaction; then other users have their turn.
         compact_daily_calls: most calls a day (UTC) that compaction makes by itself for all users of a store.
-        rollups: whether summaries are rolled up into days, weeks and months by the models of `compaction`.
+        rollups: whether summaries are told anew when what they say has changed, and rolled up into days, weeks and
+            months, by the models of `compaction`.
         retain_days: days after which memories of `retain_kinds` are hidden, by event time; 0 for never.
         retain_unused_days: days without being asked for after which they are; 0 for never.
         retain_most: how many of each kind stay, those that were used last; 0 for all.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime
 from typing import Literal
+from uuid import uuid4
 
 import uuid_utils
 
@@ -28,4 +30,7 @@ class TimeOrderedIds:
 
     def new(self, prefix: Literal["msg", "mem", "chg", "ses", "sus"]) -> str:
         """A new id such as `mem_0198c2f0a1b27c3e9d4f…` (32 hexadecimal digits)."""
+        if time.time() < 0:
+            # It counts milliseconds since 1970, and ends the process where there are none.
+            return f"{prefix}_{uuid4().hex}"
         return f"{prefix}_{uuid_utils.uuid7().hex}"

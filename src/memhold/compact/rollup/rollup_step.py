@@ -12,6 +12,7 @@ from memhold.compact.apply import Merger, Ruling, keep_apart
 from memhold.compact.judging import Judge
 from memhold.compact.rollup.apply import ROLLED_UP, apply_rollup, declined, history_of
 from memhold.compact.rollup.plan import Plan, Wanted, planned
+from memhold.compact.rollup.retelling import Untold, apply_telling, not_told, untold
 from memhold.compact.run import MOST_FAILURES, Run, confined
 from memhold.consolidate.apply_guard import ApplyGuard, Verdict
 from memhold.facts.changed_notes import Bounds
@@ -97,6 +98,8 @@ class RollUps:
         """What would be rolled up first, without asking a model or changing anything."""
         run = Run(scope=scope, hold=ApplyGuard.nothing(), bounds=self._bounds)
         looked = await self._store.read(scope, self._look)
+        for asked in await self._store.read(scope, self._untold):
+            run.note("told_anew", [asked.summary], "it says what no longer holds; the models would be asked")
         for wanted in looked.plan.wanted:
             run.note("rolled_up", wanted.parts, f"the {_named(wanted)} is over; the models would be asked")
         for wanted in looked.too_long:
@@ -114,7 +117,11 @@ class RollUps:
     # ------------------------------------------------------------------------------------------------ a run
 
     async def _run(self, run: Run) -> None:
-        """Level by level: what was made is a part of what is wanted next. Each period is asked about once a run."""
+        """First what is told anew; then level by level: what was made is a part of what is wanted next.
+
+        Each summary and each period is asked about once a run.
+        """
+        await self._tell_anew(run)
         asked: set[tuple[str | None, object]] = set()
         while True:
             looked = await self._store.read(run.scope, self._look)
@@ -135,9 +142,41 @@ class RollUps:
             log.info("Size gate declined the %s: %d parts", _named(wanted), len(wanted.parts))
             run.note("too_long", wanted.parts, f"the {_named(wanted)} is over what one call shows")
 
+    async def _tell_anew(self, run: Run) -> None:
+        """Have the summaries told anew that say what no longer holds."""
+        for asked in await self._store.read(run.scope, self._untold):
+            if run.exhausted:
+                run.left = True
+                break
+            with confined(run, [asked.summary]):
+                await self._told_anew(run, asked)
+
+    async def _told_anew(self, run: Run, asked: Untold) -> None:
+        run.asked += 1
+        told = await self._judge.tell_anew(asked)
+        if self._judge.spent is not None:
+            await self._judge.spent(self._store.usage)
+        if isinstance(told, TaskFailed):
+            raise told.error("compaction")
+        run.failures = 0
+
+        def work(tx: WriteTx) -> Verdict:
+            if told.text is None:
+                return not_told(tx, asked, told.reason, told.by, run.hold, self._merger)
+            return apply_telling(tx, asked, told.text, told.by, run.hold, self._merger)
+
+        verdict = await self._store.write(run.scope, work, priority=Priority.WORKER)
+        run.left |= verdict != "done"
+        outcome: Outcome = "stale" if verdict != "done" else "kept_apart" if told.text is None else "told_anew"
+        run.note(outcome, [asked.summary], told.reason)
+
+    def _untold(self, tx: ReadTx) -> list[Untold]:
+        agent = tx.scope.agent
+        return [one for one in untold(tx) if agent is None or one.summary.agent == agent]
+
     def _wants(self, tx: ReadTx) -> bool:
         plan = self._look(tx).plan
-        return bool(plan.wanted or plan.orphans or plan.next_at is not None)
+        return bool(plan.wanted or plan.orphans or plan.next_at is not None or untold(tx))
 
     def _look(self, tx: ReadTx) -> _Looked:
         plan = planned(history_of(tx), tx.now, self._declines(tx), most=self._bounds.calls)

@@ -1,7 +1,8 @@
 """`memhold hook EVENT`: what a coding agent calls when something happened. It writes a note, and opens no store.
 
-Run as `python -m memhold.faces.agents.hook` it loads a fraction of the command line. It never fails its client:
-whatever goes wrong is one line on standard error, and the exit code is 0.
+Where a session starts and where the user says something, it asks the Memhold that runs for this store what to tell the
+model, and waits 300 ms at most. Run as `python -m memhold.faces.agents.hook` it loads a fraction of the command line.
+It never fails its client: whatever goes wrong is said once a session, and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -10,54 +11,220 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from memhold.faces.agents.running import ANSWER_SECONDS, NotRunning, ask, meeting_place
 from memhold.ports.data_home import default_db
 
-__all__ = ["EVENTS", "main", "noted"]
+__all__ = ["EVENTS", "handled", "main", "noted"]
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 """The events that are taken note of; any other is let pass."""
+_ASKED = ("SessionStart", "UserPromptSubmit")
+_CLOSE = ("PreCompact", "SessionEnd")
+"""The events with which the session's window is over: it is kept, and due for the models that consolidate."""
 _OPTIONS = ("db", "namespace", "user", "agent", "session")
 """What may stand on the line; the session is the transcript's own, whatever is said of it."""
+_PROMPT_CHARS = 20_000
+"""As much of a prompt is asked about: a question may be no longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Event:
+    """What happened, in which session of which transcript, and whose memory that is about."""
+
+    name: str
+    db: str
+    transcript: str | None
+    session: str | None
+    source: str | None
+    prompt: str
+    project: str | None
+    namespace: str
+    user: str | None
+    agent: str | None
+
+
+def handled(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any] | None:
+    """Take note of the transcript that a hook names, and say what its client is to be told; None where nothing is.
+
+    In a repository a session goes to the project's memory, outside of any to the person's own. Nothing is done where
+    the event is none of ours. No failure leaves: it is told, once a session.
+    """
+    if event not in EVENTS:
+        return None
+    happened = _read_event(event, told, options)
+    trouble = None
+    try:
+        _take_note(happened)
+    except OSError as error:
+        trouble = f"nothing of this session can be kept ({_why(error)})"
+    text, off = _asked(happened)
+    said: dict[str, Any] = {}
+    if text:
+        said["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": text}
+    if (why := trouble or off) is not None and _first_time(happened):
+        said["systemMessage"] = f"Memhold: memory is off for now: {why}"
+    return said or None
 
 
 def noted(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> bool:
     """Take note of the transcript that a hook names; False where the event is none of ours, or names no transcript.
 
-    In a repository it goes to the project's memory, outside of any to the person's own.
-
     Raises:
         OSError: the note cannot be written.
     """
-    from memhold.faces.agents.project import project_namespace
-    from memhold.faces.agents.spool import Note, put_note, spool_of
+    return event in EVENTS and _take_note(_read_event(event, told, options))
 
-    transcript, folder = told.get("transcript_path"), told.get("cwd")
-    if event not in EVENTS or not isinstance(transcript, str) or not transcript:
-        return False
-    project = project_namespace(Path(folder)) if isinstance(folder, str) and folder else None
-    note = Note(
-        transcript=str(Path(transcript).expanduser().absolute()),
-        namespace=project or options.get("namespace") or "default",
+
+def _read_event(event: str, told: Mapping[str, Any], options: Mapping[str, str]) -> _Event:
+    from memhold.faces.agents.project import project_namespace
+
+    folder = _text(told, "cwd")
+    transcript = _text(told, "transcript_path")
+    return _Event(
+        name=event,
+        db=options["db"],
+        transcript=None if transcript is None else str(Path(transcript).expanduser().absolute()),
+        session=_text(told, "session_id"),
+        source=_text(told, "source"),
+        prompt=(_text(told, "prompt") or "")[:_PROMPT_CHARS],
+        project=None if folder is None else project_namespace(Path(folder)),
+        namespace=options.get("namespace") or "default",
         user=options.get("user"),
         agent=options.get("agent"),
-        ended=event == "SessionEnd",
     )
-    put_note(spool_of(options["db"]), note)
+
+
+def _text(told: Mapping[str, Any], name: str) -> str | None:
+    found = told.get(name)
+    return found if isinstance(found, str) and found else None
+
+
+def _take_note(happened: _Event) -> bool:
+    from memhold.faces.agents.spool import Note, close_window, put_note, spool_of
+
+    if happened.transcript is None:
+        return False
+    note = Note(
+        transcript=happened.transcript,
+        namespace=happened.project or happened.namespace,
+        user=happened.user,
+        agent=happened.agent,
+        ended=happened.name == "SessionEnd",
+        session=happened.session,
+    )
+    spool = spool_of(happened.db)
+    if happened.name in _CLOSE:
+        close_window(spool, note.transcript)
+    put_note(spool, note)
     return True
 
 
+def _asked(happened: _Event) -> tuple[str, str | None]:
+    """What the running Memhold says for the model, and why memory is off, where it is.
+
+    At an event that nobody waits for it is only woken. What a session is told at its start, and was not ready then, is
+    owed: the first prompt that is answered brings it.
+    """
+    request = {
+        "event": happened.name,
+        "project": happened.project,
+        "namespace": happened.namespace,
+        "user": happened.user,
+        "agent": happened.agent,
+        "session": happened.session,
+        "source": happened.source,
+        "prompt": happened.prompt,
+    }
+    if happened.name not in _ASKED:
+        with suppress(NotRunning, OSError):
+            ask(happened.db, request, seconds=0)
+        return "", None
+    starts = happened.name == "SessionStart"
+    owed = _mark(happened, "owed")
+    try:
+        answer = ask(happened.db, {**request, "owed": owed is not None and owed.exists()})
+        if answer is None:
+            if starts:
+                _leave(owed)
+            return "", f"it did not answer within {ANSWER_SECONDS * 1000:.0f} ms"
+    except (NotRunning, OSError) as error:
+        if starts:
+            _leave(owed)
+        return "", _begun(happened) if isinstance(error, NotRunning) else _why(error)
+    if answer.get("state") != "ready":
+        if starts:
+            _leave(owed)
+        return "", _string(answer.get("why")) or None
+    if owed is not None:
+        with suppress(OSError):
+            owed.unlink(missing_ok=True)
+    return _string(answer.get("text")), None
+
+
+def _begun(happened: _Event) -> str | None:
+    """Start one, for the next question; why that cannot be, where it cannot."""
+    from memhold.faces.agents.starting import start
+
+    try:
+        start(happened.db)
+    except OSError as error:
+        return _why(error)
+    return None
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _first_time(happened: _Event) -> bool:
+    """Whether trouble was not told of yet in this session; where nothing can be kept, its start alone tells."""
+    told = _mark(happened, "told")
+    if told is None or not _leave(told):
+        return happened.name == "SessionStart"
+    return True
+
+
+def _mark(happened: _Event, name: str) -> Path | None:
+    """A place for an empty file about a session, beside where the running Memhold is met; None where there is none."""
+    try:
+        place = meeting_place(happened.db)
+    except OSError:
+        return None
+    session = sha256(f"{happened.session}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return place.with_name(f"{place.stem}-{session}.{name}")
+
+
+def _leave(mark: Path | None) -> bool:
+    """Make such a file; False where it is there, or cannot be made."""
+    try:
+        if mark is not None:
+            mark.touch(mode=0o600, exist_ok=False)
+    except OSError:
+        return False
+    return mark is not None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read what the client tells on standard input, and take note of it. Always 0."""
+    """Read what the client tells on standard input, take note of it, and print what it is to be told. Always 0."""
     try:
         event, options = _read(list(sys.argv[1:] if arguments is None else arguments))
         told = json.loads(sys.stdin.buffer.read() or b"{}")
         if isinstance(told, dict):
-            noted(event or str(told.get("hook_event_name", "")), told, options)
+            said = handled(event or str(told.get("hook_event_name", "")), told, options)
+            if said is not None:
+                sys.stdout.write(json.dumps(said) + "\n")
     except Exception as error:  # noqa: BLE001 - the client must go on, whatever it is
-        sys.stderr.write(f"memhold hook: nothing was noted ({type(error).__name__})\n")
+        sys.stderr.write(f"memhold hook: nothing was done ({type(error).__name__})\n")
     return 0
 
 

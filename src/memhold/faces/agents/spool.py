@@ -20,10 +20,12 @@ from pathlib import Path
 from memhold.ports.data_home import data_home
 from memhold.ports.durable_files import make_folder, sync_folder
 
-__all__ = ["Due", "Note", "alone", "due_in", "put_note", "settle_note", "spool_of"]
+__all__ = ["Due", "Note", "alone", "close_window", "due_in", "put_note", "settle_note", "spool_of", "waiting_in"]
 
 _KEPT_SECONDS = 7 * 86_400
 """How long the note of a session that never ended is kept after its transcript last changed."""
+_AWAITED_SECONDS = 86_400
+"""How long a transcript that is not there yet is waited for: an agent calls its first hooks before it writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,17 +37,23 @@ class Note:
     user: str | None
     agent: str | None
     ended: bool
+    session: str | None = None
+    """What the client calls the session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """A note whose transcript has changed since it was read: `size` and `changed` (ns) are those of now."""
+    """A note whose transcript has changed since it was read, or whose window is to be closed.
+
+    `size` and `changed` (ns) are those of now; `closing` is when (ns) the window was to be closed, where it was.
+    """
 
     note: Note
     path: Path
     written: int
     size: int
     changed: int
+    closing: int | None = None
 
 
 def spool_of(location: str) -> Path:
@@ -65,6 +73,16 @@ def put_note(spool: Path, note: Note) -> None:
     """
     make_folder(spool, mode=0o700)
     _replace(_file(spool, note.transcript), json.dumps(asdict(note)))
+
+
+def close_window(spool: Path, transcript: str) -> None:
+    """Have the session's window closed once its lines are in: the client is about to lose them from its own.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    make_folder(spool, mode=0o700)
+    _replace(_file(spool, transcript).with_suffix(".close"), "")
 
 
 def _file(spool: Path, transcript: str) -> Path:
@@ -115,10 +133,13 @@ def due_in(spool: Path) -> list[Due]:
         try:
             state = Path(note.transcript).stat()
         except OSError:
-            _drop(path, written)
+            if time.time() - written / 1e9 > _AWAITED_SECONDS:
+                _drop(path, written)
             continue
-        if _seen(path) != (state.st_size, state.st_mtime_ns):
-            found.append(Due(note=note, path=path, written=written, size=state.st_size, changed=state.st_mtime_ns))
+        closing = _written(path.with_suffix(".close"))
+        if closing is not None or _seen(path) != (state.st_size, state.st_mtime_ns):
+            size, changed = state.st_size, state.st_mtime_ns
+            found.append(Due(note=note, path=path, written=written, size=size, changed=changed, closing=closing))
         elif note.ended or time.time() - state.st_mtime > _KEPT_SECONDS:
             _drop(path, written)
     return found
@@ -126,9 +147,23 @@ def due_in(spool: Path) -> list[Due]:
 
 def settle_note(due: Due) -> None:
     """What was due was read: remember how far, or take the note away where its session has ended."""
+    if due.closing is not None and _written(closed := due.path.with_suffix(".close")) == due.closing:
+        closed.unlink(missing_ok=True)
     if due.note.ended and _drop(due.path, due.written):
         return
     _replace(due.path.with_suffix(".seen"), json.dumps([due.size, due.changed]))
+
+
+def waiting_in(spool: Path) -> int:
+    """How many transcripts are to be read."""
+    return len(due_in(spool)) if spool.is_dir() else 0
+
+
+def _written(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def _seen(path: Path) -> tuple[int, int] | None:
@@ -144,7 +179,8 @@ def _drop(path: Path, written: int) -> bool:
     with suppress(OSError):
         if path.stat().st_mtime_ns == written:
             path.unlink()
-            path.with_suffix(".seen").unlink(missing_ok=True)
+            for mark in (".seen", ".close"):
+                path.with_suffix(mark).unlink(missing_ok=True)
             sync_folder(path.parent)
             return True
     return False

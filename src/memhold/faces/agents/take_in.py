@@ -1,39 +1,45 @@
-"""Taking transcripts in: what the notes of hooks name goes to the store, each line once."""
+"""Taking transcripts in: what the notes of hooks name goes to the store, each line once, in its role."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from memhold.faces.agents.spool import Due, alone, due_in, settle_note, spool_of
 from memhold.values.errors import MemholdError, UnreadableImport
 
 if TYPE_CHECKING:
     from memhold.faces.python.sync import SyncStore
+    from memhold.verbs.files import Report
     from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["take_in", "take_in_now"]
+__all__ = ["session_in_store", "take_in", "take_in_now"]
 
 logger = logging.getLogger(__name__)
-_SKIP: Final = "skip"
+_HOW: Final[dict[str, Any]] = {"on_error": "skip", "live": True}
 """A transcript that is being written ends in half a line; it is read again when it has grown."""
 
 
 async def take_in(store: AsyncStore, location: str) -> int:
     """Bring in what the notes beside a store name; how many messages were new.
 
-    A line comes in once, whoever reads it and however often: imports keep the key of each for ever. Where another
-    process is at it, nothing is done. A transcript that cannot be read is left, and tried again when it changes; where
-    the store cannot take it, all is left for the next time. Neither raises.
+    A line comes in once, whoever reads it and however often: imports keep the key of each for ever. It has the origin
+    of its role, and no secret that can be known. Where the session ended or its client is about to compact it, its
+    window is closed: kept whole, and due for the models that consolidate. Where another process is at it, nothing is
+    done. A transcript that cannot be read is left, and tried again when it changes; where the store cannot take it, all
+    is left for the next time. Neither raises.
     """
     added = 0
     with alone(spool := spool_of(location)) as mine:
         for due in due_in(spool) if mine else ():
             note = due.note
-            scope = store.scope(namespace=note.namespace, user=note.user, agent=note.agent)
+            whose: dict[str, Any] = {"namespace": note.namespace, "user": note.user, "agent": note.agent}
             try:
-                added += (await scope.import_file(_path(due), on_error=_SKIP)).added
+                report = await store.scope(**whose).import_file(Path(note.transcript), **_HOW)
+                added += report.added
+                if (closed := _closed(due, report)) is not None:
+                    await store.scope(**whose, session=closed).end_session()
             except MemholdError as error:
                 if not _given_up(error):
                     break
@@ -47,9 +53,12 @@ def take_in_now(store: SyncStore, location: str) -> int:
     with alone(spool := spool_of(location)) as mine:
         for due in due_in(spool) if mine else ():
             note = due.note
-            scope = store.scope(namespace=note.namespace, user=note.user, agent=note.agent)
+            whose: dict[str, Any] = {"namespace": note.namespace, "user": note.user, "agent": note.agent}
             try:
-                added += scope.import_file(_path(due), on_error=_SKIP).added
+                report = store.scope(**whose).import_file(Path(note.transcript), **_HOW)
+                added += report.added
+                if (closed := _closed(due, report)) is not None:
+                    store.scope(**whose, session=closed).end_session()
             except MemholdError as error:
                 if not _given_up(error):
                     break
@@ -57,8 +66,18 @@ def take_in_now(store: SyncStore, location: str) -> int:
     return added
 
 
-def _path(due: Due) -> Path:
-    return Path(due.note.transcript)
+def session_in_store(kind: str, session: str) -> str:
+    """What a client's session is called in the store, by the format of its transcript."""
+    from memhold.transfer.items import session_name
+
+    return session_name(kind, session)
+
+
+def _closed(due: Due, report: Report) -> str | None:
+    """The session whose window is to be closed, now that its lines are in; None where none is."""
+    if due.note.session is None or due.closing is None:
+        return None
+    return session_in_store(report.format, due.note.session)
 
 
 def _given_up(error: MemholdError) -> bool:

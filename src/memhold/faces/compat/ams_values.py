@@ -15,7 +15,8 @@ from memhold.faces.bodies import Items, KnownOnly
 from memhold.values.answers import Hit
 from memhold.values.errors import InvalidInput, NotFound, ScopeDenied
 from memhold.values.jsonable import iso
-from memhold.values.principal import Principal
+from memhold.values.names import checked_name
+from memhold.values.principal import Principal, acting_for
 from memhold.values.records import Memory, Message, Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
@@ -162,20 +163,19 @@ class Whose:
 
 
 def scope_of(memhold: AsyncStore, principal: Principal, whose: Whose) -> AsyncScope:
-    """The scope that a request works in: the token's, or another user's of the namespace with the right `admin`.
+    """The scope that a request works in: the token's, or another user's of the namespace with the right `act`.
 
     Raises:
         ScopeDenied: it names what is not the token's.
-        InvalidScope: a name that cannot be used.
+        InvalidScope: a name that cannot be used, or none where the token acts for users.
+        TwoUsers: it names another user than the request's header.
     """
-    own = principal.scope
-    asked = Scope(namespace=own.namespace if whose.namespace is None else whose.namespace, user=whose.user)
-    if asked.namespace != own.namespace:
+    own = (principal if whose.user is None else acting_for(principal, whose.user)).whose
+    if whose.namespace is not None and checked_name(whose.namespace, "namespace") != own.namespace:
         raise ScopeDenied("the namespace is not the token's; leave it out")
-    if asked.user is not None and asked.user != own.user and "admin" not in principal.rights:
-        raise ScopeDenied("the user is not the token's; leave it out, or use a token with the right 'admin'")
-    user = own.user if asked.user is None else asked.user
-    return memhold.scope(namespace=own.namespace, user=user, agent=own.agent, session=whose.session, actor=own.actor)
+    return memhold.scope(
+        namespace=own.namespace, user=own.user, agent=own.agent, session=whose.session, actor=own.actor
+    )
 
 
 def split_id(given: str) -> tuple[str, str | None]:

@@ -227,7 +227,7 @@ def _about(hit: Hit) -> list[str]:
     about += ["pinned"] if hit.pinned else []
     about += _noted(hit)
     about += [f"said before {hit.superseded_by}, which says otherwise"] if hit.superseded_by else []
-    about += ["says something that no longer holds"] if hit.outdated and not hit.superseded_by else []
+    about += [f"no longer so since {_day(one.since)}: {' '.join(one.value.split())[:60]}" for one in hit.outdated]
     return about
 
 

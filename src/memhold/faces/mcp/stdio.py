@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from memhold.faces.mcp.connection import Connection, is_request
 from memhold.faces.mcp.listing import kept_listing
 from memhold.faces.mcp.methods import INTERNAL_ERROR, Methods
 from memhold.faces.mcp.prompts import IN_PROJECT, INSTRUCTIONS
+from memhold.faces.python.opened_behind import OpenedBehind
 from memhold.values.errors import MemholdError
 
 if TYPE_CHECKING:
@@ -47,68 +47,25 @@ TAKEN_IN_EVERY = 5.0
 """How often the notes of hooks are looked at, in seconds."""
 
 
-class _Opening:
-    """The store, opened once, behind the first answers."""
+async def _needed(opening: OpenedBehind) -> AsyncStore:
+    """The open store, for a tool.
 
-    def __init__(self, location: str, settings: Mapping[str, Any]) -> None:
-        self._location = location
-        self._settings = settings
-        self._task: asyncio.Task[AsyncStore] | None = None
+    Raises:
+        Refused: it cannot be opened; the message tells why.
+    """
+    try:
+        return await opening.store()
+    except (MemholdError, OSError) as error:
+        from memhold.faces.mcp.tools import Refused
 
-    def begin(self) -> asyncio.Task[AsyncStore]:
-        """Open, unless that is done or under way; where it failed, try again."""
-        if self._task is None or (self._task.done() and self._task.exception() is not None):
-            self._task = asyncio.create_task(self._open())
-            self._task.add_done_callback(_told)
-        return self._task
-
-    async def _open(self) -> AsyncStore:
-        # The imports take longer than the opening; on a thread they keep no answer waiting.
-        module = await asyncio.to_thread(_load)
-        opened: AsyncStore = await module.AsyncMemhold.open(self._location, **self._settings)
-        return opened
-
-    async def store(self) -> AsyncStore:
-        """The open store; a caller that is cancelled leaves the opening alone."""
-        try:
-            return await asyncio.shield(self.begin())
-        except (MemholdError, OSError) as error:
-            from memhold.faces.mcp.tools import Refused
-
-            raise Refused(f"The memory at {self._location} cannot be opened: {error}. Tell the user.") from error
-
-    async def take_in(self) -> None:
-        """Bring in what hooks took note of."""
-        from memhold.faces.agents.spool import spool_of
-
-        if not spool_of(self._location).is_dir():
-            return
-        from memhold.faces.agents.take_in import take_in
-
-        with suppress(MemholdError, OSError):
-            await take_in(await asyncio.shield(self.begin()), self._location)
-
-    async def keep_taking_in(self) -> None:
-        """Do so again and again: a turn is in the journal soon after it has ended."""
-        while True:
-            await asyncio.sleep(TAKEN_IN_EVERY)
-            await self.take_in()
-
-    async def close(self) -> None:
-        if self._task is not None:
-            await self.take_in()
-            with suppress(Exception):
-                await (await self._task).close()
+        raise Refused(f"The memory at {opening.location} cannot be opened: {error}. Tell the user.") from error
 
 
-def _load() -> Any:
-    import_module("memhold.faces.mcp.calls")
-    return import_module("memhold.faces.python.open")
-
-
-def _told(task: asyncio.Task[AsyncStore]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        logger.error("the store cannot be opened: %s", error)
+async def _keep_taking_in(opening: OpenedBehind) -> None:
+    """Bring in what hooks took note of, again and again: a turn is in the journal soon after it has ended."""
+    while True:
+        await asyncio.sleep(TAKEN_IN_EVERY)
+        await opening.take_in()
 
 
 def _specs() -> Mapping[str, ToolSpec]:
@@ -157,7 +114,7 @@ def _taken(number: int, instead: int, mode: Literal["rb", "wb"]) -> IO[bytes]:
 class _Serving:
     """The requests of one connection: answered as they come, each by itself, until the input ends."""
 
-    def __init__(self, connection: Connection, wire: _Wire, opening: _Opening) -> None:
+    def __init__(self, connection: Connection, wire: _Wire, opening: OpenedBehind) -> None:
         self._connection = connection
         self._wire = wire
         self._opening = opening
@@ -220,10 +177,10 @@ async def serve_stdio(
     `project` is the namespace of the project's memory, which is served beside the principal's own. With `documents` the
     tools of documents are offered too.
     """
-    opening = _Opening(location, settings)
+    opening = OpenedBehind(location, settings, ahead=("memhold.faces.mcp.calls",))
 
     async def caller(client: str | None) -> Caller:
-        store = await opening.store()
+        store = await _needed(opening)
         from memhold.faces.mcp.tools import Caller
 
         return Caller(memhold=store, principal=principal, client=client, project=project)
@@ -239,7 +196,7 @@ async def serve_stdio(
     for number in _STOPS:
         with suppress(NotImplementedError, RuntimeError):
             loop.add_signal_handler(number, stop)
-    taking_in = loop.create_task(opening.keep_taking_in()) if "write" in principal.rights else None
+    taking_in = loop.create_task(_keep_taking_in(opening)) if "write" in principal.rights else None
     try:
         await _Serving(Connection(_methods(project, documents=documents), principal, caller), _Wire(), opening).run()
     finally:
@@ -248,7 +205,7 @@ async def serve_stdio(
         await opening.close()
 
 
-async def _end(opening: _Opening) -> None:
+async def _end(opening: OpenedBehind) -> None:
     """Close the store in order, then leave: a thread still waits for standard input, and cannot be called back."""
     await opening.close()
     sys.stderr.flush()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memhold.faces.mcp.by_hand import ToolsByHand
 from memhold.values.names import usable_name
+from memhold.values.origins import acting
 from memhold.verbs.declaration import Tool, Verb, verbs_of
 from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
@@ -52,10 +53,12 @@ class Caller:
     def actor(self) -> str:
         """In whose name it writes: an agent's, whatever the principal is; by the name of its token, else its own."""
         own = self.principal.scope.actor
-        if own.partition(":")[0] in {"agent", "tool"} and ":" in own:
+        kind, named, _ = own.partition(":")
+        if kind in {"agent", "tool"} and named:
             return own
         name = usable_name(usable_name(self.client or "")[:MAX_CLIENT])
-        return f"agent:{name}" if name else "agent"
+        client = f"agent:{name}" if name else "agent"
+        return acting(own, client) if kind == "user" else client
 
     def scope(self, session: str | None = None, where: Where = "personal") -> AsyncScope:
         """The principal's scope, in that session, or in the one that the connection began with.
@@ -63,9 +66,9 @@ class Caller:
         With "project" it is the same person's in the namespace of the project, which the connection must have.
 
         Raises:
-            InvalidScope: a session that cannot be used as a name.
+            InvalidScope: a session that cannot be used as a name; or it is a service's, and no user was named.
         """
-        bound = self.principal.scope
+        bound = self.principal.whose
         return self.memhold.scope(
             namespace=bound.namespace if where == "personal" or self.project is None else self.project,
             user=bound.user,

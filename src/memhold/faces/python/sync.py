@@ -1009,6 +1009,7 @@ class SyncScope:
         zone: tzinfo = UTC,
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
+        live: bool = False,
         batch: int = 128,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
@@ -1023,6 +1024,8 @@ class SyncScope:
             zone: The zone of times that name none.
             session_prefix: Stands before the name of each session of the file.
             on_error: "stop" at an entry that cannot be read, or "skip" and count it.
+            live: The file is a conversation that this application takes down as it goes on: each line counts as said by
+                its role, as with `add`, and not as imported; secrets in it are replaced whatever the settings say.
             batch: Most messages of one transaction.
             progress: Called with how much is done; on another thread by the sync face.
 
@@ -1037,6 +1040,7 @@ class SyncScope:
                 zone=zone,
                 session_prefix=session_prefix,
                 on_error=on_error,
+                live=live,
                 batch=batch,
                 progress=progress,
             )
@@ -1083,14 +1087,17 @@ class SyncTokens:
             namespace: Requests that bring it are bound to this namespace,
             user: to this user,
             agent: and to this agent.
-            rights: What it may do; "admin" covers the verbs that look across users of the namespace.
+            rights: What it may do; "admin" covers the verbs that look across users of the namespace. "act" makes it a
+                service's token: bound to no user, it works for whom each request names, and all that it does is
+                recorded with the name of its actor (else its label, else its id).
             label: What a person knows it by, on one line.
             actor: In whose name requests with it write: "user", "agent" or "tool", each perhaps with a name
                 ("agent:cursor"). Give an agent a token of its own: what it writes is then never taken for the user's.
             expires_in: How long it counts; left out: until it is revoked.
 
         Raises:
-            InvalidInput: no rights or unknown ones, a label that is not one printable line, or a life that is over.
+            InvalidInput: no rights or unknown ones, a user beside "act", a label that is not one printable line, or a
+                life that is over.
             InvalidScope: a name that cannot be used.
         """
         return self._loop.run(
@@ -1125,6 +1132,32 @@ class SyncTokens:
         """
         return self._loop.run(self._core.revoke(token_id, namespace=namespace))
 
+    def exchange(
+        self,
+        secret: str,
+        *,
+        user: str,
+        rights: Sequence[TokenRight] | None = None,
+        expires_in: timedelta = timedelta(minutes=15),
+    ) -> NewToken:
+        """A token of one user that lives minutes, for a service's token: what a browser or an agent may be given.
+
+        It counts as long as the service's token does, writes as its actor, and leaves no row: `token` is the service's,
+        with the user, the rights and the end of what was made.
+
+        Args:
+            secret: The service's token, made with the right "act".
+            user: For whom.
+            rights: What it may do, of "read" and "write"; left out: what of these the service may.
+            expires_in: How long it counts: at most an hour.
+
+        Raises:
+            ScopeDenied: the token does not count or is no service's, or it has not these rights.
+            InvalidScope: the user cannot be used as a name.
+            InvalidInput: a life that is over, or longer.
+        """
+        return self._loop.run(self._core.exchange(secret, user=user, rights=rights, expires_in=expires_in))
+
     def check(self, secret: str) -> AccessToken | None:
         """The token that a client sent, where it counts now; None where it does not, whatever the reason is.
 
@@ -1156,6 +1189,20 @@ class SyncAdmin:
             InvalidInput: the store is in memory.
         """
         return self._loop.run(self._core.usage())
+
+    def users(self, *, namespace: str = "default", after: str | None = None, limit: int = 1000) -> tuple[str, ...]:
+        """Whose memory a namespace holds or held, by name; what is of no user is not listed.
+
+        Args:
+            namespace: Of this one.
+            after: Begin behind this name: the last of the page before.
+            limit: At most so many, up to 10,000.
+
+        Raises:
+            InvalidScope: a name that cannot be used.
+            InvalidInput: no such limit.
+        """
+        return self._loop.run(self._core.users(namespace=namespace, after=after, limit=limit))
 
     def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
         """What models were used for, by day, model and purpose.

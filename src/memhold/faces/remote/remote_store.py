@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Any, Literal, NoReturn, Self
 
 from memhold.faces.remote.local_token import local_token_of
+from memhold.faces.remote.remote_tokens import RemoteTokens, own_namespace
 from memhold.faces.remote.scope import remote_scope
 from memhold.faces.remote.transport import Acting, Call, Transport
+from memhold.faces.remote.wire import ACTOR
 from memhold.ports.maintenance import Finding, Manifest, Readiness, Rebuilt, Usage, Vectors
 from memhold.ports.models import Tally
 from memhold.ports.vector_blocks import Generation
-from memhold.values.errors import InvalidInput, InvalidSetting, ScopeDenied
+from memhold.values.errors import InvalidInput, InvalidScope, InvalidSetting, ScopeDenied
 from memhold.values.jsonable import from_jsonable
 from memhold.values.names import checked_name
 from memhold.values.origins import acting
+from memhold.values.principal import ON_BEHALF, Principal
 from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncTokens
@@ -32,8 +36,8 @@ _SLICE = 40.0
 """How many seconds of a `settle` one call asks for: servers answer within a minute."""
 
 
-async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, Scope]:
-    """A connection to a server, and the scope that the token is bound to.
+async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, Principal]:
+    """A connection to a server, and who the token's holder is there.
 
     Settings are `token` (or `MEMHOLD_TOKEN` in the environment, or what a server of this account made at its start) and
     `timeout`, in seconds for each call with all its tries.
@@ -58,7 +62,8 @@ async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, 
     transport = Transport(location, token=token, timeout=float(timeout))
     try:
         who = (await transport.send(Call(method="GET", path="/v1/scope", again=True))).data
-        return transport, Scope(namespace=who["namespace"], user=who["user"], agent=who["agent"], actor=who["actor"])
+        own = Scope(namespace=who["namespace"], user=who["user"], agent=who["agent"], actor=who["actor"])
+        return transport, Principal(scope=own, rights=frozenset(who["rights"]), service=who["service"])
     except BaseException:
         await transport.close()
         raise
@@ -67,14 +72,15 @@ async def reach(location: str, settings: Mapping[str, Any]) -> tuple[Transport, 
 class RemoteStore:
     """A store that a server keeps. It belongs to the event loop that opened it."""
 
-    def __init__(self, transport: Transport, own: Scope) -> None:
+    def __init__(self, transport: Transport, principal: Principal) -> None:
         self._transport = transport
-        self._own = own
+        self._principal = principal
+        self._own = principal.scope
 
     @property
     def admin(self) -> RemoteAdmin:
         """The verbs that look after the store, as far as a server lets its callers; needs the right `admin`."""
-        return RemoteAdmin(self._transport)
+        return RemoteAdmin(self._transport, self._own)
 
     def scope(
         self,
@@ -87,21 +93,28 @@ class RemoteStore:
     ) -> AsyncScope:
         """The verbs for the scope that the token is bound to; the session is free.
 
+        With a token that has the right `act` they are any user's of its namespace.
+
         It writes as the token's actor, or as one that says less: never as more than the token is.
 
         Raises:
-            InvalidScope: a name that cannot be used.
+            InvalidScope: a name that cannot be used; or no user, where the token is a service's.
             ScopeDenied: the token is bound to another scope, or to another actor.
         """
-        own = self._own
+        own, headers = self._own, {}
         asked = None if actor == "user" else actor
         wanted = Scope(namespace=namespace, user=user, agent=agent, session=session, actor=acting(own.actor, asked))
+        if wanted.user != own.user and wanted.user is not None and "act" in self._principal.rights:
+            own, headers = replace(own, user=wanted.user), {ON_BEHALF: wanted.user}
+        elif self._principal.service:
+            raise InvalidScope("the token acts for users: say for which, as scope(user=…)")
         if (wanted.namespace, wanted.user, wanted.agent) != (own.namespace, own.user, own.agent):
             raise ScopeDenied(
                 f"the token is bound to namespace {own.namespace!r}, user {own.user!r}, agent {own.agent!r}; ask for"
                 " that scope, or open with the token of another"
             )
-        return remote_scope(self._transport if asked is None else Acting(self._transport, wanted.actor), wanted)
+        headers |= {} if asked is None else {ACTOR: asked}
+        return remote_scope(Acting(self._transport, headers) if headers else self._transport, wanted)
 
     async def settle(self, timeout: float = 30.0, *, namespace: str | None = None) -> bool:  # noqa: ASYNC109 - the contract's name
         """See `AsyncStore.settle`; in the token's namespace alone, and needs the right `admin`."""
@@ -135,8 +148,9 @@ class RemoteStore:
 class RemoteAdmin:
     """What a server tells whoever has the right `admin`: of the token's namespace, and of the store's health."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, own: Scope) -> None:
         self._transport = transport
+        self._own = own
 
     async def _ask(self, method: str, path: str) -> Any:
         return (await self._transport.send(Call(method=method, path=path, again=True, timeout=600.0))).data
@@ -144,6 +158,19 @@ class RemoteAdmin:
     async def usage(self) -> tuple[Usage, ...]:
         """See `AsyncAdmin.usage`; of the token's namespace alone."""
         return tuple(from_jsonable(Usage, one) for one in await self._ask("GET", "/v1/admin/usage"))
+
+    async def users(
+        self, *, namespace: str = "default", after: str | None = None, limit: int = 1000
+    ) -> tuple[str, ...]:
+        """See `AsyncAdmin.users`; of the token's namespace alone.
+
+        Raises:
+            ScopeDenied: another namespace was named.
+        """
+        own_namespace(self._own, namespace)
+        query = {"after": after, "limit": limit}
+        call = Call(method="GET", path="/v1/admin/users", query=query, again=True)
+        return tuple((await self._transport.send(call)).data)
 
     async def doctor(
         self, *, repair: Literal["clock"] | None = None, progress: Progress | None = None
@@ -167,9 +194,7 @@ class RemoteAdmin:
             ScopeDenied: another namespace was named.
         """
         if namespace is not None:
-            own = (await self._ask("GET", "/v1/scope"))["namespace"]
-            if checked_name(namespace, "namespace") != own:
-                raise ScopeDenied(f"the token is bound to namespace {own!r}; leave the namespace out", right="admin")
+            own_namespace(self._own, namespace)
         done = from_jsonable(Rebuilt, await self._ask("POST", "/v1/admin/reindex"))
         if progress is not None:
             progress(done.scopes, done.scopes)
@@ -181,12 +206,8 @@ class RemoteAdmin:
 
     @property
     def tokens(self) -> AsyncTokens:
-        """Not over HTTP: a token makes no tokens.
-
-        Raises:
-            InvalidInput: always.
-        """
-        _there("token")
+        """The verbs for the tokens of the token's namespace."""
+        return RemoteTokens(self._transport, self._own)
 
     async def model_usage(self, *, days: int | None = None) -> tuple[Tally, ...]:
         """Not over HTTP: it is of every namespace.

@@ -147,6 +147,7 @@ class RemoteScope:
         zone: tzinfo = UTC,
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
+        live: bool = False,
         batch: int = 128,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
@@ -154,6 +155,7 @@ class RemoteScope:
         from memhold.faces.remote.files import upload
 
         query = {"format": format, "session_prefix": session_prefix, "on_error": on_error, "batch": batch}
+        query |= {"live": "true"} if live else {}
         return await upload(self._transport, path, query, zone=zone, progress=progress)
 
     async def export(self, path: str | Path, *, format: ExportFormat = "jsonl") -> Exported:

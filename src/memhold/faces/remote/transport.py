@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memhold._version import __version__
-from memhold.faces.remote.wire import ACTOR, error_of
+from memhold.faces.remote.wire import MAX_BODY, error_of
 from memhold.values.errors import (
     ForkedProcess,
     InvalidInput,
@@ -40,10 +40,6 @@ LONGEST_PAUSE = 5.0
 IDLE_SECONDS = 3.0
 """A connection that was idle so long is not used again: servers let go of it after five, often without a word."""
 CONNECT_SECONDS = 5.0
-
-
-SERVERS_TAKE = 16 * 1024 * 1024
-"""Bytes of a conversation that a server takes by default (`server/serving.py`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +92,11 @@ class Sends(Protocol):
 
 
 class Acting:
-    """A transport whose calls say in whose name they are made."""
+    """A transport whose calls all carry these headers: in whose name they are made, and for which user."""
 
-    def __init__(self, transport: Sends, actor: str) -> None:
+    def __init__(self, transport: Sends, headers: Mapping[str, str]) -> None:
         self._transport = transport
-        self._actor = actor.encode()
+        self._headers = {name: value.encode() for name, value in headers.items()}
 
     async def send(self, call: Call) -> Answer:
         """Make a call and give its answer."""
@@ -111,16 +107,16 @@ class Acting:
         return self._transport.stream(self._said(call))
 
     def _said(self, call: Call) -> Call:
-        return replace(call, headers={**call.headers, ACTOR: self._actor})
+        return replace(call, headers={**call.headers, **self._headers})
 
 
 def _too_large(call: Call, failed: MemholdError) -> TooLarge | None:
     """A server ends a connection that brings more than it takes, and who is still sending does not hear why."""
     content = call.content() if isinstance(failed, ServerUnreachable) and call.upload is None else None
-    if not isinstance(content, bytes) or len(content) <= SERVERS_TAKE:
+    if not isinstance(content, bytes) or len(content) <= MAX_BODY:
         return None
     said = f"the call has {len(content):,} bytes and the server ended the connection; split it: a server takes"
-    return TooLarge(f"{said} {SERVERS_TAKE:,} unless it is set otherwise", size=len(content), limit=SERVERS_TAKE)
+    return TooLarge(f"{said} {MAX_BODY:,} unless it is set otherwise", size=len(content), limit=MAX_BODY)
 
 
 class Transport:
@@ -255,7 +251,7 @@ class Transport:
 
         timeout = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
         kind = {"content-type": "application/octet-stream" if call.upload is not None else "application/json"}
-        headers: dict[str, Any] = {**self._headers, **call.headers, **(kind if call.content_there else {})}
+        headers: dict[str, Any] = {**self._headers, **(kind if call.content_there else {}), **call.headers}
         query = {name: value for name, value in call.query.items() if value is not None}
         try:
             request = self._client.build_request(

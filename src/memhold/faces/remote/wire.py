@@ -12,7 +12,21 @@ from memhold.values import errors
 from memhold.values.errors import Attempt, InvalidInput, InvalidMessage, MemholdError, NaiveTime, StoreError
 from memhold.values.jsonable import from_jsonable, iso, json_copy
 
-__all__ = ["ACTOR", "PREFIX", "UPLOAD", "error_of", "key_header", "sent_messages", "sent_time", "zone_name", "zone_of"]
+__all__ = [
+    "ACTOR",
+    "EXCHANGE",
+    "FORM",
+    "MAX_BODY",
+    "PREFIX",
+    "UPLOAD",
+    "USER_TYPE",
+    "error_of",
+    "key_header",
+    "sent_messages",
+    "sent_time",
+    "zone_name",
+    "zone_of",
+]
 
 PREFIX = "urn:memhold:problem:"
 """What the type of a problem of ours begins with (`interfaces.problems` writes it; a test compares the two)."""
@@ -22,6 +36,15 @@ ACTOR = "memhold-actor"
 
 UPLOAD = "the upload"
 """What a server calls the file that it was sent."""
+
+MAX_BODY = 16 * 1024 * 1024
+"""Bytes of a request that brings a conversation, as a server takes them where nobody sets it otherwise."""
+
+FORM = "application/x-www-form-urlencoded"
+EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+"""What an exchange of tokens calls itself (RFC 8693)."""
+USER_TYPE = "urn:memhold:params:oauth:token-type:user"
+"""What is exchanged for: the name of a user, for whom the service that sends it vouches."""
 
 _OFFSET = re.compile(r"[+-][0-9]{2}:[0-9]{2}")
 

@@ -24,6 +24,7 @@ from memhold.faces.rest.data import data_routes
 from memhold.faces.rest.frame import Routes
 from memhold.faces.rest.items import item_routes
 from memhold.faces.rest.openapi import openapi_of
+from memhold.faces.rest.token_routes import token_routes
 from memhold.faces.rest.verb_routes import verb_routes
 from memhold.values.errors import InvalidInput, MemholdError
 from memhold.verbs.store_protocols import AsyncStore
@@ -38,7 +39,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _ABOUT = """Durable memory for AI agents over HTTP: the verbs of the library, its answers and its errors.
 
-Whose memory a request works on follows from its token alone; `session` is the caller's to choose. Errors are problems
+Whose memory a request works on follows from its token; one with the right `act` says for which user it acts, in the
+header `X-Memhold-User` or as `user` in the body. `session` is the caller's to choose. Errors are problems
 (RFC 9457) whose type names the class that the library raises. A write takes an `Idempotency-Key`."""
 
 
@@ -74,6 +76,7 @@ def rest_app(memhold: AsyncStore, options: RestOptions | None = None) -> FastAPI
     item_routes(routes, memhold)
     changes_routes(routes.tagged("changes"), memhold, chosen.streams)
     data_routes(routes.tagged("data"), memhold, chosen.scratch)
+    token_routes(routes.tagged("admin"), memhold)
     app.openapi = _once(lambda: openapi_of(routes))  # type: ignore[method-assign]
     app.add_exception_handler(MemholdError, _failed)
     app.add_exception_handler(RequestValidationError, _not_valid)

@@ -21,7 +21,9 @@ from memhold.faces.rest.frame import Routes, caller, example, json_response, sco
 from memhold.faces.rest.items import LONGEST_WAIT
 from memhold.ports.maintenance import Finding, Readiness, Rebuilt, Usage
 from memhold.values.errors import UnreadableImport
+from memhold.values.records import MAX_NAME
 from memhold.verbs.files import BATCH_MESSAGES, Report
+from memhold.verbs.local_admin import MAX_USERS
 from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["data_routes"]
@@ -83,6 +85,9 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
         zone: Annotated[str, Query(description="The zone of times that name none, such as Europe/Lisbon.")] = "UTC",
         session_prefix: str = "",
         on_error: Literal["stop", "skip"] = "stop",
+        live: Annotated[  # noqa: FBT002 - of a query
+            bool, Query(description="Each line counts as said by its role, and not as imported.")
+        ] = False,
         batch: Annotated[int, Query(ge=1, le=10_000)] = BATCH_MESSAGES,
     ) -> Response:
         """Bring a file of messages, or an export, into the scope: its bytes are the body. Twice adds nothing."""
@@ -95,7 +100,13 @@ def _import(routes: Routes, memhold: AsyncStore, scratch: Path | None) -> None:
                     await asyncio.to_thread(out.write, piece)
             try:
                 report = await scope.import_file(
-                    file, format=format, zone=where, session_prefix=session_prefix, on_error=on_error, batch=batch
+                    file,
+                    format=format,
+                    zone=where,
+                    session_prefix=session_prefix,
+                    on_error=on_error,
+                    live=live,
+                    batch=batch,
                 )
             except UnreadableImport as error:
                 # Where it stood here is nobody's business there.
@@ -152,6 +163,16 @@ def _admin(routes: Routes, memhold: AsyncStore) -> None:
         """Counts and bytes of the caller's namespace."""
         own = caller(request, "admin").scope.namespace
         return json_response([one for one in await memhold.admin.usage() if one.namespace == own])
+
+    @routes.get("/admin/users", operation_id="users", answer=list[str], summary="The users of the namespace")
+    async def users(
+        request: Request,
+        after: Annotated[str | None, Query(min_length=1, max_length=MAX_NAME, description="Begin behind this.")] = None,
+        limit: Annotated[int, Query(ge=1, le=MAX_USERS)] = 1000,
+    ) -> Response:
+        """Whose memory the caller's namespace holds, by name; the last is the next page's `after`."""
+        own = caller(request, "admin").scope.namespace
+        return json_response(await memhold.admin.users(namespace=own, after=after, limit=limit))
 
     @routes.get("/admin/doctor", operation_id="doctor", answer=list[Finding], summary="Look for damage")
     async def doctor(request: Request) -> Response:

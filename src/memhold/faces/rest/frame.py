@@ -16,7 +16,7 @@ from memhold.ports.idempotency import MAX_KEY
 from memhold.values.errors import InvalidInput, RevisionConflict, ScopeDenied
 from memhold.values.jsonable import body_json, parse_time, to_jsonable
 from memhold.values.origins import acting
-from memhold.values.principal import Principal, Right, principal_of
+from memhold.values.principal import PRINCIPAL, Principal, Right, acting_for, principal_of
 from memhold.values.records import MAX_NAME
 from memhold.verbs.declaration import Http, Verb
 from memhold.verbs.scope import AsyncScope
@@ -36,6 +36,7 @@ __all__ = [
     "listed",
     "moment",
     "scope_for",
+    "stand_for",
 ]
 
 _SAYS = {
@@ -169,11 +170,20 @@ def scope_for(memhold: AsyncStore, request: Request, right: Right, session: str 
 
     Raises:
         ScopeDenied: it has not, or it names an actor that is more than its token's (the header `Memhold-Actor`).
-        InvalidScope: the session is no name, or the actor is none.
+        InvalidScope: the session is no name, or the actor is none; or it is a service's, and names no user.
     """
-    own = caller(request, right).scope
+    own = caller(request, right).whose
     actor = acting(own.actor, _header_text(request.headers.get(ACTOR)))
     return memhold.scope(namespace=own.namespace, user=own.user, agent=own.agent, session=session, actor=actor)
+
+
+def stand_for(request: Request, user: object) -> None:
+    """Let the request act for a user that its body names.
+
+    Raises:
+        InvalidScope, ScopeDenied, TwoUsers: see `acting_for`.
+    """
+    request.scope[PRINCIPAL] = acting_for(principal_of(request.scope), user)
 
 
 def _header_text(given: str | None) -> str | None:

@@ -19,7 +19,7 @@ from memhold.faces.rest.frame import (
     json_response,
     scope_for,
 )
-from memhold.faces.rest.verb_routes import arguments_of
+from memhold.faces.rest.verb_routes import asked
 from memhold.history.forget import Sources
 from memhold.values.answers import Compacted, Consolidated, Erasure, Receipt
 from memhold.values.errors import NotFound, RevisionConflict, WrongKind
@@ -57,13 +57,14 @@ class Text(BaseModel):
 
 
 class WhoAsks(BaseModel):
-    """Whose memory the caller's token is bound to, and what it may do there."""
+    """Whose memory the caller's token is bound to, and what it may do there; a service's is bound to no user."""
 
     namespace: str
     user: str | None
     agent: str | None
     actor: str
     rights: list[str]
+    service: bool
     memhold: str
 
 
@@ -83,16 +84,16 @@ def _messages(routes: Routes, memhold: AsyncStore) -> None:
 
     async def messages(request: Request) -> Response:
         # A page may be shorter than asked for, where messages are long.
-        scope = scope_for(memhold, request, "read", request.query_params.get("session"))
-        given = {"after": 0, "limit": 1000, **await arguments_of(listing, request)}
+        scope, told = await asked(memhold, request, listing)
+        given = {"after": 0, "limit": 1000, **told}
         found = list(await scope.messages(**{**given, "limit": _least(given["limit"])}))
         chars = sum(len(message.text) for message in found)
         while found and len(found) % _PAGE == 0 and len(found) < given["limit"] and chars < _PAGE_CHARS:
-            asked = min(_PAGE, given["limit"] - len(found))
-            page = await scope.messages(after=found[-1].seq, limit=asked)
+            size = min(_PAGE, given["limit"] - len(found))
+            page = await scope.messages(after=found[-1].seq, limit=size)
             found += page
             chars += sum(len(message.text) for message in page)
-            if len(page) < asked:
+            if len(page) < size:
                 return json_response({"items": found, "cursor": None})
         more = len(found) == given["limit"] or chars >= _PAGE_CHARS
         return json_response({"items": found, "cursor": found[-1].seq if found and more else None})
@@ -210,9 +211,8 @@ def _undoing(routes: Routes, memhold: AsyncStore) -> None:
     )
     async def undo_change(request: Request, change_id: str) -> Response:  # noqa: ARG001 - read with the other arguments
         """Undo a change, as a new change; the body is that of `POST /v1/undo`, without the change."""
-        scope = scope_for(memhold, request, "write")
-        done = await scope.undo(**await arguments_of(undoing, request))
-        return json_response(done)
+        scope, given = await asked(memhold, request, undoing)
+        return json_response(await scope.undo(**given))
 
 
 async def _still(scope: AsyncScope, memory_id: str, rev: int | None) -> None:
@@ -236,8 +236,7 @@ def _waiting(routes: Routes, memhold: AsyncStore) -> None:
     assert compacting.http is not None  # noqa: S101 - declared
 
     async def consolidate(request: Request) -> Response:
-        scope = scope_for(memhold, request, "write", request.query_params.get("session"))
-        await arguments_of(consolidating, request)
+        scope, _ = await asked(memhold, request, consolidating)
         try:
             async with asyncio.timeout(LONGEST_WAIT):
                 return json_response(await scope.consolidate())
@@ -247,8 +246,7 @@ def _waiting(routes: Routes, memhold: AsyncStore) -> None:
             return json_response(Consolidated(waiting=waiting, last_error=said), 202)
 
     async def compact(request: Request) -> Response:
-        scope = scope_for(memhold, request, "write", request.query_params.get("session"))
-        given = await arguments_of(compacting, request)
+        scope, given = await asked(memhold, request, compacting)
         try:
             async with asyncio.timeout(LONGEST_WAIT):
                 return json_response(await scope.compact(**given))
@@ -267,7 +265,9 @@ def _about(routes: Routes) -> None:
         principal = principal_of(request.scope)
         own = principal.scope
         answer = {"namespace": own.namespace, "user": own.user, "agent": own.agent, "actor": own.actor}
-        return json_response({**answer, "rights": sorted(principal.rights), "memhold": __version__})
+        return json_response(
+            {**answer, "rights": sorted(principal.rights), "service": principal.service, "memhold": __version__}
+        )
 
 
 def _only(prefix: str, item_id: str) -> None:

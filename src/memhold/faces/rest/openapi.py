@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memhold.faces.rest.frame import Routes
+from memhold.values.records import MAX_NAME
 from memhold.verbs.arguments import sendable
 from memhold.verbs.declaration import Http, Verb
 from memhold.verbs.json_schema import property_of
@@ -108,9 +109,20 @@ HEADERS = {"idempotency_key": "Idempotency-Key", "rev": "If-Match"}
 _SESSION = {
     "name": "session",
     "in": "query",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 256},
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_NAME},
     "description": "Where writes go, and whose window is continued; absent: the unnamed session.",
 }
+
+
+_ON_BEHALF = {
+    "name": "X-Memhold-User",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_NAME},
+    "description": "For which user it is, where the token has the right `act`; any other token's own user.",
+}
+
+
+_USER = {"type": "string", "minLength": 1, "maxLength": MAX_NAME, "description": "The same as X-Memhold-User."}
 
 
 _ONE_MESSAGE = {
@@ -144,7 +156,7 @@ def operation_of(verb: Verb, http: Http) -> dict[str, Any]:
          "description": verb.parameters[name].doc if name != "rev" else 'The ETag that was read, such as "3".'}
         for name in verb.parameters if name in HEADERS
     ]  # fmt: skip
-    parameters += [_SESSION] if http.in_session else []
+    parameters += [_ON_BEHALF, *([_SESSION] if http.in_session else [])]
     said: dict[str, Any] = {
         "operationId": http.operation or verb.name,
         "summary": verb.summary.split(". ")[0].rstrip("."),
@@ -174,20 +186,20 @@ def _in_query(verb: Verb, name: str) -> dict[str, Any]:
 
 
 def _request_body(verb: Verb, http: Http, names: list[str]) -> dict[str, Any]:
-    if not names:
-        return {}
     properties = {name: property_of(verb, verb.parameters[name]) for name in names}
     if "messages" in properties:
         may_lack = not verb.parameters["messages"].required
         several = _TURNS if verb.name == "recall" else _MESSAGES
         kinds = [_ONE_MESSAGE, several, *([{"type": "null"}] if may_lack else [])]
         properties["messages"] = {"anyOf": kinds, "description": verb.parameters["messages"].doc}
+    properties["user"] = _USER
     required = [name for name in names if verb.parameters[name].required]
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     schema |= {"required": required} if required else {}
     content: dict[str, Any] = {"schema": schema}
-    if http.examples:
+    examples = http.examples or ({} if required else {"for_a_user": {"user": "alice"}})
+    if examples:
         content["examples"] = {
-            name: {"summary": name.replace("_", " "), "value": value} for name, value in http.examples.items()
+            name: {"summary": name.replace("_", " "), "value": value} for name, value in examples.items()
         }
     return {"requestBody": {"required": bool(required), "content": {"application/json": content}}}

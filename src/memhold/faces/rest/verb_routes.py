@@ -8,7 +8,16 @@ from typing import Any, NoReturn
 
 from fastapi import Request, Response
 
-from memhold.faces.rest.frame import Routes, etag, given_key, given_rev, json_response, scope_for
+from memhold.faces.rest.frame import (
+    Routes,
+    caller,
+    etag,
+    given_key,
+    given_rev,
+    json_response,
+    scope_for,
+    stand_for,
+)
 from memhold.faces.rest.openapi import HEADERS
 from memhold.values.answers import Receipt, Remembered
 from memhold.values.errors import InvalidInput
@@ -19,7 +28,7 @@ from memhold.verbs.documents import AsyncDocuments
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["arguments_of", "verb_routes"]
+__all__ = ["asked", "verb_routes"]
 
 
 _HOMES: tuple[tuple[type, Callable[[AsyncScope], Any]], ...] = (
@@ -39,22 +48,24 @@ def verb_routes(routes: Routes, memhold: AsyncStore) -> None:
 
 def _add(routes: Routes, memhold: AsyncStore, verb: Verb, http: Http, reach: Callable[[AsyncScope], Any]) -> None:
     async def answered(request: Request) -> Response:
-        session = request.query_params.get("session") if http.in_session else None
-        scope = scope_for(memhold, request, verb.needs, session)
-        arguments = await arguments_of(verb, request)
+        scope, arguments = await asked(memhold, request, verb)
         return _answer(await getattr(reach(scope), verb.name)(**arguments), http)
 
     routes.declared(verb, http, answered)
 
 
-async def arguments_of(verb: Verb, request: Request) -> dict[str, Any]:
-    """The verb's arguments, from the path, the query or the body, and the headers.
+async def asked(memhold: AsyncStore, request: Request, verb: Verb) -> tuple[AsyncScope, dict[str, Any]]:
+    """The scope that a call works in, and the verb's arguments: from the path, the query or the body, and the headers.
+
+    The right is asked for before the body is read, in which `user` says for whom a service acts.
 
     Raises:
+        ScopeDenied, InvalidScope, TwoUsers: it may not work there; see `scope_for` and `acting_for`.
         InvalidInput: a name is not known, one is missing, or the body cannot be read.
     """
     http = verb.http
     assert http is not None  # noqa: S101 - a route of ours asks
+    caller(request, verb.needs)
     in_path = dict(request.path_params)
     known = [name for name in sendable(verb) if name not in in_path and name not in HEADERS]
     query = [
@@ -67,7 +78,9 @@ async def arguments_of(verb: Verb, request: Request) -> dict[str, Any]:
         given = from_text(verb, dict(query))
     else:
         known_names(verb, dict(query), known=())
-        body = await _body(request)
+        body = dict(await _body(request))
+        if "user" in body:
+            stand_for(request, body.pop("user"))
         known_names(verb, body, known=known)
         given = from_json(verb, body)
     arguments = {**in_path, **given}
@@ -75,7 +88,8 @@ async def arguments_of(verb: Verb, request: Request) -> dict[str, Any]:
         arguments["idempotency_key"] = given_key(request.headers.get("idempotency-key"))
     if "rev" in verb.parameters:
         arguments["rev"] = given_rev(request.headers.get("if-match"))
-    return arguments
+    session = request.query_params.get("session") if http.in_session else None
+    return scope_for(memhold, request, verb.needs, session), arguments
 
 
 async def _body(request: Request) -> Mapping[str, Any]:

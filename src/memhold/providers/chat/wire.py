@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 import httpx2
 
 from memhold.ports.stores import Clock
-from memhold.providers.body import Endless, beginning, lines, whole
+from memhold.providers.body import Endless, Garbled, beginning, lines, whole
 from memhold.providers.chat.bare import KeySource
 from memhold.providers.entry import Entry, origin_of
 from memhold.providers.failures.classify import Verdict, classify
@@ -26,6 +26,7 @@ __all__ = ["Event", "Wire", "unforced"]
 
 _CONNECT_SECONDS: Final = 10.0
 _ENDLESS: Final = Verdict(cls="resample", reason="the answer does not end", code="endless", rule="endless")
+_GARBLED: Final = Verdict(cls="resample", reason="the answer is no UTF-8", code="garbled", rule="garbled")
 _CUT: Final = Verdict(
     cls="resample",
     reason="the server stopped in the middle of its answer; see what it says of itself",
@@ -147,6 +148,8 @@ class Wire:
                 yield response
         except Endless:
             self.fail(_ENDLESS)
+        except Garbled:
+            self.fail(_GARBLED)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, UnicodeError) as error:
             self._broken(error)
 

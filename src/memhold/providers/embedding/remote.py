@@ -18,7 +18,7 @@ import httpx2
 
 from memhold.ports.models import Usage
 from memhold.ports.stores import Clock, Priority
-from memhold.providers.body import Endless, beginning, whole
+from memhold.providers.body import Endless, Garbled, beginning, whole
 from memhold.providers.embedding.batching import Limits, Misfit, Piece, gather, in_order, plan, unit_rows
 from memhold.providers.embedding.gate import PriorityGate
 from memhold.providers.entry import origin_of
@@ -34,6 +34,7 @@ __all__ = ["Dialect", "Purpose", "Record", "RemoteEmbedding", "UnloadRetry", "is
 _log = logging.getLogger("memhold.providers.embedding")
 _LEAST_CHARS = 200
 _SAMPLE = 200
+_UNREAD = {Endless: ("endless", "the answer does not end"), Garbled: ("garbled", "the answer is no UTF-8")}
 _SECRET = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w.-]+|\b(?=\w*\d)[\w-]{8,}|\d{3,}")
 
 
@@ -272,10 +273,11 @@ class RemoteEmbedding:
                 status = response.status_code
                 body = await self._body(response)
             rows = self._vectors(body, len(texts))
-        except Endless:
-            endless = Verdict(cls="resample", code="endless", reason="the answer does not end", rule="endless")
+        except (Endless, Garbled) as error:
+            name, reason = _UNREAD[type(error)]
+            verdict = Verdict(cls="resample", code=name, reason=reason, rule=name)
             seconds = asyncio.get_running_loop().time() - started
-            raise _Failed(endless, status=status, body=None, cause=None, seconds=seconds) from None
+            raise _Failed(verdict, status=status, body=None, cause=None, seconds=seconds) from None
         except _Refused as refused:
             seconds = asyncio.get_running_loop().time() - started
             raise _Failed(refused.verdict, status=status, body=refused.body, cause=None, seconds=seconds) from None

@@ -114,6 +114,13 @@ class InMemoryUpkeep:
         with self._unit():
             return [Scope(namespace=namespace, user=user) for namespace, user in self._rows.owners()]
 
+    async def users(self, namespace: str, after: str, limit: int) -> list[str]:
+        """The users of a namespace, in order, behind a name."""
+        await asyncio.sleep(0)
+        with self._unit():
+            known = (user for where, user in self._rows.owners() if where == namespace and user is not None)
+            return [user for user in known if user > after][:limit]
+
     async def index_near(self, scope: Scope, generation: Generation) -> float | None:  # noqa: ARG002 - the port's
         """Nothing to do: it keeps no such index."""
         return None

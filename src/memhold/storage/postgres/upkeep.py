@@ -170,6 +170,14 @@ class PostgresUpkeep:
 
         return await self._look(look)
 
+    async def users(self, namespace: str, after: str, limit: int) -> list[str]:
+        given = {"namespace": namespace, "after": after, "limit": limit}
+
+        def look(connection: Session, _: datetime) -> list[str]:
+            return [user for (user,) in connection.execute(QUERIES["read_users"], given).fetchall()]
+
+        return await self._look(look)
+
     async def index_near(self, scope: Scope, generation: Generation) -> float | None:
         return await self._near.index_near(scope, generation)
 

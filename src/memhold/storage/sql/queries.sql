@@ -534,6 +534,10 @@ WHERE namespace = :namespace AND user_id = :user_id AND kind = :kind AND ref = :
 -- scope: upkeep
 SELECT namespace, user_id FROM owner ORDER BY namespace, user_id
 
+-- name: read_users
+-- scope: upkeep
+SELECT user_id FROM owner WHERE namespace = :namespace AND user_id > :after ORDER BY user_id LIMIT :limit
+
 -- name: add_usage
 -- scope: upkeep
 INSERT INTO model_usage AS u (day, model, purpose, calls, answered, retries, input_tokens, output_tokens, milliseconds,

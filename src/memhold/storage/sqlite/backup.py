@@ -112,7 +112,8 @@ def _copy(path: str, copy: Path, *, busy_timeout: float, progress: Report | None
                     if progress is not None:
                         progress(backup.page_count - backup.remaining, backup.page_count)
             source.execute("ROLLBACK")
-            # One file, without a log beside it.
+            # It belongs to another place, and is one file, without a log beside it.
+            goal.execute("DELETE FROM store WHERE name = 'place'")
             goal.pragma("journal_mode", "delete")
         finally:
             source.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -50,6 +51,9 @@ DIGESTS = 6
 """The migration that gives each row of content its digest: the newest that adds a column which they cover."""
 _HEADER = struct.Struct(">60xI4xI28x")
 _MAGIC = b"SQLite format 3\0"
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+_LOG_HEADER = 32
+_LOGS = (bytes.fromhex("377f0682"), bytes.fromhex("377f0683"))
 _MIGRATION_NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 
 # FULL: NORMAL lost 50 of 50 acknowledged commits at a power cut. secure_delete: forgotten bytes are overwritten.
@@ -91,12 +95,13 @@ def migrations() -> tuple[Migration, ...]:
 
 
 class translated:  # noqa: N801 - used as a statement, like `suppress`
-    """Turn SQLite's errors into ours, with what to do, for what is done inside."""
+    """Turn SQLite's errors into ours, with what to do, for what is done inside; `connection` knows its errno."""
 
-    __slots__ = ("_path",)
+    __slots__ = ("_connection", "_path")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, connection: apsw.Connection | None = None) -> None:
         self._path = path
+        self._connection = connection
 
     def __enter__(self) -> None:
         pass
@@ -105,9 +110,15 @@ class translated:  # noqa: N801 - used as a statement, like `suppress`
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, apsw.Error):
-            raise _ours(error, self._path) from error
+            full = isinstance(error, apsw.IOError) and self._connection is not None and _no_room(self._connection)
+            raise _ours(apsw.FullError() if full else error, self._path) from error
         if isinstance(error, UnicodeDecodeError):
             raise StoreCorrupt(f"{self._path} is damaged: a text of it is none; run 'memhold doctor'") from error
+
+
+def _no_room(connection: apsw.Connection) -> bool:
+    """Whether an I/O error is for want of room: some file systems say so only when they sync."""
+    return connection.system_errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def _ours(error: apsw.Error, path: str) -> MemholdError:
@@ -194,10 +205,12 @@ def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | No
         NotAStore: a folder, or a file that is something else or encrypted with another key; it is left untouched.
         NewerStore: a newer Memhold wrote it; it is left untouched.
         StoreReadOnly: the file or its folder cannot be written.
+        StoreError: a log stands there without its file, or the file was moved here without its log.
     """
     known = migrations()
     check_key(key)
     if vfs is None:
+        _refuse_lone_log(path)
         _create_file(path)
         _check_header(path, supported=known[-1].number, encrypted=bool(key))
     with translated(path):
@@ -207,15 +220,59 @@ def create_or_migrate(path: str, *, busy_timeout: float, now: int, vfs: str | No
             try:
                 schema = _migrate(connection, path, known, now)
             except apsw.NotADBError as error:
-                if not key:
-                    raise
-                message = f"{path} cannot be read with this key; it was left untouched, pass the one it was made with"
-                raise NotAStore(message, path=path) from error
+                raise _unreadable(path, encrypted=bool(key)) from error
+            if vfs is None:
+                _note_place(connection, path)
             if connection.pragma("journal_mode") != "wal" and connection.pragma("journal_mode", "wal") != "wal":
                 raise StoreError(f"{path} cannot use a write-ahead log there; move it to a local disk")
         finally:
             connection.close()
     return schema
+
+
+def _holds_writes(log: str) -> bool:
+    """Whether a write-ahead log has more than a header."""
+    return _begins(log, *_LOGS) and Path(log).stat().st_size > _LOG_HEADER
+
+
+def _refuse_lone_log(path: str) -> None:
+    """SQLite throws away a log that it finds beside a new file."""
+    if _size(path) == 0 and _holds_writes(f"{path}-wal"):
+        raise StoreError(
+            f"{path}-wal holds writes of a file that is not there; move it along with its file, or remove it"
+        )
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def _note_place(connection: apsw.Connection, path: str) -> None:
+    """Note where the file stands, and refuse one that was moved here without the log that holds its last writes.
+
+    It is the same file where the inode is the same: a copy's log is not its own.
+    """
+    here = _place(path)
+    held: bytes = connection.execute("SELECT CAST(value AS BLOB) FROM store WHERE name = 'place'").get or b""
+    noted = held.decode("utf-8", "replace")
+    if noted == here:
+        return
+    before, _, place = noted.partition(" ")
+    if here.startswith(f"{before} ") and not Path(place).exists() and _holds_writes(f"{place}-wal"):
+        raise StoreError(
+            f"{path} was moved here without its last writes, which stand in {place}-wal;"
+            f" move that to {path}-wal, or remove it to go on without them"
+        )
+    connection.execute("INSERT OR REPLACE INTO store VALUES ('place', ?)", (here,))
+
+
+def _place(path: str) -> str:
+    """Which file it is, and where it stands."""
+    found = file_at(path)
+    return f"{0 if found is None else found[1]} {path}"
 
 
 def _create_file(path: str) -> None:
@@ -249,15 +306,33 @@ def _check_header(path: str, *, supported: int, encrypted: bool) -> None:
             raise NotAStore(f"{path} is not encrypted; open it without a key", path=path)
         return
     if len(header) < 100 or not header.startswith(_MAGIC):
-        raise NotAStore(
-            f"{path} is not a Memhold file, or an encrypted one; it was left untouched, name another or pass key",
-            path=path,
-        )
+        if _recovers(path):
+            return
+        raise _unreadable(path, encrypted=False)
     user_version, application = _HEADER.unpack(header)
     if application not in {0, APPLICATION_ID}:
         raise NotAStore(f"{path} is another program's SQLite file; it was left untouched, name another one", path=path)
     if application == APPLICATION_ID:
         _check_version(path, user_version, supported)
+
+
+def _unreadable(path: str, *, encrypted: bool) -> NotAStore:
+    what = (
+        "cannot be read with this key; it was left untouched, pass the one it was made with"
+        if encrypted
+        else "is not a Memhold file, or an encrypted one; it was left untouched, name another or pass key"
+    )
+    return NotAStore(f"{path} {what}", path=path)
+
+
+def _recovers(path: str) -> bool:
+    """Whether SQLite brings back the first page, which a power cut kept from the disk, out of what stands beside it."""
+    with translated(path):
+        return _begins(f"{path}-journal", _JOURNAL) or _begins(f"{path}-wal", *_LOGS)
+
+
+def _begins(path: str, *magics: bytes) -> bool:
+    return Path(path).is_file() and head(path, 8).startswith(magics)
 
 
 def _check_version(path: str, found: int, supported: int) -> None:
@@ -292,7 +367,7 @@ def _migrate(connection: apsw.Connection, path: str, known: tuple[Migration, ...
                     (migration.number, migration.name, migration.sha256, now),
                 )
         if version == 0:
-            _found(connection, now)
+            _found(connection, path, now)
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", known[-1].number)
         connection.execute("COMMIT")
@@ -327,9 +402,9 @@ def _check_ours(connection: apsw.Connection, path: str, supported: int) -> None:
     _check_version(path, int(connection.pragma("user_version")), supported)
 
 
-def _found(connection: apsw.Connection, now: int) -> None:
+def _found(connection: apsw.Connection, path: str, now: int) -> None:
     store_id, secret = secrets.token_hex(16), secrets.token_bytes(32)
-    rows = {"id": store_id, "secret": secret, "created_at": now, "clock": 0, "lease": 0}
+    rows = {"id": store_id, "secret": secret, "created_at": now, "clock": 0, "lease": 0, "place": _place(path)}
     connection.executemany("INSERT INTO store VALUES (?, ?)", list(rows.items()))
     _digest_facts(connection)
 

@@ -169,6 +169,15 @@ class SqliteUpkeep:
         found: list[Scope] = await self._read(look)
         return found
 
+    async def users(self, namespace: str, after: str, limit: int) -> list[str]:
+        given = {"namespace": namespace, "after": after, "limit": limit}
+
+        def look(connection: apsw.Connection, _: datetime) -> list[str]:
+            return [user for (user,) in connection.execute(QUERIES["read_users"], given)]
+
+        found: list[str] = await self._read(look)
+        return found
+
     async def index_near(self, scope: Scope, generation: Generation) -> float | None:  # noqa: ARG002 - the port's
         """Nothing to do: it keeps no such index."""
         return None

@@ -168,7 +168,7 @@ class Writer:
     def _outside(self, job: _Job) -> None:
         self._known.clear()
         try:
-            with translated(self._path):
+            with translated(self._path, self._connection):
                 result, error = job.work(self._connection), None
         except BaseException as failure:  # noqa: BLE001 - the thread's edge: every failure goes to its caller
             result, error = None, failure
@@ -181,7 +181,7 @@ class Writer:
         outside: _Job | None = None
         woke = False
         try:
-            with translated(self._path):
+            with translated(self._path, self._connection):
                 gathered, now = self._begin()
                 until = time.monotonic() + (0 if alone else GROUP_SECONDS)
                 current: _Job | None = job
@@ -229,7 +229,7 @@ class Writer:
         gathered.begin()
         tx = SqliteWrite(gathered, scope, now, connection=self._connection)
         try:
-            with translated(self._path):
+            with translated(self._path, self._connection):
                 result = job.work(tx)
         except BaseException as error:
             if not self._connection.in_transaction:

@@ -1,0 +1,215 @@
+"""The Memhold that runs for the hooks of one store: `python -m memhold.faces.agents.answering --db STORE`.
+
+It keeps the store open, takes in what hooks took note of, does due work, and tells hooks what a session should know.
+A session's first hook starts it; one runs for a store, and it ends by itself when nobody has asked for a while.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fcntl
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memhold.faces.agents.running import END, MOST_BYTES, meeting_place
+from memhold.faces.python.opened_behind import OpenedBehind
+from memhold.values.errors import MemholdError
+
+if TYPE_CHECKING:
+    from memhold.faces.agents.briefing import Whose
+
+__all__ = ["IDLE_SECONDS", "answer_hooks", "main"]
+
+IDLE_SECONDS = 1_800.0
+"""After how long without a question it ends."""
+PROMPT_TOKENS = 400
+START_TOKENS = 800
+"""Most tokens that a session's start and each prompt of the user bring into the model's window."""
+_LOOKED_EVERY = 2.0
+"""How often the notes of hooks are looked at, in seconds; a hook wakes it too."""
+_CAUGHT_UP_WITHIN = 0.15
+"""How long a session that starts waits for what the one before it said to be taken in, in seconds."""
+_SESSIONS = 1_000
+"""Of how many sessions it is known what they were shown."""
+_MARKS_KEPT = 7 * 86_400
+
+
+class _Answers:
+    """What one running Memhold answers, and what it has told whom."""
+
+    def __init__(self, opening: OpenedBehind) -> None:
+        self._opening = opening
+        self._shown: OrderedDict[str, set[str]] = OrderedDict()
+        self.woken = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.asked_at = time.monotonic()
+
+    async def to(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to one request; a hook that asks nothing wakes what takes in."""
+        self.asked_at = time.monotonic()
+        event = request.get("event")
+        if event == END:
+            self.ended.set()
+        if event not in {"SessionStart", "UserPromptSubmit"}:
+            self.woken.set()
+            return {"state": "ready"}
+        failure = self._opening.failure
+        if not self._opening.begin().done():
+            return {"state": "opening"} if failure is None else {"state": "off", "why": failure}
+        try:
+            text = await self._told(str(event), request)
+        except (MemholdError, OSError) as error:
+            return {"state": "off", "why": f"the store cannot be read ({type(error).__name__}: {error})"}
+        return {"state": "ready", "text": text}
+
+    async def _told(self, event: str, request: Mapping[str, Any]) -> str:
+        from memhold.faces.agents.briefing import at_prompt, at_start
+
+        store = await self._opening.store()
+        whose = _whose(request)
+        starts = event == "SessionStart" and request.get("source") != "resume"
+        shown = self._of_session(request, anew=starts)
+        texts = []
+        if starts or (event == "UserPromptSubmit" and request.get("owed") is True):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._opening.take_in()), _CAUGHT_UP_WITHIN)
+            compacted = request.get("source") == "compact"
+            texts.append(await at_start(store, whose, START_TOKENS, shown=shown, with_own=compacted))
+        if event == "UserPromptSubmit":
+            prompt = request.get("prompt")
+            texts.append(await at_prompt(store, whose, str(prompt or ""), PROMPT_TOKENS, shown=shown))
+        return "\n\n".join(text for text in texts if text)
+
+    def _of_session(self, request: Mapping[str, Any], *, anew: bool) -> set[str]:
+        """The ids that stand in the session's window because it was told them."""
+        name = str(request.get("session"))
+        shown: set[str] = set() if anew else self._shown.pop(name, set())
+        self._shown[name] = shown
+        while len(self._shown) > _SESSIONS:
+            self._shown.popitem(last=False)
+        return shown
+
+
+def _whose(request: Mapping[str, Any]) -> Whose:
+    from memhold.faces.agents.briefing import Whose
+
+    def text(name: str) -> str | None:
+        found = request.get(name)
+        return found if isinstance(found, str) and found else None
+
+    return Whose(
+        project=text("project"),
+        namespace=text("namespace") or "default",
+        user=text("user"),
+        agent=text("agent"),
+        session=text("session"),
+    )
+
+
+async def answer_hooks(location: str, *, idle: float = IDLE_SECONDS, settings: Mapping[str, Any] | None = None) -> bool:
+    """Answer hooks until nobody has asked for `idle` seconds, or SIGTERM or SIGINT comes; then close in order.
+
+    False at once where another process answers for this store.
+    """
+    place = meeting_place(location)
+    with _only_one(place) as mine:
+        if not mine:
+            return False
+        _without_old_marks(place.parent)
+        opening = OpenedBehind(location, settings or {}, ahead=("memhold.faces.agents.briefing",))
+        answers = _Answers(opening)
+        server = await _listening(place, answers)
+        opening.begin()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with suppress(NotImplementedError, RuntimeError):
+                loop.add_signal_handler(number, answers.ended.set)
+        try:
+            while not answers.ended.is_set() and time.monotonic() - answers.asked_at < idle:
+                await _first(answers.ended, answers.woken, seconds=min(_LOOKED_EVERY, idle))
+                answers.woken.clear()
+                await opening.take_in()
+        finally:
+            # Whoever comes now finds nobody, and starts another one: it waits for nothing that is closed here.
+            server.close()
+            place.unlink(missing_ok=True)
+            await opening.close()
+    return True
+
+
+async def _first(*events: asyncio.Event, seconds: float) -> None:
+    tasks = [asyncio.create_task(one.wait()) for one in events]
+    await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+
+
+async def _listening(place: Path, answers: _Answers) -> asyncio.Server:
+    async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, ValueError, TimeoutError):
+            request = json.loads(await asyncio.wait_for(reader.readline(), 5))
+            if isinstance(request, dict):
+                writer.write(json.dumps(await answers.to(request)).encode() + b"\n")
+                await writer.drain()
+        writer.close()
+
+    return await asyncio.start_unix_server(met, sock=_bound(place), limit=MOST_BYTES)
+
+
+def _bound(place: Path) -> socket.socket:
+    """A socket in the place of one that a killed process left."""
+    place.unlink(missing_ok=True)
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    line.bind(str(place))
+    place.chmod(0o600)
+    return line
+
+
+@contextmanager
+def _only_one(place: Path) -> Iterator[bool]:
+    with place.with_suffix(".lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True
+
+
+def _without_old_marks(folder: Path) -> None:
+    """What hooks left about sessions that are long over."""
+    for mark in (*folder.glob("*.owed"), *folder.glob("*.told")):
+        with suppress(OSError):
+            if time.time() - mark.stat().st_mtime > _MARKS_KEPT:
+                mark.unlink()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run until idle; 1 where it cannot."""
+    parser = argparse.ArgumentParser(prog="python -m memhold.faces.agents.answering", description=__doc__)
+    parser.add_argument("--db", required=True)
+    parser.add_argument("--idle", type=float, default=IDLE_SECONDS, metavar="SECONDS")
+    given = parser.parse_args(arguments)
+    os.umask(0o077)
+    # The folder of a project may go away, and what stands in it is not for us to read.
+    os.chdir(Path.home())
+    try:
+        asyncio.run(answer_hooks(given.db, idle=given.idle))
+    except OSError as error:
+        sys.stderr.write(f"memhold: hooks are not answered ({error})\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""What a coding agent's model is told without asking: at a session's start, and with what the user says.
+
+At the start: what holds for this project and this person, what was said last, and where the last session stopped. With
+a prompt: what is relevant to it, where recall is confident, and nothing otherwise. All of it stands in fences, so what
+a model repeats of it is known again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memhold.context.shorten import shorten_text
+from memhold.faces.mcp.where import PERSONAL_SHARE
+from memhold.recall.confidence import THRESHOLD
+from memhold.text.token_estimate import estimate_tokens
+from memhold.values.errors import TooLarge
+from memhold.values.origins import named
+from memhold.values.records import Author
+
+if TYPE_CHECKING:
+    from memhold.values.answers import Hit
+    from memhold.values.records import HitKind
+    from memhold.verbs.scope import AsyncScope
+    from memhold.verbs.store_protocols import AsyncStore
+
+__all__ = ["Whose", "at_prompt", "at_start"]
+
+FENCE_TOKENS = 48
+"""What a fence and the line above it cost."""
+HELD_SHARE = 0.5
+"""The part of a start's budget that what holds may take; what it leaves, the last words get."""
+LINE_TOKENS = 120
+"""Longest line, in tokens: of a longer one its beginning and its end are shown."""
+LINE_PART, LEAST_LINE = 8, 24
+"""In a small budget a line is at most one of so many parts of it, and no shorter than the latter, in tokens."""
+KNOWN_SHARE = 0.4
+"""The part of what then remains that facts and notes may take; the user's own last lines get the rest."""
+SHORT_WORDS = 4
+"""A line of the user's with so few words says yes or no to something: it stands with what it answers."""
+LOOKED_AT = 60
+"""How many of the newest messages, and of the newest memories, are looked at."""
+HITS = 8
+NEAR_BEST = 0.7
+"""The confidence is that of the best hit; what scores less than this part of it only fills the page."""
+_NOWHERE = "memhold:start"
+"""A session in which nothing is said: a start continues none."""
+_KNOWN: Sequence[HitKind] = ("fact", "note", "summary")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whose:
+    """Whose memory a session is about: the project's namespace where it is in one, and the person's own.
+
+    `session` is what the client calls the session: what was said in it stands in its own window already.
+    """
+
+    project: str | None
+    namespace: str
+    user: str | None
+    agent: str | None
+    session: str | None
+
+    def scopes(self, store: AsyncStore) -> list[tuple[str, AsyncScope]]:
+        """The memories to look into, each with its name; the project's first."""
+        places = [("project memory", self.project)] if self.project else []
+        if self.namespace != self.project:
+            places.append(("personal memory", self.namespace))
+        return [
+            (name, store.scope(namespace=place or "default", user=self.user, agent=self.agent, session=_NOWHERE))
+            for name, place in places
+        ]
+
+    def said_here(self, hit: Hit) -> bool:
+        """Whether a hit was said in this very session."""
+        return self.session is not None and self.session in (hit.session or "")
+
+
+async def at_start(store: AsyncStore, whose: Whose, budget: int, *, shown: set[str], with_own: bool = False) -> str:
+    """What a session is told when it starts, in at most `budget` tokens; empty where nothing is known.
+
+    `shown` gets the ids of what it says. With `with_own` also what this session said: its client has just lost it.
+    """
+    parts: list[str] = []
+    scopes = whose.scopes(store)
+    for place, (name, scope) in reversed(list(enumerate(scopes))):
+        # The personal memory is asked first, for a part; what it leaves is the project's.
+        left = budget - sum(map(estimate_tokens, parts))
+        room = left // PERSONAL_SHARE if place and len(scopes) > 1 else left
+        text = await _start_of(scope, name, room, whose, shown, with_own=with_own)
+        parts += [text] if text else []
+    return "\n\n".join(reversed(parts))
+
+
+async def _start_of(scope: AsyncScope, name: str, budget: int, whose: Whose, shown: set[str], *, with_own: bool) -> str:
+    held, seen = await _holding(scope, int(budget * HELD_SHARE))
+    shown |= seen
+    known = await scope.recall("", kinds=_KNOWN, limit=LOOKED_AT)
+    said = await scope.recall("", kinds=("message",), roles=("user", "assistant"), limit=LOOKED_AT)
+    turns = [hit for hit in said.hits if with_own or not whose.said_here(hit)]
+    room = budget - estimate_tokens(held) - FENCE_TOKENS
+    last = _last_words(turns)
+    longest = max(LEAST_LINE, min(LINE_TOKENS, budget // LINE_PART))
+    lines = _fitting(last, room, longest)
+    memories = [hit for hit in known.hits if hit.id not in shown]
+    lines += _fitting(memories, int(KNOWN_SHARE * (room - _cost(lines))), longest)
+    lines += _fitting([hit for hit in _users(turns) if hit not in last], room - _cost(lines), longest)
+    ids = {one for one, _ in lines}
+    shown |= ids
+    order = {hit.id: place for place, hit in enumerate((*reversed(known.hits), *reversed(said.hits)))}
+    shown_lines = sorted(lines, key=lambda line: order[line[0]])
+    made = await scope.fence([one for one, _ in shown_lines], [text for _, text in shown_lines]) if lines else ""
+    found = "\n".join(part for part in (held, made) if part)
+    return f"From the {name} (Memhold), newest last:\n{found}" if found else ""
+
+
+async def _holding(scope: AsyncScope, budget: int) -> tuple[str, set[str]]:
+    """What holds whatever is asked: corrections, standing wishes, the profile; with the ids of what it shows."""
+    try:
+        found = await scope.context(budget=max(1, budget), reserve=0)
+    except TooLarge:
+        return "", set()
+    if not found.shown:
+        return "", set()
+    # The other messages only make the list valid for a provider.
+    texts = [one["content"] for one in found.messages if isinstance(one["content"], str)]
+    return "\n".join(text for text in texts if "<memhold-recall " in text), set(found.shown)
+
+
+def _last_words(turns: Sequence[Hit]) -> list[Hit]:
+    """The answer at which the last session stopped: what was open stands there."""
+    return [hit for hit in turns[:1] if hit.role == "assistant"]
+
+
+def _users(turns: Sequence[Hit]) -> list[Hit]:
+    """The user's own lines, the newest first; behind a yes or no stands what it answers."""
+    found: list[Hit] = []
+    for place, hit in enumerate(turns):
+        if hit.role != "user":
+            continue
+        found.append(hit)
+        before = turns[place + 1] if place + 1 < len(turns) else None
+        short = len(hit.text.split()) <= SHORT_WORDS
+        if short and before is not None and before.role == "assistant" and before.session == hit.session:
+            found.append(before)
+    return found
+
+
+async def at_prompt(store: AsyncStore, whose: Whose, prompt: str, budget: int, *, shown: set[str]) -> str:
+    """What memory holds on a prompt, in at most `budget` tokens; empty where it is not confident, or all is shown.
+
+    What the session's window shows already, said there or told before, is left out. `shown` gets what is told now.
+    """
+    if not prompt.strip():
+        return ""
+    answers = []
+    for name, scope in whose.scopes(store):
+        found = await scope.recall(prompt, limit=HITS)
+        if found.confidence is None or found.confidence < THRESHOLD:
+            continue
+        best = max((hit.score for hit in found.hits), default=0.0)
+        near = [hit for hit in found.hits if hit.score >= NEAR_BEST * best and hit.kind != "raw"]
+        if hits := [hit for hit in near if hit.id not in shown and not whose.said_here(hit)]:
+            answers.append((name, scope, hits))
+    parts: list[str] = []
+    for place, (name, scope, hits) in enumerate(answers):
+        # Each gets its share of what is left: scores of two memories do not compare.
+        left = (budget - sum(map(estimate_tokens, parts))) // (len(answers) - place)
+        lines = _fitting(hits, left - FENCE_TOKENS, LINE_TOKENS)
+        if lines:
+            shown |= {one for one, _ in lines}
+            made = await scope.fence([one for one, _ in lines], [text for _, text in lines])
+            parts.append(f"Perhaps relevant, from the {name} (Memhold):\n{made}")
+    return "\n\n".join(parts)
+
+
+def _fitting(hits: Sequence[Hit], budget: int, tokens: int) -> list[tuple[str, str]]:
+    """Ids and lines of the hits that fit, in their order; one that does not is passed over."""
+    found: list[tuple[str, str]] = []
+    for hit in hits:
+        line = _line(hit, tokens)
+        if estimate_tokens(line) <= budget - _cost(found):
+            found.append((hit.id, line))
+    return found
+
+
+def _cost(lines: Sequence[tuple[str, str]]) -> int:
+    return sum(estimate_tokens(text) + 1 for _, text in lines)
+
+
+def _line(hit: Hit, tokens: int) -> str:
+    who = hit.role or hit.kind
+    if hit.role is None and hit.origin in {"agent", "tool", "import"}:
+        by = named(Author(origin=hit.origin, name=hit.actor))
+        who = f"{who}, noted by {by}" + ("" if hit.last_confirmed_at else ", not confirmed")
+    elif hit.superseded_by or hit.outdated:
+        who = f"{who}, says something that no longer holds"
+    return f"- {who} ({hit.event_time:%Y-%m-%d}): {' '.join(shorten_text(hit.text, tokens).split())}"

@@ -1,0 +1,99 @@
+"""A Memhold that runs for the hooks of one store: where it is met, and how it is asked.
+
+Opening a store takes longer than a hook may; so one process keeps it open, and hooks ask it over a socket that only
+this account can reach. Whoever asks waits a moment and no longer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from memhold._version import __version__
+
+__all__ = ["ANSWER_SECONDS", "END", "MOST_BYTES", "NotRunning", "ask", "meeting_place"]
+
+ANSWER_SECONDS = 0.3
+"""How long an answer is waited for: what comes later comes too late for the prompt."""
+MOST_BYTES = 256 * 1024
+"""Longest request and longest answer."""
+_LONGEST_FOLDER = 60
+
+
+END = "end"
+"""The event by which a running Memhold is told to end."""
+
+
+class NotRunning(Exception):
+    """Nobody listens for this store."""
+
+
+def meeting_place(location: str) -> Path:
+    """The socket for a store, in a folder of this account alone; another version of Memhold has another one.
+
+    Raises:
+        OSError: the folder is not ours alone, or cannot be made.
+    """
+    place = location.removeprefix("sqlite:///")
+    if "://" not in place:
+        place = os.path.realpath(Path(place).expanduser())
+    name = sha256(f"{__version__}\0{place}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return _own_folder() / f"{name}.sock"
+
+
+def _own_folder() -> Path:
+    given = os.environ.get("XDG_RUNTIME_DIR", "")
+    # The name of a socket is short on every system; a folder that leaves no room for it is passed over.
+    short = 0 < len(os.fsencode(given)) <= _LONGEST_FOLDER
+    folder = Path(given) / "memhold" if short else Path("/tmp") / f"memhold-{os.getuid()}"  # noqa: S108 - checked below
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    # In a folder that all accounts share, another one may have been first.
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(f"{folder} is not a folder of this account alone; remove it")
+    return folder
+
+
+def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SECONDS) -> dict[str, Any] | None:
+    """What the running Memhold says; None where it says nothing in time. With no `seconds` nothing is waited for.
+
+    Raises:
+        NotRunning: there is none.
+        OSError: the place where it is met cannot be reached.
+    """
+    ends = time.monotonic() + (seconds or ANSWER_SECONDS)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        try:
+            line.settimeout(_left(ends))
+            line.connect(str(meeting_place(location)))
+            line.sendall(json.dumps(request).encode() + b"\n")
+            said = b""
+            while seconds and not said.endswith(b"\n") and len(said) < MOST_BYTES:
+                line.settimeout(_left(ends))
+                piece = line.recv(65_536)
+                if not piece:
+                    break
+                said += piece
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            raise NotRunning from error
+        except (TimeoutError, BlockingIOError, ConnectionError):
+            return None
+    try:
+        found = json.loads(said)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _left(ends: float) -> float:
+    # Zero would mean not to wait at all, and fail with another error.
+    return max(0.001, ends - time.monotonic())

@@ -1,0 +1,27 @@
+"""Starting the Memhold that runs for the hooks of one store."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+__all__ = ["start"]
+
+_MODULE = "memhold.faces.agents.answering"
+
+
+def start(location: str) -> None:
+    """Start one for a store, of its own: it outlives whoever starts it. Where one runs already, it ends at once.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    command = [sys.executable, "-m", _MODULE, "--db", _absolute(location)]
+    os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)
+
+
+def _absolute(location: str) -> str:
+    place = location.removeprefix("sqlite:///")
+    return location if "://" in place else str(Path(place).expanduser().absolute())

@@ -1,0 +1,90 @@
+"""A store that is opened behind the first answers of a process, and takes in what hooks took note of."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from memhold.values.errors import MemholdError
+
+if TYPE_CHECKING:
+    from memhold.verbs.store_protocols import AsyncStore
+
+__all__ = ["OpenedBehind"]
+
+logger = logging.getLogger(__name__)
+
+
+class OpenedBehind:
+    """The store, opened once; where that failed, the next one who asks for it tries again.
+
+    `ahead` are modules that its user will need, loaded with it on a thread.
+    """
+
+    def __init__(self, location: str, settings: Mapping[str, Any], *, ahead: tuple[str, ...] = ()) -> None:
+        self.location = location
+        self._settings = settings
+        self._ahead = ahead
+        self._task: asyncio.Task[AsyncStore] | None = None
+
+    def begin(self) -> asyncio.Task[AsyncStore]:
+        """Open, unless that is done or under way; where it failed, try again."""
+        if self._task is None or (self._task.done() and self._task.exception() is not None):
+            self._task = asyncio.create_task(self._open())
+            self._task.add_done_callback(_told)
+        return self._task
+
+    async def _open(self) -> AsyncStore:
+        # The imports take longer than the opening; on a thread they keep no answer waiting.
+        module = await asyncio.to_thread(self._load)
+        opened: AsyncStore = await module.AsyncMemhold.open(self.location, **self._settings)
+        return opened
+
+    def _load(self) -> Any:
+        for name in self._ahead:
+            import_module(name)
+        return import_module("memhold.faces.python.open")
+
+    @property
+    def failure(self) -> str | None:
+        """Why the last try to open it failed; None where it did not, or has not ended."""
+        if self._task is None or not self._task.done() or self._task.cancelled():
+            return None
+        error = self._task.exception()
+        return None if error is None else str(error) or type(error).__name__
+
+    async def store(self) -> AsyncStore:
+        """The open store; a caller that is cancelled leaves the opening alone.
+
+        Raises:
+            MemholdError, OSError: it cannot be opened.
+        """
+        return await asyncio.shield(self.begin())
+
+    async def take_in(self) -> int:
+        """Bring in what hooks took note of; how many messages were new. It never raises."""
+        from memhold.faces.agents.spool import spool_of
+
+        if not spool_of(self.location).is_dir():
+            return 0
+        from memhold.faces.agents.take_in import take_in
+
+        with suppress(MemholdError, OSError):
+            return await take_in(await self.store(), self.location)
+        return 0
+
+    async def close(self) -> None:
+        """Take in what is left, and close the store in order."""
+        if self._task is not None:
+            await self.take_in()
+            with suppress(Exception):
+                await (await self._task).close()
+
+
+def _told(task: asyncio.Task[AsyncStore]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("the store cannot be opened: %s", error)

@@ -1,0 +1,384 @@
+"""The Memhold that runs for hooks: what it tells a session, once and within its budget, and what happens without it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memhold import Memhold
+from memhold.faces.agents.answering import PROMPT_TOKENS, START_TOKENS, answer_hooks
+from memhold.faces.agents.briefing import Whose, at_prompt, at_start
+from memhold.faces.agents.hook import handled, noted
+from memhold.faces.agents.running import END, NotRunning, ask, meeting_place
+from memhold.faces.agents.spool import due_in
+from memhold.faces.agents.take_in import take_in_now
+from memhold.faces.python.open import AsyncMemhold
+from memhold.text.token_estimate import estimate_tokens
+from tests.agents.test_hook import PROJECT, Session
+from tests.interfaces.mcp.conftest import environment
+
+TRIES = 3_000
+KEY = "sk-ant-abcdefghijklmnopqrstuvwxyz0123"
+SAID = (
+    f"Our builds use pnpm. The key is {KEY}",
+    "Shall I pin Node 22 as well?",
+    "yes",
+    "Pinned.",
+    "We deploy on Tuesdays only. Never rename the table orders.",
+    "Noted. Still open: the migration of invoices fails with a lock timeout.",
+)
+
+
+class Hooks:
+    """A session's hooks against a running Memhold, and what their client would be told."""
+
+    def __init__(self, session: Session, name: str = "s2") -> None:
+        self.session = session
+        self.name = name
+
+    def told(self, event: str, **more: Any) -> tuple[str, str]:
+        """What goes into the model's window, and what is shown to the person."""
+        said = handled(event, {**self.about(), **more}, {"db": str(self.session.db), "user": "alice"}) or {}
+        return said.get("hookSpecificOutput", {}).get("additionalContext", ""), said.get("systemMessage", "")
+
+    def about(self) -> dict[str, Any]:
+        return {
+            "session_id": self.name,
+            "cwd": str(self.session.project),
+            "transcript_path": str(self.session.transcript.with_name(f"{self.name}.jsonl")),
+        }
+
+    def asked(self, event: str, **more: Any) -> dict[str, Any]:
+        """The answer itself, waited for as long as it takes."""
+        request = {"event": event, "project": PROJECT, "user": "alice", "session": self.name, **more}
+        for _ in range(TRIES):
+            try:
+                answer = ask(str(self.session.db), request, seconds=30)
+            except NotRunning:
+                answer = None
+            if answer is not None and answer["state"] != "opening":
+                return answer
+            time.sleep(0.01)
+        raise AssertionError("nothing answers")
+
+
+@pytest.fixture
+def meeting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for sockets; the name of one must be short."""
+    with tempfile.TemporaryDirectory(prefix="mh-") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder)
+
+
+@pytest.fixture
+def hooks(tmp_path: Path, meeting: Path) -> Iterator[Hooks]:  # noqa: ARG001 - it is where they meet
+    """A project in which a session was, and a Memhold that runs."""
+    session = Session(tmp_path)
+    session.says(*SAID)
+    session.hook("SessionEnd")
+    db = str(session.db)
+    thread = threading.Thread(target=lambda: asyncio.run(answer_hooks(db, settings={"embedding": "none"})))
+    thread.start()
+    yield Hooks(session)
+    Hooks(session).asked(END)
+    thread.join()
+    assert not meeting_place(db).exists()
+
+
+def test_a_session_is_told_what_holds_and_where_the_last_one_stopped_and_a_prompt_what_is_new(hooks: Hooks) -> None:
+    hooks.asked("SessionStart")
+    text, trouble = hooks.told("SessionStart", source="startup")
+    assert trouble == ""
+    for words in ("pnpm", "Tuesdays", "Never rename the table orders", "pin Node 22", "lock timeout", "project memory"):
+        assert words in text
+    assert "[redacted: Anthropic API Key]" in text
+    assert estimate_tokens(text) <= START_TOKENS
+    # All of that stands in its window now; another session has none of it.
+    assert hooks.told("UserPromptSubmit", prompt="On which day do we deploy? Tuesdays?") == ("", "")
+    other = Hooks(hooks.session, "s3")
+    found, _ = other.told("UserPromptSubmit", prompt="do we deploy on Tuesdays only?")
+    assert "We deploy on Tuesdays only" in found
+    assert estimate_tokens(found) <= PROMPT_TOKENS
+    assert other.told("UserPromptSubmit", prompt="do we deploy on Tuesdays only?") == ("", "")
+    assert Hooks(hooks.session, "s4").told("UserPromptSubmit", prompt="zebras in the savannah") == ("", "")
+    # What was said in the session itself stands there, whoever forgot what it was shown.
+    assert Hooks(hooks.session, "s1").told("UserPromptSubmit", prompt="do we deploy on Tuesdays only?") == ("", "")
+    assert hooks.told("SessionStart", source="resume") == ("", "")
+
+
+def test_what_a_start_could_not_be_told_comes_with_the_first_prompt_and_once(hooks: Hooks, meeting: Path) -> None:
+    place = meeting_place(str(hooks.session.db))
+    hooks.asked("Stop")
+    place.rename(place.with_suffix(".away"))
+    monkey = pytest.MonkeyPatch()
+    started: list[str] = []
+    monkey.setattr("memhold.faces.agents.starting.start", started.append)
+    assert hooks.told("SessionStart", source="startup") == ("", "")
+    monkey.undo()
+    assert started == [str(hooks.session.db)]
+    place.with_suffix(".away").rename(place)
+    hooks.asked("SessionStart")
+    text, _ = hooks.told("UserPromptSubmit", prompt="zebras in the savannah")
+    assert "pnpm" in text
+    assert hooks.told("UserPromptSubmit", prompt="zebras in the savannah") == ("", "")
+    assert not [*(meeting / "memhold").glob("*.owed")]
+
+
+def test_what_was_said_a_moment_ago_is_told_to_the_next_session(hooks: Hooks) -> None:
+    hooks.asked("SessionStart")
+    hooks.session.says("The staging host is pomelo.")
+    noted(
+        "SessionEnd",
+        {**hooks.about(), "transcript_path": str(hooks.session.transcript)},
+        {"db": str(hooks.session.db), "user": "alice"},
+    )
+    text = hooks.asked("SessionStart", source="startup")["text"]
+    for _ in range(200):
+        text = text if "pomelo" in text else hooks.asked("SessionStart", source="startup")["text"]
+    assert "pomelo" in text
+
+
+# ------------------------------------------------------------------------------------------------ what is told
+
+
+async def test_a_start_keeps_to_its_budget_and_shows_both_memories(tmp_path: Path) -> None:
+    whose = Whose(project=PROJECT, namespace="default", user="alice", agent=None, session="now")
+    async with AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding="none") as mem:
+        project, own = (mem.scope(namespace=place, user="alice", session="before") for place in (PROJECT, "default"))
+        assert await at_start(mem, whose, START_TOKENS, shown=set()) == ""
+        for number in range(20):
+            chosen = f"We chose option {number} of the list. {'It is long. ' * (number % 7 * 9)}"
+            await project.add([{"role": "user", "content": chosen}, {"role": "assistant", "content": "Fine. " * 80}])
+            await project.remember(f"Decision {number} stands")
+        await own.add({"role": "user", "content": "I like short answers."})
+        await own.remember("Speaks Portuguese")
+        for budget in (1, 60, 150, 400, START_TOKENS):
+            shown: set[str] = set()
+            text = await at_start(mem, whose, budget, shown=shown)
+            assert estimate_tokens(text) <= budget
+            found = await at_prompt(mem, whose, "Which option of the list did we choose?", budget, shown=shown)
+            assert estimate_tokens(found) <= budget
+        assert "option 19" in text
+        assert "Decision 19" in text
+        assert "Portuguese" in text
+        assert text.index("project memory") < text.index("personal memory")
+
+
+async def test_it_is_anothers_memory_to_nobody(tmp_path: Path) -> None:
+    async with AsyncMemhold.open(tmp_path / "m.db", worker=False, embedding="none") as mem:
+        for namespace, user in ((PROJECT, "bob"), ("project/other", "alice"), (PROJECT, None)):
+            await mem.scope(namespace=namespace, user=user).add({"role": "user", "content": "We deploy on Tuesdays."})
+        whose = Whose(project=PROJECT, namespace="default", user="alice", agent=None, session=None)
+        assert await at_start(mem, whose, 800, shown=set()) == ""
+        assert await at_prompt(mem, whose, "When do we deploy?", 400, shown=set()) == ""
+
+
+# ------------------------------------------------------------------------------------------------ what is kept
+
+
+def test_each_line_has_the_origin_of_its_role_and_no_secret(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.says(*SAID)
+    result = [{"type": "tool_result", "tool_use_id": "t1", "content": "a file"}]
+    call = [{"type": "tool_use", "id": "t1", "name": "Read", "input": {}}]
+    with session.transcript.open("a") as file:
+        for number, (role, content) in enumerate((("assistant", call), ("user", result)), start=50):
+            told = {"type": role, "uuid": f"t{number}", "sessionId": "s1", "timestamp": f"2025-01-01T10:00:{number}Z"}
+            file.write(json.dumps({**told, "message": {"role": role, "content": content}}) + "\n")
+    session.hook("Stop")
+    with Memhold.open(session.db, worker=False) as mem:
+        take_in_now(mem, str(session.db))
+        project = mem.scope(namespace=PROJECT, user="alice", session="claude-code:s1")
+        said = [(one.role, one.origin, one.actor) for one in project.messages()]
+        assert said[:2] == [("user", "user", None), ("assistant", "agent", "claude-code")]
+        assert said[-2:] == [("assistant", "agent", "claude-code"), ("user", "tool", "claude-code")]
+        assert project.residue(KEY).found == {}
+        # What the user says while it is taken down instructs, as it does where it is added.
+        assert [one.text for one in project.list(kinds=("instruction",)).items] == ["Never rename the table orders."]
+
+
+@pytest.mark.parametrize("event", ["PreCompact", "SessionEnd"])
+def test_a_window_that_is_about_to_go_is_kept_and_stays_due_until_it_is(tmp_path: Path, event: str) -> None:
+    session = Session(tmp_path)
+    session.says(*SAID)
+    session.hook("Stop")
+    with Memhold.open(session.db, worker=False) as mem:
+        project = mem.scope(namespace=PROJECT, user="alice")
+        take_in_now(mem, str(session.db))
+        assert project.status().raw == 0
+        session.hook(event)
+        session.hook("UserPromptSubmit")  # a later note takes nothing back
+        (due,) = due_in(session.spool)
+        assert due.closing is not None
+        take_in_now(mem, str(session.db))
+        assert project.status().raw == 1
+        assert project.status().pending == 0
+        take_in_now(mem, str(session.db))
+        assert project.status().raw == 1
+        assert due_in(session.spool) == []
+
+
+# ------------------------------------------------------------------------------------------------ trouble
+
+
+@pytest.mark.usefixtures("meeting")
+def test_a_hook_starts_one_and_a_killed_one_is_followed_by_another(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.says(*SAID)
+    session.hook("SessionEnd")
+    hooks = Hooks(session)
+    started: list[int] = []
+    for _ in range(2):
+        hooks.told("SessionStart", source="startup")
+        assert "pnpm" in hooks.asked("SessionStart", source="startup")["text"]
+        (one,) = running(session)
+        started.append(one)
+        # A second one for the same store ends at once.
+        again = [sys.executable, "-m", "memhold.faces.agents.answering", "--db", str(session.db)]
+        assert subprocess.run(again, check=False, timeout=60, capture_output=True).returncode == 0
+        assert running(session) == [one]
+        os.kill(one, signal.SIGKILL)
+        for _ in range(TRIES):
+            if not running(session):
+                break
+            time.sleep(0.01)
+    assert started[0] != started[1]
+    assert meeting_place(str(session.db)).exists()
+
+
+def running(session: Session) -> list[int]:
+    """The processes that answer for a store."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (place / "cmdline").read_bytes().split(b"\0")
+            state = (place / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if b"memhold.faces.agents.answering" in words and str(session.db).encode() in words and state != "Z":
+            found.append(int(place.name))
+    return found
+
+
+def test_it_ends_by_itself(tmp_path: Path, meeting: Path) -> None:
+    db = tmp_path / "m.db"
+    command = [sys.executable, "-m", "memhold.faces.agents.answering", "--db", str(db), "--idle", "0.05"]
+    done = subprocess.run(command, check=False, timeout=60, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not [*(meeting / "memhold").glob("*.sock")]
+    with pytest.raises(NotRunning):
+        ask(str(db), {"event": "SessionStart"})
+
+
+def no_store(session: Session) -> subprocess.Popen[bytes] | None:
+    session.db.write_text("this is no store" * 100)
+    return None
+
+
+def locked(session: Session) -> subprocess.Popen[bytes] | None:
+    with Memhold.open(session.db, worker=False) as mem:
+        mem.scope(user="alice").remember("x")
+    code = (
+        "import sqlite3, sys; held = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "held.execute('pragma locking_mode = exclusive'); held.execute('begin exclusive'); print(1, flush=True);"
+        "sys.stdin.read()"
+    )
+    held = subprocess.Popen(
+        [sys.executable, "-c", code, str(session.db)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert held.stdout is not None
+    assert held.stdout.readline() == b"1\n"
+    return held
+
+
+@pytest.mark.usefixtures("meeting")
+@pytest.mark.parametrize("harm", [no_store, locked])
+def test_a_store_that_cannot_be_used_is_told_once(
+    tmp_path: Path, harm: Callable[[Session], subprocess.Popen[bytes] | None]
+) -> None:
+    session = Session(tmp_path)
+    session.db.parent.mkdir()
+    holder = harm(session)
+    db = str(session.db)
+    thread = threading.Thread(target=lambda: asyncio.run(answer_hooks(db, settings={"busy_timeout": 0.01})))
+    thread.start()
+    try:
+        hooks = Hooks(session)
+        assert hooks.asked("SessionStart")["state"] == "off"
+        told = [hooks.told("UserPromptSubmit", prompt="hello") for _ in range(5)]
+        said = [trouble for _, trouble in told if trouble]
+        assert len(said) == 1
+        assert said[0].startswith("Memhold: memory is off for now: ")
+        assert not [text for text, _ in told if text]
+    finally:
+        ask(db, {"event": END})
+        thread.join()
+        if holder is not None:
+            holder.communicate()
+
+
+@pytest.mark.usefixtures("meeting")
+def test_one_that_hangs_is_waited_for_no_longer_and_told_once(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.bind(str(meeting_place(str(session.db))))
+        line.listen()
+        hooks = Hooks(session)
+        said = [hooks.told("UserPromptSubmit", prompt="hello") for _ in range(2)]
+        assert said == [("", "Memhold: memory is off for now: it did not answer within 300 ms"), ("", "")]
+        assert Hooks(session, "s3").told("SessionStart")[1] == said[0][1]
+    assert len(due_in(session.spool)) == 0
+    assert len([*session.spool.glob("*.json")]) == 2  # what is said is kept all the same
+
+
+def test_a_folder_that_others_can_open_is_not_used(tmp_path: Path, meeting: Path) -> None:
+    (meeting / "memhold").mkdir(mode=0o755)
+    (meeting / "memhold").chmod(0o755)
+    session = Session(tmp_path)
+    assert "of this account alone" in Hooks(session).told("SessionStart")[1]
+    shutil.rmtree(meeting / "memhold")
+    (meeting / "memhold").symlink_to(tmp_path)
+    with pytest.raises(PermissionError):
+        meeting_place(str(session.db))
+
+
+def test_the_line_between_them_survives_what_is_no_request(hooks: Hooks) -> None:
+    hooks.asked("SessionStart")
+    for said in (
+        b"",
+        b"nothing\n",
+        b"[1]\n",
+        b'{"event": 5}\n',
+        b'{"event": "SessionStart", "project": 7}\n',
+        b"x" * 300_000,
+    ):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            line.connect(str(meeting_place(str(hooks.session.db))))
+            line.sendall(said)
+    assert "pnpm" in hooks.asked("SessionStart", source="startup")["text"]
+
+
+def test_a_client_is_told_as_it_wants_to_be(hooks: Hooks, meeting: Path) -> None:
+    hooks.asked("SessionStart")
+    command = [sys.executable, "-m", "memhold.faces.agents.hook", "--db", str(hooks.session.db), "--user", "alice"]
+    env = {"PATH": os.environ["PATH"], **environment(hooks.session.project.parent, XDG_RUNTIME_DIR=str(meeting))}
+    told = json.dumps({**hooks.about(), "hook_event_name": "SessionStart", "source": "startup"})
+    done = subprocess.run(command, input=told, capture_output=True, text=True, env=env, check=True, timeout=60)
+    if done.stdout:  # under load an answer may come too late, and that is told
+        said = json.loads(done.stdout)
+        assert said.get("systemMessage") or "pnpm" in said["hookSpecificOutput"]["additionalContext"]
+    assert done.stderr == ""
