@@ -462,7 +462,7 @@ class AsyncScope(Protocol):
         ),
         tool=Tool(
             name="recall", title="Recall", idempotent=True,
-            use="Search what was said and what is known. Use it before you answer what may depend on earlier"
+            use="Search what was said and what is known. Use it before you answer what depends on earlier"
             " conversations, preferences or decisions. Only current values come back, unless you ask for as_of,"
             " known_at or include_superseded.",
             shows=("query", "limit", "cursor", "session", "kinds", "roles", "topics", "entities", "since", "until",

@@ -1,6 +1,13 @@
 -- What the PostgreSQL store says in its own way, and what only this store needs; the other statements stand in
 -- storage/sql/queries.sql.
 
+-- name: read_same_content
+SELECT {memory}
+FROM memory
+WHERE namespace = :namespace AND user_id = :user_id AND hidden_by IS NULL AND digest = :digest AND state = 'active' AND kind = :kind
+  AND agent_id = :agent_id AND unrecorded_at IS NULL
+ORDER BY number LIMIT 1
+
 -- name: list_memories
 SELECT {memory}
 FROM memory

@@ -11,3 +11,6 @@ CREATE INDEX memory_path ON memory (namespace, user_id, fact_key, number)
   WHERE unrecorded_at IS NULL AND kind = 'document' AND state = 'active';
 CREATE INDEX memory_former_path ON memory (namespace, user_id, fact_key, number)
   WHERE unrecorded_at IS NULL AND kind = 'document';
+-- What is found by its digest comes in order: nothing is sorted where there is one.
+DROP INDEX memory_digest;
+CREATE INDEX memory_digest ON memory (namespace, user_id, digest, number) WHERE unrecorded_at IS NULL AND state = 'active';
