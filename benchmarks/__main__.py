@@ -246,15 +246,42 @@ def _quality(work: Coroutine[Any, Any, Quality], *, as_json: bool) -> None:
         click.echo(f"{name}: {value}")
 
 
+@benchmarks.command("embedders")
+@_JSON
+def embedders(*, as_json: bool) -> None:
+    """Measure what a recall costs while the embedder hangs or is gone, beside words alone."""
+    from benchmarks.embedders import run
+
+    _rows(run, as_json=as_json)
+
+
 @benchmarks.command("real")
 @click.option("--model", "line", required=True, help="The model in one line, such as http://127.0.0.1:8080/v1#NAME.")
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), required=True, help="Where replies are kept.")
 @click.option("--data", type=_FILE, help="Worlds of sessions; without it the bundled conversation.")
 @click.option("--windows", type=click.IntRange(min=1), default=10, help="Most windows of the data.")
 @click.option("--asked", type=click.Choice(["whole", "turns"]), default="whole", help="In one call, or turn by turn.")
+@click.option(
+    "--peer",
+    "peers",
+    multiple=True,
+    metavar="NAME=PYTHON",
+    help="mem0 or langmem, and a Python that has it (pip install 'mem0ai>=2', langmem langchain-openai); repeatable.",
+)
+@click.option("--bare", is_flag=True, help="Read the same replies as text, as of a server without tools and schemas.")
+@click.option("--questions", type=click.IntRange(min=0), default=0, help="Most questions about them that are answered.")
 @_JSON
 def real(
-    line: str, keep: Path, data: Path | None, windows: int, asked: Literal["whole", "turns"], *, as_json: bool
+    line: str,
+    keep: Path,
+    data: Path | None,
+    windows: int,
+    asked: Literal["whole", "turns"],
+    peers: tuple[str, ...],
+    questions: int,
+    *,
+    bare: bool,
+    as_json: bool,
 ) -> None:
     """Turn windows into memory with a real model: what it is worth, and what of it stands in the lines.
 
@@ -263,7 +290,13 @@ def real(
     from benchmarks.real import demo_windows, everyday_windows, run
 
     chosen = demo_windows() if data is None else everyday_windows(data, windows)
-    _rows(lambda: list(run(line, keep, chosen, asked=asked)), as_json=as_json)
+    named = {name: Path(python) for name, _, python in (one.partition("=") for one in peers)}
+    if unknown := [name for name, python in named.items() if name not in {"mem0", "langmem"} or not python.is_file()]:
+        raise click.BadParameter(f"{', '.join(unknown)}: write mem0=PYTHON or langmem=PYTHON", param_hint="--peer")
+    _rows(
+        lambda: list(run(line, keep, chosen, asked=asked, bare=bare, data=data, peers=named, questions=questions)),
+        as_json=as_json,
+    )
 
 
 def _plain(work: Coroutine[Any, Any, Mapping[str, Any]], *, as_json: bool) -> None:

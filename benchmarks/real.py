@@ -1,12 +1,16 @@
 """A real model on real windows: how many replies are taken, what of them stands in the lines, seconds and tokens.
 
 The model is named in one line, as for `consolidation`. Each reply is kept in a folder under the request it answers, so
-that a run that was interrupted goes on, and a later one replays it; `keep` is a folder of yours.
+that a run that was interrupted goes on, and a later one replays it; `keep` is a folder of yours. Peers (mem0, LangMem)
+are told the same windows with their own prompts, each by a Python of its own that has it installed.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,16 +21,22 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.measure import Row, log
+from benchmarks.real_answers import BUDGET, Sheet, filled, ranked
+from benchmarks.real_relay import Relay
+from benchmarks.worlds import Question, Ranking, World, baselines, read_worlds
 from memhold import Memhold
+from memhold.consolidate.grounding import Claim, Line, find
 from memhold.ports.models import ChatModel, ChatReply, ChatRequest, ToolCall, Usage
 from memhold.providers.catalog import load_catalog
 from memhold.providers.chat import chat_model
 from memhold.providers.chat.bare import BareChat
+from memhold.providers.embedding.builtin.model import BuiltinEmbedding
 from memhold.providers.entry import Asked
 from memhold.providers.naming import entry_in_line
 from memhold.providers.stepwise import Stepwise
 from memhold.text.details import content_terms
 from memhold.text.quantities import quantities
+from memhold.wiring.models import embedding_of
 from memhold.wiring.system import SystemClock
 
 __all__ = ["Recorded", "Window", "demo_windows", "everyday_windows", "holds", "run"]
@@ -49,6 +59,8 @@ class Recorded:
 
     model: BareChat | None
     keep: Path
+    bare: bool = False
+    """Give each reply as text with its arguments in it, as a server does that takes neither tools nor schemas."""
     seconds: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     read: list[int] = field(default_factory=list)
@@ -82,7 +94,11 @@ class Recorded:
         self.tokens.append(into + out)
         self.read.append(into)
         self.written.append(out)
-        return _reply(self.name, held)
+        reply = _reply(self.name, held)
+        if self.bare and reply.tool_calls:
+            told = json.dumps(reply.tool_calls[0].arguments, ensure_ascii=False)
+            return replace(reply, text=f"Here is what I found:\n\n```json\n{told}\n```", tool_calls=(), finish="stop")
+        return reply
 
 
 def _plain(reply: ChatReply) -> dict[str, Any]:
@@ -149,14 +165,34 @@ class _Seen:
     held: int = 0
 
 
-def run(line: str, keep: Path, windows: Sequence[Window], *, asked: Asked = "whole") -> Iterator[Row]:
-    """One row a figure; what is measured is told while it is. `asked` is how the model is asked about a window."""
+def run(
+    line: str,
+    keep: Path,
+    windows: Sequence[Window],
+    *,
+    asked: Asked = "whole",
+    bare: bool = False,
+    data: Path | None = None,
+    peers: Mapping[str, Path] | None = None,
+    questions: int = 0,
+) -> Iterator[Row]:
+    """One row a figure; what is measured is told while it is. `asked` is how the model is asked about a window.
+
+    `peers`: by name (mem0, langmem) a Python that has it installed. `questions`: at most so many of `data` about these
+    windows are answered by the model from what each system holds, and from the messages alone. `bare`: the same replies
+    as text, without a call.
+    """
     keep.mkdir(parents=True, exist_ok=True)
     entry = replace(entry_in_line(line), local=True, timeout=3_000.0)
-    recorded = Recorded(chat_model(entry, keys=lambda _: None, clock=SystemClock()), keep)
+    recorded = Recorded(chat_model(entry, keys=lambda _: None, clock=SystemClock()), keep, bare=bare)
     model: ChatModel = Stepwise(recorded) if asked == "turns" else recorded
-    seen = _Seen()
-    with Memhold.open("memory://", worker=False, consolidation=model, embedding="none", chain_seconds=6_000.0) as mem:
+    worlds = _within(data, windows) if data is not None and questions else []
+    posed = [(world, question) for world in worlds for question in world.questions][:questions]
+    seen, sheet = _Seen(), Sheet()
+    with (
+        Memhold.open("memory://", worker=False, consolidation=model, chain_seconds=6_000.0) as mem,
+        Relay(entry.base_url, keep / "relayed") as relay,
+    ):
         for window in windows:
             seen.windows += 1
             seen.taken += _consolidated(mem, window)
@@ -164,7 +200,114 @@ def run(line: str, keep: Path, windows: Sequence[Window], *, asked: Asked = "who
         for user in dict.fromkeys(window.user for window in windows):
             _count(mem, user, seen)
             _hold(mem, user, [gold for window in windows if window.user == user for gold in window.golds], seen)
-    yield from _rows(seen, recorded)
+        yield from _rows(seen, recorded)
+        if posed:
+            _answer_ours(mem, posed, relay, sheet)
+        for name, python in (peers or {}).items():
+            yield from _peer(name, python, windows, posed, relay, sheet)
+    yield from sheet.rows()
+
+
+def _within(path: Path, windows: Sequence[Window]) -> list[World]:
+    """The worlds of a file with the messages of these windows alone, and the questions that they answer."""
+    found = []
+    for world in read_worlds(path):
+        sessions = {window.session for window in windows if window.user == world.name}
+        said = tuple(one for one in world.said if one.session in sessions)
+        ids = {one.id for one in said}
+        asked = tuple(one for one in world.questions if one.answer and one.gold and {*one.gold, *one.stale} <= ids)
+        found.append(replace(world, said=said, questions=asked))
+    return found
+
+
+_FENCE = re.compile(r"</?memhold-recall[^>\n]*>\n?")
+"""The edges of recalled text have a tag of their store, which would make every run's request another one."""
+
+
+def _answer_ours(mem: Memhold, posed: Sequence[tuple[World, Question]], relay: Relay, sheet: Sheet) -> None:
+    """Each question from our context, from the newest messages and from what BM25 ranks first."""
+    mem.settle(timeout=60)
+    ranks = {id(world): asyncio.run(_ranks(world)) for world, _ in posed}
+    for world, question in posed:
+        scope = mem.scope(user=world.name, session="asking")
+        context = scope.context([{"role": "user", "content": question.text}], budget=BUDGET)
+        sheet.ask(relay.url, "memhold's context", question, _FENCE.sub("", context.as_text()))
+        for name in ("newest", "bm25"):
+            sheet.ask(relay.url, f"messages, {name}", question, ranked(world, ranks[id(world)][name](question)))
+
+
+async def _ranks(world: World) -> Mapping[str, Ranking]:
+    plain = embedding_of("builtin", None, None)
+    assert plain is not None
+    return await baselines(world, plain)
+
+
+def _peer(
+    name: str,
+    python: Path,
+    windows: Sequence[Window],
+    posed: Sequence[tuple[World, Question]],
+    relay: Relay,
+    sheet: Sheet,
+) -> Iterator[Row]:
+    """What a peer makes of the same windows with the same model; it runs in an environment of its own."""
+    relay.seconds.clear()
+    relay.read.clear()
+    relay.written.clear()
+    given = {
+        "dimension": BuiltinEmbedding().dimension,
+        "windows": [{"user": one.user, "messages": _plain_turns(one)} for one in windows],
+        "questions": [{"user": world.name, "text": question.text} for world, question in posed],
+    }
+    script = Path(__file__).with_name("real_peer.py")
+    done = subprocess.run(
+        [str(python), str(script), name, relay.url],
+        input=json.dumps(given),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        yield Row(name=f"{name}: it did not run", value=f"exit code {done.returncode}; what it said stands above")
+        return
+    told = json.loads(done.stdout)
+    yield from _peer_rows(name, told, windows, relay)
+    for (_, question), found in zip(posed, told["found"], strict=True):
+        sheet.ask(relay.url, name, question, filled(found))
+
+
+def _plain_turns(window: Window) -> list[dict[str, str]]:
+    """What the user and the assistant say in a window: peers take no calls and no results."""
+    said = [one for one in window.messages if one["role"] in {"user", "assistant"} and one.get("content")]
+    return [{"role": one["role"], "content": str(one["content"])} for one in said]
+
+
+def _peer_rows(name: str, told: Mapping[str, Any], windows: Sequence[Window], relay: Relay) -> Iterator[Row]:
+    memories: Mapping[str, Sequence[str]] = told["memories"]
+    unsaid = held = golds = 0
+    for user, texts in memories.items():
+        own = [window for window in windows if window.user == user]
+        lines = [
+            Line(place=place, text=str(one.get("content") or ""), at=one["event_time"], own=one["role"] == "user")
+            for place, one in enumerate((one for window in own for one in window.messages), 1)
+        ]
+        every = tuple(line.place for line in lines)
+        unsaid += sum(find(Claim(core=text, cited=every), lines).standing is None for text in texts)
+        for gold in (gold for window in own for gold in window.golds):
+            golds += 1
+            held += any(holds(text, gold) for text in texts)
+    count = sum(map(len, memories.values()))
+    taken = sum(one > 0 for one in told["taken"])
+    yield Row(name=f"{name}: windows of which it keeps something", value=f"{taken} of {len(windows)}")
+    yield Row(name=f"{name}: memories, of which no line says", value=f"{count}, {unsaid}")
+    if golds:
+        yield Row(name=f"{name}: answers held", value=f"{held} of {golds}", ratio=held / golds)
+    if relay.seconds:
+        tokens = sum(relay.read) + sum(relay.written)
+        yield Row(name=f"{name}: seconds a window, mean", value=f"{sum(relay.seconds) / len(windows):.0f}")
+        yield Row(name=f"{name}: tokens a window, mean", value=f"{tokens / len(windows):.0f}")
+        for priced, usd in _prices(relay.read, relay.written):
+            yield Row(name=f"{name}: USD a window at the prices of {priced}", value=f"{usd / len(windows):.5f}")
 
 
 def _consolidated(mem: Memhold, window: Window) -> bool:
@@ -222,13 +365,13 @@ def _rows(seen: _Seen, model: Recorded) -> Iterable[Row]:
         yield Row(name="seconds a window, mean", value=f"{sum(model.seconds) / seen.windows:.0f}")
         yield Row(name="tokens a call, mean", value=f"{sum(model.tokens) / len(model.tokens):.0f}")
         yield Row(name="tokens a window, mean", value=f"{sum(model.tokens) / seen.windows:.0f}")
-        for name, usd in _prices(model):
+        for name, usd in _prices(model.read, model.written):
             yield Row(name=f"USD a window at the prices of {name}", value=f"{usd / seen.windows:.5f}")
 
 
-def _prices(model: Recorded) -> Iterator[tuple[str, float]]:
+def _prices(read: Sequence[int], written: Sequence[int]) -> Iterator[tuple[str, float]]:
     """What all calls would cost at the models of the catalog's consolidation chain."""
     for entry in load_catalog().chain("consolidation"):
-        usd = entry.cost(sum(model.read), sum(model.written))
+        usd = entry.cost(sum(read), sum(written))
         if usd:
             yield entry.name, usd

@@ -1,4 +1,4 @@
-"""The token estimate against real tokenizers: it must never be under them, and its excess is room that is not used."""
+"""The token estimates against real tokenizers: the one for any model must never be under them, a family's is near."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.measure import Row
 from memhold.providers.vocabularies import tokenizer_of
-from memhold.text.token_estimate import estimate_tokens
+from memhold.text.token_estimate import FAMILIES, estimate_for, estimate_tokens
 
 __all__ = ["corpus", "estimate_rows"]
 
@@ -21,7 +21,7 @@ EMOJI = "😀🎉👍🏽👨‍👩‍👧‍👦🇰🇷❤️🔥🚀✅🫠"
 
 
 def recorded() -> Mapping[str, Any]:
-    """Texts of many kinds with their counts by five real tokenizers."""
+    """Texts of many kinds with their counts by six real tokenizers."""
     text = files("benchmarks").joinpath("token_counts.json").read_text(encoding="utf-8")
     found: Mapping[str, Any] = json.loads(text)
     return found
@@ -69,11 +69,18 @@ def _slice(random: Random, text: str, length: int) -> str:
 
 
 def estimate_rows(count: int = 5_000) -> Sequence[Row]:
-    """How far the estimate lies over five recorded tokenizers, and over those that are installed, on a mixed corpus."""
+    """How far the estimates lie over six recorded tokenizers, by text and by family, and over those installed."""
     cases = recorded().values()
     largest = [max(case["counts"].values()) for case in cases]
     estimated = [estimate_tokens(case["text"]) for case in cases]
-    rows = _rows(f"{len(largest)} recorded texts, largest of five", largest, estimated)
+    rows = _rows(f"{len(largest)} recorded texts, largest of six", largest, estimated)
+    for (name, case), most, guess in zip(recorded().items(), largest, estimated, strict=True):
+        over = guess / case["counts"]["o200k"] - 1
+        rows.append(Row(name=f"token estimate, {name}", value=f"{guess / most - 1:+.0%}", against=f"o200k {over:+.0%}"))
+    for family in FAMILIES:
+        real = sum(case["counts"][family] for case in cases)
+        off = sum(map(estimate_for(family), (case["text"] for case in cases))) / real - 1
+        rows.append(Row(name=f"estimate of {family}", value=f"{off:+.1%}", against="10 %", ratio=abs(off), bar=0.1))
     pieces = [text for _, text in corpus(count)]
     guesses = [estimate_tokens(text) for text in pieces]
     for model in ("gpt-5", "gpt-4"):

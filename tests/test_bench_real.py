@@ -1,62 +1,113 @@
-"""The benchmark of real models: replies are kept and replayed, and an answer is held only with its numbers."""
+"""`python -m benchmarks real`: kept replies are replayed, peers are asked in a process of their own, questions scored."""
 
 from __future__ import annotations
 
-import asyncio
 import json
+import sys
+import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.real import everyday_windows, holds, run
-from memhold.testing.chaos import ChaosServer
+from benchmarks.real import Window, everyday_windows, run
+from benchmarks.real_answers import scored
+from benchmarks.real_relay import Relay
 
-WORLD = [
-    {
-        "name": "one",
-        "sessions": [
-            {
-                "id": "s1",
-                "messages": [
-                    {
-                        "id": "m1",
-                        "role": "user",
-                        "content": "I keep nine hives in Utrecht.",
-                        "time": "2026-01-02T10:00:00+00:00",
-                    },
-                    {"id": "m2", "role": "assistant", "content": "Nice.", "time": "2026-01-02T10:01:00+00:00"},
-                ],
-            }
-        ],
-        "questions": [
-            {"q": "How many hives?", "gold": ["m1"], "answer": "nine hives in Utrecht"},
-            {"q": "And elsewhere?", "gold": ["m1", "m9"], "answer": "not in these messages alone"},
-        ],
-    }
-]
-
-
-@pytest.mark.parametrize("asked", ["whole", "turns"])
-async def test_what_a_model_answered_is_kept_and_a_later_run_asks_nobody(tmp_path: Path, asked) -> None:
-    data = tmp_path / "world.json"
-    data.write_text(json.dumps(WORLD))
-    windows = everyday_windows(data, 5)
-    assert windows[0].golds == ("nine hives in Utrecht",)
-    server = ChaosServer()
-    await server.start()
-    line = f"{server.url}/v1#m"
-    first = await asyncio.to_thread(lambda: list(run(line, tmp_path / "keep", windows, asked=asked)))
-    count = len(server.requests)
-    await server.stop()
-    again = await asyncio.to_thread(lambda: list(run(line, tmp_path / "keep", windows, asked=asked)))
-    assert count == (1 if asked == "whole" else 2)
-    steady = [(row.name, row.value) for row in first if "seconds" not in row.name]
-    assert steady == [(row.name, row.value) for row in again if "seconds" not in row.name]
-    assert ("windows taken", "1 of 1") in steady
+SAID = ["I keep two goats, Pia and Bo.", "How nice!", "And I moved to Oslo in May."]
+WORLD = {
+    "name": "goats",
+    "lang": "en",
+    "sessions": [
+        {
+            "id": "s1",
+            "messages": [
+                {"id": f"m{n}", "role": "user" if n != 2 else "assistant", "content": text, "time": f"2026-05-0{n}T09:00:00+00:00"}
+                for n, text in enumerate(SAID, 1)
+            ],
+        }
+    ],
+    "questions": [{"q": "Where does she live?", "kind": "paraphrase", "gold": ["m3"], "answer": "in Oslo"}],
+}  # fmt: skip
+MODULE = """
+class Memory:
+    @classmethod
+    def from_config(cls, config):
+        cls.url = config["llm"]["config"]["openai_base_url"]
+        return cls()
+    def add(self, messages, user_id):
+        self.held = [{"memory": one["content"]} for one in messages if one["role"] == "user"] + [{"memory": "Has 9 dogs"}]
+        return {"results": self.held}
+    def get_all(self, filters, top_k):
+        return {"results": self.held}
+    def search(self, query, filters, top_k):
+        return {"results": self.held}
+"""
 
 
-def test_an_answer_is_held_by_its_numbers_and_half_of_its_words() -> None:
-    assert holds("user | savings = 6,300 pounds in the joint pot", "6,300 pounds in the joint pot")
-    assert not holds("user | savings = 6,200 pounds in the joint pot", "6,300 pounds in the joint pot")
-    assert not holds("user | home = Leeds", "Forty lengths at the Corrie baths")
-    assert holds("The user swims 40 lengths at the Corrie baths.", "Forty lengths at the Corrie baths")
+class Upstream(Relay):
+    """A model that answers every request in OpenAI's shape, and counts them in `failed`."""
+
+    def answered(self, body: dict[str, Any]) -> tuple[int, Any]:
+        self.failed += 1
+        entry = {"history_entry": "The user keeps two goats and moved to Oslo in May.", "facts": [], "notes": []}
+        text = json.dumps(entry) if body.get("tools") or body.get("response_format") else "Oslo"
+        message = {"role": "assistant", "content": text}
+        usage = {"prompt_tokens": 100, "completion_tokens": 10}
+        return 200, {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Any:
+    with Upstream(None, tmp_path / "upstream") as model:
+        yield model
+
+
+@pytest.fixture
+def windows(tmp_path: Path) -> tuple[Path, list[Window]]:
+    path = tmp_path / "worlds.json"
+    path.write_text(json.dumps([WORLD]), encoding="utf-8")
+    return path, everyday_windows(path, 5)
+
+
+def test_what_is_kept_is_replayed_and_peers_answer_beside_us(
+    upstream: Any, windows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mem0.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    path, chosen = windows
+    peers = {"mem0": Path(sys.executable)}
+    line = f"{upstream.url}#model"
+    rows = {row.name: row for row in run(line, tmp_path / "keep", chosen, data=path, peers=peers, questions=5)}
+    assert rows["windows taken"].value == "1 of 1"
+    assert rows["answers held"].value == "1 of 1"
+    assert rows["mem0: memories, of which no line says"].value == "3, 1"
+    answered = {name: row.value for name, row in rows.items() if name.startswith("answered")}
+    assert set(answered.values()) == {"1 of 1 hold the answer"}
+    assert len(answered) == 4, "our context, the newest messages, BM25, and the peer"
+    asked = upstream.failed
+    again = {row.name: row for row in run(line, tmp_path / "keep", chosen, data=path, peers=peers, questions=5)}
+    assert upstream.failed == asked, "all of it was kept"
+    assert again["windows taken"] == rows["windows taken"]
+
+
+def test_the_same_replies_are_read_as_text_too(upstream: Any, windows: Any, tmp_path: Path) -> None:
+    rows = {row.name: row for row in run(f"{upstream.url}#model", tmp_path / "keep", windows[1], bare=True)}
+    assert rows["windows taken"].value == "1 of 1"
+
+
+def test_a_peers_vectors_come_from_the_built_in_embedding(tmp_path: Path) -> None:
+    with Relay(None, tmp_path) as relay:
+        request = urllib.request.Request(  # noqa: S310 - our own server
+            f"{relay.url}/embeddings",
+            data=json.dumps({"input": ["tea", "tea", "a bridge"]}).encode(),
+            headers={"content-type": "application/json"},
+        )
+        with urllib.request.urlopen(request) as answer:  # noqa: S310 - our own server
+            first, second, third = (one["embedding"] for one in json.loads(answer.read())["data"])
+    assert first == second != third
+
+
+def test_answers_are_scored_by_the_words_that_they_share() -> None:
+    assert scored("She lives in Oslo.", "Oslo") > scored("She lives in Bergen.", "Oslo") == 0.0
+    assert scored("Oslo", "in Oslo") == 1.0

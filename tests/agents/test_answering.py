@@ -358,6 +358,8 @@ def test_a_folder_that_others_can_open_is_not_used(tmp_path: Path, meeting: Path
 
 def test_the_line_between_them_survives_what_is_no_request(hooks: Hooks) -> None:
     hooks.asked("SessionStart")
+    with pytest.raises(NotRunning):
+        ask(str(hooks.session.db), {"event": "x" * 300_000})
     for said in (
         b"",
         b"nothing\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ from memhold import Memhold
 from memhold.faces.agents import spool as spooling
 from memhold.faces.agents.hook import EVENTS, main, noted
 from memhold.faces.agents.spool import Note, due_in, put_note, settle_note, spool_of
-from memhold.faces.agents.take_in import take_in_now
+from memhold.faces.agents.take_in import keep_taking_in, take_in_now
 from memhold.faces.python.open import AsyncMemhold
 from tests.interfaces.conftest import process
 from tests.interfaces.mcp.conftest import call, environment, over_stdio
@@ -313,3 +314,49 @@ async def test_a_running_server_takes_in_before_it_forgets_and_at_its_end(sessio
     async with AsyncMemhold.open(session.db, worker=False) as mem:
         found = await mem.scope(namespace=PROJECT, user="alice", session="claude-code:s1").messages()
     assert [one.text for one in found] == ["later", "Yes."]
+
+
+def test_doctor_status_and_residue_know_of_what_waits_and_of_what_cannot_be_read(session: Session) -> None:
+    session.says("the word is pomelo")
+    session.hook("Stop")
+    odd = session.transcript.with_name("odd.jsonl")
+    odd.write_text("\x00\x01 this is nothing\n")
+    put_note(session.spool, Note(transcript=str(odd), namespace="default", user=None, agent=None, ended=True))
+    (session.spool / "broken.json").write_text("{")
+    session.spool.chmod(0o755)
+    with Memhold.open(session.db, worker=False) as mem:
+        mem.scope(user="alice").remember("x")
+    scoped = ("--db", str(session.db), "--user", "alice", "--namespace", PROJECT, "--json")
+    looked = json.loads(process("doctor", *scoped).stdout)
+    told = {(one["severity"], one["where"]): one["what"] for one in looked["findings"] if one["check"] == "hooks"}
+    assert told == {
+        ("note", str(odd)): "a coding agent's transcript cannot be read as one",
+        ("note", str(session.spool / "broken.json")): "a note of a hook cannot be read",
+        ("wrong", str(session.spool)): "others may read which transcripts are noted",
+    }
+    forgotten = process("forget", "--in-session", "claude-code:s1", "--yes", *scoped)
+    assert forgotten.returncode == 0, forgotten.stderr
+    residue = json.loads(process("residue", "pomelo", *scoped).stdout)
+    assert (residue["found"], residue["transcripts"]) == ({}, [str(session.transcript)])
+    session.says("pomelo again")
+    with spooling.alone(session.spool):  # another process is at it for too long
+        waiting = Memhold.open(session.db, worker=False)
+        with waiting:
+            assert take_in_now(waiting, str(session.db), seconds=0.01) == 0
+    assert spooling.look_at(session.spool).waiting == (str(session.transcript),)
+    assert json.loads(process("status", *scoped).stdout)["transcripts_waiting"] == 0
+
+
+async def test_a_server_takes_in(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memhold.faces.agents.take_in.TAKEN_IN_EVERY", 0.01)
+    session.says("said")
+    session.hook("Stop")
+    async with AsyncMemhold.open(session.db, worker=False) as mem:
+        keeping = asyncio.create_task(keep_taking_in(mem, str(session.db)))
+        scope = mem.scope(namespace=PROJECT, user="alice", session="claude-code:s1")
+        for _ in range(1_000):
+            if found := await scope.messages():
+                break
+            await asyncio.sleep(0.01)
+        keeping.cancel()
+    assert [one.text for one in found] == ["said"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memhold.consolidate.contract import Draft, Learned, Noted
 from memhold.consolidate.grounding import Claim, Finding, Line, find, ground, poor
 from memhold.ports.models import Rejected
+from memhold.values.records import Memory
 from tests.consolidation.grounding_fresh import HELD_BACK, LAST_SEEN, LOOKED_AT
 from tests.consolidation.grounding_items import LAST, UNSEEN, WORLDS
 from tests.consolidation.grounding_sight import FIRST_SIGHT, SEEN_ONCE, TUNED_ON
@@ -187,3 +188,30 @@ def test_whatever_is_claimed_of_whatever_was_said_it_is_told_apart(core: str, te
     found = find(Claim(core=core, cited=(1,)), [Line(place=1, text=text, at=SAID[0].at)])
     assert set(found.places) <= {1}
     assert (found.standing is None) == bool(found.reason)
+
+
+def held(attribute: str, value: str) -> Memory:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    said = {"kind": "fact", "text": f"{attribute}: {value}", "subject": "user", "attribute": attribute, "value": value}
+    when = {"event_time": at, "valid_from": at, "created_at": at, "recorded_at": at}
+    return Memory(id="mem_1", number=1, tier="mid", **said, **when)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "attribute", "value", "before", "kept"),
+    [
+        ("u: Yoga was just a phase, now it's boxing", "hobby", "boxing", "yoga", True),
+        ("u: Marek was only into yoga, now it's boxing", "hobby", "boxing", "hiking", False),
+        ("u: Actually doenjang-jjigae", "favorite food", "doenjang-jjigae", "sushi", True),
+        ("u: We had doenjang-jjigae yesterday", "favorite food", "doenjang-jjigae", "sushi", False),
+        ("u: 커피 끊었어, 이제 차만 마셔", "차", "마심", "커피", True),
+        ("u: 커피는 안 마셔", "커피", "마심", "물", False),
+    ],
+)
+def test_what_was_known_of_an_attribute_is_known_again_and_no_source(
+    line: str, attribute: str, value: str, before: str, *, kept: bool
+) -> None:
+    draft = Draft(entry="x", facts=(fact(attribute, value, 1),))
+    found = ground(draft, lines_of([line], "2026-01-05"), [held(attribute, before)])
+    said = [] if isinstance(found, Rejected) else [one.value for one in found.facts if one.standing == "said"]
+    assert said == ([value] if kept else [])

@@ -67,3 +67,12 @@ def test_every_word_stands_in_some_clause_and_nothing_raises(text: str, language
     found = told_of(text, language)
     assert all(one.text in text for one in found)
     assert all(not (one.first and one.who) for one in found)
+
+
+def test_what_is_measured_is_the_speakers_own_whatever_the_clause_before_was_about() -> None:
+    assert who("My favorite color is red and my number is 7")[-1] == ("my number is 7", set())
+
+
+def test_a_korean_clause_is_about_what_has_its_particle() -> None:
+    assert who("아니다, AB형이야") == [("아니다", set()), ("AB형이야", set())]
+    assert who("Anna는 교사야", "english", "anna는")[0][1] == {"anna는"}

@@ -285,7 +285,7 @@ def test_a_huge_newest_message_is_shortened_not_dropped_and_the_rest_gives_way()
 
 def test_a_newest_message_that_gives_way_to_the_journals_instructions_is_listed():
     rules_ = {"role": "system", "content": "rule " * 54}
-    said = ("word " * 190).strip()
+    said = ("word " * 240).strip()
     request = Request(budget=300, reserve=0, strategy="full_history", shape="openai", threshold=20)
     gathered = Inputs(
         given=[{"role": "user", "content": said}], window=WindowRead(messages=journal([rules_], "openai"))

@@ -53,6 +53,8 @@ SECRETS: dict[str, tuple[str, str]] = {
     "openrouter": ("say {} once", "sk-or-v1-" + some(HEX, 64)),
     "deepseek": ("say {} once", "sk-" + some(HEX, 31) + "7"),
     "groq": ("say {} once", "gsk_" + some(WORD, 52)),
+    "mistral said": ("my mistral key is {}, keep it", "aB3" + some(WORD, 29)),
+    "mistral": ('Mistral API Key: "{}"', "aB3" + some(WORD, 29)),
     "google": ("key {}", "AIza" + some(WORD, 35)),
     "hugging face": ("{} is it", "hf_" + some(string.ascii_letters, 34)),
     "memhold": ("{} is it", mint(secrets.token_bytes)[1]),
@@ -85,6 +87,7 @@ HARMLESS = [
     "550e8400-e29b-41d4-a716-446655440000", "https://example.org/a/b?c=d#e", "mail me@example.org, see http://x:8080/a@b",
     "AKIA is a prefix; ghp_ too; sk-ant- as well", "a task-oriented risk-averse desk-bound plan, gsk_ and sk-learn", "ratio 12:34, at 10:45:00", "APARTMENT APPLICATIONS",
     "the token bucket holds 200 tokens", "비밀번호를 잊어버렸어요", "パスワードを忘れました", "key: value, key2: value2",
+    "the cache key is 9c1f0be2a3d4e5f60718293a4b5c6d7e8f901234", "press any key 12345678901234567890123456789012",
     "eyJust kidding.really", "call_0 toolu_01AbCdEfGhIjKlMnOpQrStUv", "BEGIN PRIVATE conversation", "192.168.1.1",
 ]  # fmt: skip
 

@@ -66,15 +66,26 @@ async def test_a_probe_that_fails_is_not_repeated_before_its_time() -> None:
     await questions.close()
 
 
-async def test_a_quick_failure_is_told_and_does_not_keep_it_from_being_asked() -> None:
+async def test_after_a_quick_failure_nobody_waits_and_one_call_behind_a_question_tries_it() -> None:
     embedder, clock = Embedder(), FakeClock()
     embedder.error = ModelError("refused", model="m", cls="retry")
     embedder.let.set()
     questions = Questions(embedder)
-    for _ in range(2):
-        with pytest.raises(ModelError):
-            await questions.ask("a", seconds=1.0, clock=clock)
-    assert embedder.asked == 2
+    with pytest.raises(ModelError):
+        await questions.ask("a", seconds=1.0, clock=clock)
+    for _ in range(5):
+        with pytest.raises(TooSlow, match="failed"):
+            await questions.ask("b", seconds=1.0, clock=clock)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert embedder.asked == 2, "one probe, and no more before its time"
+    embedder.error = None
+    clock.advance(timedelta(seconds=31))
+    with pytest.raises(TooSlow):
+        await questions.ask("c", seconds=1.0, clock=clock)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert (await questions.ask("d", seconds=1.0, clock=clock) == VECTOR).all()
 
 
 async def test_closing_lets_go_of_a_call_that_hangs() -> None:

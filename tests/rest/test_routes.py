@@ -21,6 +21,8 @@ OPERATIONS: dict[tuple[str, str], tuple[str | None, Any]] = {
     ("get", "/v1/messages/{message_id}/text"): ("read", None),
     ("get", "/v1/messages/{message_id}/history"): ("read", None),
     ("post", "/v1/sessions/end"): ("write", None),
+    ("get", "/v1/sessions/metadata"): ("read", None),
+    ("post", "/v1/sessions/metadata"): ("write", {"metadata": {}}),
     ("post", "/v1/sessions/consolidate"): ("write", None),
     ("post", "/v1/memories"): ("write", {"text": "a note"}),
     ("get", "/v1/memories"): ("read", None),

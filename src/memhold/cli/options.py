@@ -182,7 +182,7 @@ def _taken_in(mem: Memhold, location: str) -> None:
     if spool_of(location).is_dir():
         from memhold.faces.agents.take_in import take_in_now
 
-        take_in_now(mem, location)
+        take_in_now(mem, location, seconds=_OTHERS_SECONDS)
 
 
 def need_store(common: CommonOptions) -> None:
@@ -213,6 +213,10 @@ def moment(text: str | None) -> datetime | None:
     from memhold.values.jsonable import parse_time
 
     return None if text is None else parse_time(text)
+
+
+_OTHERS_SECONDS = 5.0
+"""How long another process that takes in is waited for: a command is to see what was said before it."""
 
 
 class _State:

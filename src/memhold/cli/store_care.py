@@ -120,11 +120,35 @@ def doctor_command(common: CommonOptions, repair: Literal["clock"] | None) -> No
             later = mem.admin.doctor(repair=repair, progress=bar)
         found = tuple(one for one in found if one.check != repair)
         found = (*found, *(finding for finding in later if finding not in found))
+    found = (*found, *_of_notes(common))
     wrong = any(finding.severity == "wrong" for finding in found)
     answer = {"store": shown(common.db), "ok": not wrong, "versions": _versions(), "findings": found}
     common.show(answer, lambda: _say_findings(common, found))
     if wrong:
         raise click.exceptions.Exit(1)
+
+
+def _of_notes(common: CommonOptions) -> tuple[Finding, ...]:
+    """What is to be said of the notes that hooks of coding agents left, now that those that can be were taken in."""
+    from memhold.faces.agents.spool import look_at, spool_of
+    from memhold.ports.maintenance import Finding
+
+    spool = spool_of(common.db)
+    notes = look_at(spool)
+    rows = (
+        (notes.waiting, "a coding agent's transcript is not taken in yet", "run 'memhold settle', and look again"),
+        (notes.unread, "a coding agent's transcript cannot be read as one", "see 'memhold import' for what it says"),
+        (notes.broken, "a note of a hook cannot be read", "remove it: the next hook of its session writes another"),
+    )
+    found = [
+        Finding(check="hooks", severity="note", what=what, advice=advice, where=place)
+        for places, what, advice in rows
+        for place in places
+    ]
+    if spool.is_dir() and spool.stat().st_mode & 0o077:
+        what, advice = "others may read which transcripts are noted", f"chmod 700 {spool}"
+        found.append(Finding(check="hooks", severity="wrong", what=what, advice=advice, where=str(spool)))
+    return tuple(found)
 
 
 def _versions() -> dict[str, str]:
@@ -249,8 +273,18 @@ def status_command(common: CommonOptions, given: dict[str, Any]) -> None:
     from memhold.values.jsonable import to_jsonable
 
     health = to_jsonable(found)["models"]
+    from memhold.faces.agents.spool import look_at, spool_of
+
+    waiting = len(look_at(spool_of(common.db)).waiting)
     answer = {**to_jsonable(found), "models": _models_used(used), "health": health, "suspicions": to_settle}
-    common.show(answer, lambda: _say_status(found, used, to_settle))
+    answer["transcripts_waiting"] = waiting
+
+    def people() -> None:
+        _say_status(found, used, to_settle)
+        if waiting:
+            click.echo(f"transcripts of coding agents that are not taken in yet: {waiting} (memhold doctor)")
+
+    common.show(answer, people)
 
 
 def _models_used(used: tuple[Tally, ...]) -> dict[str, float]:
@@ -298,17 +332,24 @@ def _counted(counts: Mapping[str, int]) -> str:
 def residue_command(common: CommonOptions, given: dict[str, Any]) -> None:
     """Look for a text's bytes in the store's files.
 
-    After a forget this is the proof that nothing is left. Exit code 1 where something is found.
+    After a forget this is the proof that nothing is left. Exit code 1 where something is found. Transcripts that a
+    coding agent keeps, and that hooks noted, are named where they hold it: they are the agent's, and nothing of ours.
     """
+    from memhold.faces.agents.spool import holding, spool_of
+    from memhold.values.jsonable import to_jsonable
+
     with opened(common) as (_, scope):
         found = scope.residue(**given)
-    common.show(found, lambda: _say_residue(found))
+    theirs = holding(spool_of(common.db), given["text"])
+    common.show({**to_jsonable(found), "transcripts": theirs}, lambda: _say_residue(found, theirs))
     if found.found:
         raise click.exceptions.Exit(1)
 
 
-def _say_residue(residue: Residue) -> None:
+def _say_residue(residue: Residue, theirs: tuple[str, ...]) -> None:
     for name, count in residue.found.items():
         click.echo(f"{name}: {count} times")
     if not residue.found:
         click.echo(f"nowhere in {residue.files} files ({residue.bytes:,} bytes)")
+    for path in theirs:
+        click.echo(f"the agent's own transcript holds it: {clean(path)}")

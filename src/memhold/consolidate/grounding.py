@@ -20,16 +20,19 @@ from typing import Final
 from memhold.consolidate.contract import Draft, Learned, LeftOut, Noted, Standing
 from memhold.consolidate.entry import scripts
 from memhold.consolidate.told_of import CLAUSE, SENTENCE, Told, names_in, own_names_in, told_of
-from memhold.facts.keys import canonical, compare, nothing
+from memhold.facts.keys import canonical, compare, nothing, wording
+from memhold.facts.quotes import MAX_SENTENCE
 from memhold.ports.models import Rejected
 from memhold.text.analysis import analyse, language_of
 from memhold.text.details import Detail, content_terms, details, holds
 from memhold.text.function_words import EVIDENCE, FUNCTION_WORDS
+from memhold.text.korean import nominalised_in
 from memhold.text.negation import negates
 from memhold.text.normal_form import normal_form
 from memhold.text.quantities import Quantity, quantities
 from memhold.text.times import calendar_names, calendar_words
 from memhold.text.when import Days, days_of, named_days
+from memhold.values.records import Memory
 
 # ruff: noqa: RUF001 - signs of every script end clauses and sentences
 
@@ -68,7 +71,8 @@ class Line:
 class Claim:
     """What is checked: `core` must stand in the lines, `about` is whom it is of (empty: the user), `frame` names it.
 
-    `known`: it changes a fact that was known, whose attribute a line need not name again ("pizza now").
+    `known`: it changes a fact that was known, whose attribute a line need not name again ("pizza now"). `before` are
+    the words of the values that are known under its attribute.
     """
 
     core: str
@@ -78,6 +82,7 @@ class Claim:
     cited: tuple[int, ...] = ()
     language: str = "english"
     known: bool = False
+    before: frozenset[str] = frozenset()
 
     @property
     def told(self) -> str:
@@ -99,17 +104,18 @@ class Finding:
     reason: str = ""
 
 
-def ground(draft: Draft, lines: Sequence[Line]) -> Draft | Rejected:
+def ground(draft: Draft, lines: Sequence[Line], known: Sequence[Memory] = ()) -> Draft | Rejected:
     """The draft with only what the lines say, each on the lines that say it.
 
     What was left out stands in `left_out`. Of an entry, sentences are left out; where none is left and facts or notes
     are, it becomes quotations of the user's first and last line. Rejected where nothing is left, or where more was left
-    out than kept.
+    out than kept. The `known` facts that were shown are no source: by them the value that a fact takes the place of is
+    known again where a line speaks of it ("yoga was a phase, now it's boxing"), and taken for nobody.
     """
     if draft.nothing is not None:
         return draft
     left: list[LeftOut] = []
-    facts = _kept_facts(_aimed(draft.facts), lines, left)
+    facts = _kept_facts(_aimed(draft.facts), lines, left, known)
     notes = _kept_notes(draft.notes, lines, left)
     kept, total = _kept_sentences(draft.entry, lines, left)
     entry = _entry(draft.entry, kept, total)
@@ -129,12 +135,22 @@ def poor(draft: Draft) -> bool:
 # ------------------------------------------------------------------------------------------------ items
 
 
-def _kept_facts(facts: Iterable[Learned], lines: Sequence[Line], left: list[LeftOut]) -> tuple[Learned, ...]:
+def _kept_facts(
+    facts: Iterable[Learned], lines: Sequence[Line], left: list[LeftOut], known: Sequence[Memory]
+) -> tuple[Learned, ...]:
     found: list[tuple[Learned, Finding]] = []
     for fact in facts:
         about = "" if fact.subject == "user" else fact.subject
-        known = fact.target is not None
-        claim = Claim(core=fact.value, frame=fact.attribute, about=about, value=True, cited=fact.sources, known=known)
+        before = _before(fact, known)
+        claim = Claim(
+            core=fact.value,
+            frame=fact.attribute,
+            about=about,
+            value=True,
+            cited=fact.sources,
+            known=fact.target is not None or (bool(before) and _changes(fact, lines)),
+            before=before,
+        )
         finding = _ended(fact, lines) if fact.operation == "remove" else find(claim, lines)
         if finding.standing is None:
             left.append(LeftOut(kind="fact", reason=finding.reason, text=_shown(fact)))
@@ -144,6 +160,19 @@ def _kept_facts(facts: Iterable[Learned], lines: Sequence[Line], left: list[Left
         changed = replace(fact, sources=finding.places, standing=finding.standing, holds_from=holds_from, target=target)
         found.append((changed, finding))
     return tuple(fact for fact, _ in _told_apart(found, lines, left))
+
+
+def _changes(fact: Learned, lines: Sequence[Line]) -> bool:
+    """Whether a line of the user's that a fact cites speaks of a change or a correction."""
+    cited = [line.text for line in lines if line.own and line.place in fact.sources]
+    return any(wording(text[:MAX_SENTENCE]) in {"replace", "correct"} for text in cited)
+
+
+def _before(fact: Learned, known: Sequence[Memory]) -> frozenset[str]:
+    """The words of the values that are known under the attribute of a fact."""
+    key = canonical(fact.subject, fact.attribute)
+    same = [one for one in known if compare(key, canonical(one.subject, one.attribute or "")).same == "same"]
+    return frozenset(word for one in same for word in (one.value or "").casefold().split())
 
 
 def _aimed(facts: Sequence[Learned]) -> tuple[Learned, ...]:
@@ -360,7 +389,9 @@ def _said(claim: Claim, lines: Sequence[Line]) -> bool:
         return any(_literally(claim.core, line.text) for line in lines)
     share = _share(claim.told, lines, claim.language)
     grams = sum(not term.isascii() and len(term) <= 2 for term in wanted) * 2 > len(wanted)
-    return share >= (SAID_GRAMS if grams else SAID_VALUE if claim.value else SAID)
+    if share >= (SAID_GRAMS if grams else SAID_VALUE if claim.value else SAID):
+        return True
+    return claim.value and nominalised_in(claim.told, [line.text for line in lines])
 
 
 def _literally(wanted: str, text: str) -> bool:
@@ -691,7 +722,7 @@ def _other_subject(claim: Claim, lines: Sequence[Line], window: Sequence[Line]) 
     spoken = " ".join(line.text for line in lines)
 
     def of_another(one: Told) -> bool:
-        if claim.value and _named_thing(claim.frame, one.text):
+        if (claim.value and _named_thing(claim.frame, one.text)) or claim.before & one.who:
             return False
         thing = one.thing and (not claim.value or _begun(claim.frame, spoken) or _MONEY.search(claim.core) is not None)
         return bool(one.who) and not one.first and not thing and not _named_in(one.who, whole, claim)

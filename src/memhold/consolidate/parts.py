@@ -91,7 +91,7 @@ class Asking:
             draft = read_reply(reply, frame)
             if isinstance(draft, Rejected) or reply.model in self.rules:
                 return draft
-            grounded = ground(draft, lines)
+            grounded = ground(draft, lines, known)
             if isinstance(grounded, Draft) and is_poor(grounded):
                 poor.append((grounded, reply))
                 return Rejected(reason="no line says more than half of it")

@@ -275,7 +275,8 @@ def _subject(
     if (match := _possessor(clause, language)) is not None:
         rest = clause[match.start("noun") :]
         words = _of_noun(rest, language)
-        return (None if _BEING.match(rest[len(words[0]) :]) else _words(words)), rest[len(words[0]) :]
+        # "my number is 7" is of the speaker, whoever's the clause before was
+        return (frozenset() if _BEING.match(rest[len(words[0]) :]) else _words(words)), rest[len(words[0]) :]
     if (match := _THIRD.match(clause)) is not None:
         return last or frozenset({match[0].strip().casefold()}), clause[match.end() :]
     name = _NAME.match(clause)
@@ -349,6 +350,8 @@ def _is_name(
         return False
     if any(calendar_words(one) for one in word.split()) or quantities(first):
         return False
+    if _HANGUL.search(first):
+        return _KOREAN_SUBJECT.search(first) is not None  # "AB형이야" says what something is
     if language == "german":
         return first.casefold() in known or clause.strip().split()[0].casefold() in _TITLES
     if first.casefold() in known:
@@ -363,6 +366,9 @@ _GERMAN_NAMED = re.compile(
     r"\b(?:[Mm]ein|[Uu]nser)e?[nmrs]?\s+[A-ZÄÖÜ]\w+\s+(?!Herr|Frau|Anfang|Mitte|Ende)(?P<name>[A-ZÄÖÜ][a-zäöüß]+)\b"
 )
 """A name behind a noun that the speaker possesses, in a language where every noun has a capital."""
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_KOREAN_SUBJECT = re.compile(r"(?:은|는|이|가|도|께서)\Z")
+"""The particles of what a Korean clause is about."""
 _TITLES: Final = frozenset({"herr", "frau", "dr", "dr.", "prof", "prof."})
 
 

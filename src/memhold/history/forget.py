@@ -383,11 +383,14 @@ def _erase(
     hidden = {item.session for item in tx.hidden() if isinstance(item, Message)}
     for name in going.sessions:
         stays = tx.messages(name, limit=1) or tx.list_memories(Listing(states=None, session=name, limit=1))
-        if not stays and name not in hidden:
-            session = tx.session(name)
-            if session is not None:
-                tx.clear_due("consolidate", session.id)
-                tx.erase_session(name)
+        session = tx.session(name)
+        if session is None:
+            continue
+        if stays or name in hidden:
+            tx.put_session(replace(session, metadata={}))
+        else:
+            tx.clear_due("consolidate", session.id)
+            tx.erase_session(name)
 
 
 def _make_due(tx: WriteTx, going: Going, *, hard: bool) -> None:

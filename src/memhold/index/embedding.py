@@ -106,6 +106,8 @@ class Embedding:
         if apart.poisoned and not apart.indices:
             # Nothing went through: is it the texts or the model? This raises where it is the model.
             await model.embed(BACKGROUND[:1], purpose="document")
+        if apart.indices:
+            self.questions.answers()
         rows = _centred(apart.vectors, centre).astype("<f4") if apart.indices else apart.vectors
         found: list[bytes | None] = [None] * len(texts)
         for index, row in zip(apart.indices, rows, strict=True):

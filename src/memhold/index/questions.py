@@ -21,7 +21,7 @@ __all__ = ["Questions", "TooSlow"]
 SLOW: Final = 0.5
 """Seconds from which on a failure is as bad as no answer: whoever asks waited for it."""
 REST: Final = timedelta(seconds=30)
-"""How long an embedder that failed slowly is not asked at all; then a call in the background tries it."""
+"""How long an embedder that failed is not asked at all; then a call in the background tries it."""
 
 
 class TooSlow(Exception):
@@ -32,12 +32,13 @@ class Questions:
     """Asks for the vectors of questions. For one event loop.
 
     The first slow answer is waited for to the limit; it goes on in the background, and until one comes back whole
-    every further question is answered at once with `TooSlow`.
+    every further question is answered at once with `TooSlow`. So it is after a failure: nobody waits for the next.
     """
 
     def __init__(self, embed: Callable[[str], Awaitable[Matrix]]) -> None:
         self._embed = embed
         self._resting = False
+        self._why = ""
         self._again: datetime | None = None
         self._probe: asyncio.Future[Matrix] | None = None
 
@@ -50,7 +51,7 @@ class Questions:
         """
         if self._resting:
             self._try_again(text, clock)
-            raise TooSlow("the embedding did not answer in time and is left alone until it does")
+            raise TooSlow(f"the embedding {self._why} and is left alone until it answers")
         task = asyncio.ensure_future(self._embed(text))
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -60,15 +61,20 @@ class Questions:
             task.cancel()
             raise
         if not task.done():
-            self._resting = True
+            self._resting, self._why = True, "did not answer in time"
             self._watch(task, clock)
             raise TooSlow("the embedding took too long")
         try:
             return task.result()
         except MemholdError:
-            if loop.time() - begun > SLOW:
-                self._resting, self._again = True, clock.now() + REST
+            self._resting, self._why = True, "failed"
+            # One that fails at once is tried behind the next question: it may be well again.
+            self._again = clock.now() + REST if loop.time() - begun > SLOW else None
             raise
+
+    def answers(self) -> None:
+        """The embedder was seen to answer: the next question is asked of it again."""
+        self._resting, self._again = False, None
 
     async def close(self) -> None:
         """Let go of a call that still runs. Idempotent."""
@@ -87,7 +93,7 @@ class Questions:
             if done.cancelled():
                 return
             if done.exception() is None:
-                self._resting, self._again = False, None
+                self.answers()
             else:
                 self._again = clock.now() + REST
 

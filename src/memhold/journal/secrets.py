@@ -54,6 +54,12 @@ _RULES: Final[tuple[tuple[str, str, tuple[str, ...], int, bool], ...]] = (
     ("twilio", "TwilioKeyDetector", ("AC", "SK"), 60, False),
 )
 
+# Mistral's keys and some others have no prefix: 32 letters of both cases and digits behind the word "key".
+_UNMARKED: Final = (
+    r"(?i:key)s?[\s\"'`]{0,3}(?i:is|ist|lautet|est|es)?[\s\"'`:=]{0,4}"
+    r"\b((?=[A-Za-z0-9]*\d)(?=[A-Za-z0-9]*[a-z])(?=[A-Za-z0-9]*[A-Z])[A-Za-z0-9]{32,64})\b"
+)
+
 # What the library does not know (yet): the prefix that the issuer documents, and a length.
 _OWN: Final[tuple[tuple[str, str, str], ...]] = (
     ("Anthropic API Key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,200}"),
@@ -61,6 +67,7 @@ _OWN: Final[tuple[tuple[str, str, str], ...]] = (
     ("OpenRouter API Key", "sk-or-", r"sk-or-(?:v\d-)?[A-Za-z0-9_-]{20,200}"),
     ("DeepSeek API Key", "sk-", r"\bsk-(?=[a-z0-9]*\d)[a-z0-9]{32,64}\b"),
     ("Groq API Key", "gsk_", r"\bgsk_[A-Za-z0-9]{20,100}\b"),
+    ("API Key", "ey", _UNMARKED),
     ("GitHub Token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,255}"),
     ("Google API Key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
     ("Hugging Face Token", "hf_", r"\bhf_[A-Za-z0-9]{30,40}\b"),
@@ -262,9 +269,10 @@ def _rules() -> tuple[_Rule, ...]:
 
 @lru_cache(maxsize=1)
 def _own_rules() -> tuple[_Rule, ...]:
+    shapes = ((kind, word, re.compile(pattern)) for kind, word, pattern in _OWN)
     return tuple(
-        _Rule(kind, re.compile(re.escape(word)), (word,), 4200, (re.compile(pattern),), grouped=False)
-        for kind, word, pattern in _OWN
+        _Rule(kind, re.compile(re.escape(word)), (word,), 4200, (shape,), grouped=shape.groups > 0)
+        for kind, word, shape in shapes
     )
 
 

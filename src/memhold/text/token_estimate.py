@@ -1,14 +1,15 @@
-"""How many tokens a text costs at most: an estimate from the scripts and the runs that it is made of.
+"""How many tokens a text costs: an estimate for models whose vocabulary no installed library carries.
 
-For models whose vocabulary no installed library carries. The estimate is linear in counts of characters by class and by
-the class before them. The weights are the solution of a linear program: the least average
-excess that is nowhere under the largest count of five real tokenizers (o200k, cl100k, Claude 2, Tekken, and a 32k
-SentencePiece with byte fallback) on 6,267 pieces of 25 to 8,000 characters: prose of 24 languages, code, JSON, tables,
-logs, URLs, hex, base64, emoji, runs of blanks. MARGIN comes on top. With it the excess over the largest of the five is
-26 % on average; fitted on half of the documents, 10 of 3,127 pieces of the other half were under, by 10.7 % at most.
+Words that are one token in each of six published vocabularies (o200k, cl100k, Llama 3, Claude 2, Tekken, and a 32k
+SentencePiece with byte fallback) cost one. All else is linear in counts of its characters: by class and the class
+before, by pairs of letters, by themselves in alphabets, by place in their word. A family's weights are those of least
+squares that weigh what is under nine times as much as what is over; for an unknown model the target is the largest of
+the six, and what is under weighs 500 times as much. `scripts/fit_token_estimate.py` fits them, on pieces of 30 to 2,000
+characters in 380 languages (the Declaration of Human Rights), prose of 14 (FastAPI's manual), news, chat, word lists,
+code, JSON, tables, hex, base64, emoji. What they are like on other texts stands in docs/context.md.
 
 Invariants: the empty text costs nothing; a text never costs more than its UTF-8 bytes and one (no vocabulary with byte
-fallback can need more); a prefix never costs more than the whole; the same text always costs the same.
+fallback can need more); the same text always costs the same; more lines never cost less.
 """
 
 from __future__ import annotations
@@ -16,23 +17,26 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Count", "Counted", "estimate_message", "estimate_tokens"]
+__all__ = ["FAMILIES", "SIZES", "Count", "Counted", "estimate_for", "estimate_message", "estimate_tokens", "what_costs"]
+
+FAMILIES = ("o200k", "cl100k", "llama3", "claude2", "tekken")
+"""Vocabularies that have an estimate of their own."""
 
 Count = Callable[[str], int]
 """How many tokens a text has: the estimate, or a tokenizer of the model's family."""
 
-MARGIN = 1.05
-"""On top of the fitted weights, for texts that were not measured."""
-FRAME = 4
-"""On top of any text, as the first and last words of a short one may cost more than their share."""
+MARGIN, FRAME = 1.03, 3
+"""On top of the weights for an unknown model: for texts that were not measured, and for the edges of short ones."""
 MESSAGE = 8
 """Tokens of a message beside its content: role and delimiters (OpenAI documents 3 or 4; chat templates reach 8)."""
 IMAGE = 1_600
@@ -40,72 +44,33 @@ IMAGE = 1_600
 BASE64_PER_TOKEN = 8
 """Characters of encoded audio or of an encoded document that count as one token."""
 
-_START, _SPACE, _BREAK, _LOWER, _UPPER, _DIGIT, _MARK, _LATIN = range(8)
-_CYRILLIC, _HANGUL, _KANA, _HAN, _TWO, _RARE, _ASTRAL, _ABUGIDA = range(8, 16)
-_LETTERS = (_LOWER, _UPPER, _LATIN)
-_ANY = tuple(range(16))
-_NO_LETTER = tuple(one for one in _ANY if one not in _LETTERS)
-_BINS = 16
-_PAIRS = 256
-
-_WEIGHTS: tuple[tuple[tuple[int, ...], tuple[int, ...], float], ...] = (
-    (_ANY, (_DIGIT,), 1.0),
-    (tuple(one for one in _ANY if one != _DIGIT), (_DIGIT,), 0.01),
-    ((_MARK,), (_DIGIT,), 0.21),
-    (_LETTERS, (_DIGIT,), 0.13),
-    (_ANY, (_MARK,), 0.45),
-    (_NO_LETTER, _LETTERS, 1.03),
-    (tuple(one for one in _NO_LETTER if one != _SPACE), _LETTERS, 0.12),
-    ((_LOWER, _LATIN), (_UPPER,), 2.19),
-    ((_UPPER,), (_UPPER,), 0.41),
-    (_NO_LETTER, (_UPPER,), 0.16),
-    (_ANY, (_LATIN,), 3.24),
-    (_ANY, (_CYRILLIC,), 0.5),
-    (tuple(one for one in _ANY if one != _CYRILLIC), (_CYRILLIC,), 0.26),
-    ((_SPACE,), (_CYRILLIC,), 0.96),
-    (_ANY, (_HANGUL,), 1.3),
-    ((_SPACE,), (_HANGUL,), 0.83),
-    (_ANY, (_KANA,), 1.0),
-    ((_SPACE,), (_KANA,), 1.19),
-    (_ANY, (_HAN,), 1.41),
-    ((_SPACE,), (_HAN,), 2.15),
-    (_ANY, (_TWO,), 1.29),
-    (_ANY, (_RARE,), 3.0),
-    ((_SPACE,), (_RARE,), 2.06),
-    (_ANY, (_ASTRAL,), 3.63),
-    ((_SPACE,), (_ASTRAL,), 3.5),
-    (_ANY, (_ABUGIDA,), 2.13),
-    ((_DIGIT,), (_SPACE,), 1.25),
-    ((_SPACE,), (_SPACE,), 0.23),
-    ((_BREAK,), (_SPACE,), 0.24),
-    (_ANY, (_BREAK,), 0.87),
-    (tuple(one for one in _ANY if one != _BREAK), (_BREAK,), 0.33),
+_NAMES = (
+    "start space break lower upper digit stop mark latin cyrillic cyrillic_upper greek arabic hebrew hangul1 hangul2"
+    " hangul hiragana katakana wide han1 han2 han two rare astral abugida thai punctuation"
 )
-"""Tokens for each character of a class behind one of these classes; all that fit a character are added up."""
-_UNREPEATED: Mapping[int, float] = {_MARK: 0.35}
-"""Tokens more for a character of the class unless the same character stands before it."""
-_PLACES: tuple[tuple[int, int, float], ...] = (
-    (4, 5, 0.05),
-    (6, 7, 0.36),
-    (8, 9, 0.54),
-    (10, 12, 0.23),
-    (13, 14, 0.92),
-    (15, 15, 0.78),
-)
-"""Tokens more for a letter at these places of its word, the first letter being 1 and the last row for all beyond."""
+_CLASS = {name: number for number, name in enumerate(_NAMES.split())}
+_CLASSES, _LETTERS, _PLACES, _LONGEST = 32, 62, 16, 20
+_ONE_BY_ONE, _SCRIPTS, _END = 0x600, 0x900, 0xE80
+"""Alphabets below the first and between the others have a weight for each character."""
+SIZES = (_CLASSES * _CLASSES, _ONE_BY_ONE + _END - _SCRIPTS, _LETTERS * _LETTERS, _CLASSES, _PLACES)
+"""Weights of: pairs of classes, single characters, pairs of letters, classes unless repeated, places in a word."""
 
 
 def estimate_tokens(text: str) -> int:
-    """An upper estimate of the tokens of `text` for current model families, without any vocabulary.
+    """An upper estimate of the tokens of `text` for any current model family, without any vocabulary.
 
-    Pure and deterministic. A prefix never costs more than the whole, and nothing costs more than its UTF-8 bytes + 1.
+    Pure and deterministic. Nothing costs more than its UTF-8 bytes + 1.
     """
-    if not text:
-        return 0
-    import numpy as np
+    return _bounded(text, MARGIN * _cost(text, "unknown") + FRAME) if text else 0
 
-    counted = float(np.dot(_counts(text), _weights()))
-    return min(len(text.encode("utf-8", "surrogatepass")) + 1, math.ceil(MARGIN * counted) + FRAME)
+
+def estimate_for(family: str) -> Count:
+    """An estimate for one of `FAMILIES`: within a tenth of the truth for texts of some length, over or under it."""
+    return lambda text: _bounded(text, _cost(text, family)) if text else 0
+
+
+def _bounded(text: str, cost: float) -> int:
+    return min(len(text.encode("utf-8", "surrogatepass")) + 1, math.ceil(cost))
 
 
 class Counted:
@@ -178,97 +143,180 @@ def _plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _counts(text: str) -> NDArray[np.float64]:
-    """How often each pair of classes, each repeated character's class, and each place in a word occurs."""
+def _cost(text: str, family: str) -> float:
+    """The weights of a family, summed over what stands in a text."""
     import numpy as np
 
-    if text.isascii():
-        points: NDArray[Any] = np.frombuffer(text.encode(), dtype=np.uint8)
-        classes = _classes()[:128].take(points)
-    else:
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        classes = _classes().take(points, mode="clip")  # what is beyond the table is its last entry
-    codes = classes.copy()
-    codes[1:] += classes[:-1] << 4
-    pairs = np.bincount(codes, minlength=_PAIRS)
-    repeated = np.bincount(classes[1:][points[1:] == points[:-1]], minlength=16)
-    return np.concatenate([pairs, repeated, _in_words(_letters().take(classes))]).astype(np.float64)
+    *tables, places = _weights(family)
+    known, *found, lengths = what_costs(text)
+    near = np.minimum(lengths, _PLACES - 2)
+    letters = float(places.take(near).sum() + places[-1] * (lengths - near).sum())
+    return known + letters + sum(float(table.take(at).sum()) for table, at in zip(tables, found, strict=True))
 
 
-def _in_words(letters: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """How many letters stand at each place of their word, from 1; the last entry counts all beyond."""
+def what_costs(text: str) -> tuple[int, NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Any]:
+    """Words of one token, the entries of each table of `SIZES` but the last, once for each time, and lengths of words.
+
+    For the script that fits the weights, and for whoever sums them.
+    """
     import numpy as np
 
-    padded = np.zeros(len(letters) + 2, dtype=np.bool_)
-    padded[1:-1] = letters
+    tables = _tables()
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    classes = tables.classes.take(points, mode="clip").astype(np.intp)  # what is beyond is the last entry
+    letters = tables.letters.take(points, mode="clip").astype(np.intp)
+    before, letter_before = np.zeros_like(classes), np.zeros_like(letters)
+    before[1:], letter_before[1:] = classes[:-1], letters[:-1]
+    first = np.ones(len(points), dtype=np.bool_)
+    first[1:] = points[1:] != points[:-1]
+    known, rest, lengths = _words(points, classes)
+    spelt = rest & (letters > 0)
+    single = points[rest & ((points < _ONE_BY_ONE) | ((points >= _SCRIPTS) & (points < _END)))].astype(np.intp)
+    return (
+        known,
+        (before * _CLASSES + classes)[rest],
+        np.where(single < _ONE_BY_ONE, single, single - _SCRIPTS + _ONE_BY_ONE),
+        (letter_before * _LETTERS + letters)[spelt],
+        classes[rest & first],
+        lengths,
+    )
+
+
+def _words(points: NDArray[np.uint32], classes: NDArray[np.intp]) -> tuple[int, NDArray[np.bool_], NDArray[np.intp]]:
+    """How many words are one token everywhere, what stands outside of them, and the lengths of the other words.
+
+    A word is known by a hash of its letters, behind a space or at the beginning: there it is one token, space and all.
+    """
+    import numpy as np
+
+    tables = _tables()
+    rest = np.ones(len(points), dtype=np.bool_)
+    padded = np.zeros(len(points) + 2, dtype=np.bool_)
+    padded[1:-1] = tables.in_words.take(classes)
     edges = np.flatnonzero(padded[1:] != padded[:-1])
-    lengths = edges[1::2] - edges[::2]
-    by_length = np.bincount(np.minimum(lengths, _BINS - 1), minlength=_BINS)
-    places = np.cumsum(by_length[::-1])[::-1].astype(np.float64)
+    starts, ends = edges[::2], edges[1::2]
+    lengths = ends - starts
+    if not len(starts):
+        return 0, rest, lengths
+    inside = np.flatnonzero(padded[1:-1])
+    place = np.minimum(inside - np.repeat(starts, lengths), len(tables.powers) - 1)
+    sums = np.zeros(len(inside) + 1, dtype=np.uint64)
+    np.cumsum(points[inside].astype(np.uint64) * tables.powers.take(place), out=sums[1:])
+    upto = np.cumsum(lengths)
+    hashes = ((sums[upto] - sums[upto - lengths]) >> np.uint64(32)).astype(np.uint32)
+    found = np.minimum(np.searchsorted(tables.words, hashes), len(tables.words) - 1)
+    behind = (starts == 0) | (classes[np.maximum(starts - 1, 0)] == _CLASS["space"])
+    known = (tables.words[found] == hashes) & (lengths <= _LONGEST) & behind
+    rest[inside[np.repeat(known, lengths)]] = False
+    return int(known.sum()), rest, lengths[~known]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """What is known of characters and words, whatever the family."""
+
+    classes: NDArray[np.uint8]
+    letters: NDArray[np.uint8]
+    in_words: NDArray[np.bool_]
+    powers: NDArray[np.uint64]
+    words: NDArray[np.uint32]
+
+
+@cache
+def _data() -> Mapping[str, NDArray[Any]]:
+    """What was fitted, and what was read from the vocabularies: hashes of words, characters of one token and of two."""
+    import numpy as np
+
+    with (files(__package__) / "data" / "token_weights.npz").open("rb") as file, np.load(file) as held:
+        return dict(held)
+
+
+@cache
+def _weights(family: str) -> tuple[NDArray[np.float64], ...]:
+    """The weights of a family in the order of `SIZES`: of words by their length, and of each letter beyond."""
+    import numpy as np
+
+    whole = _data()[f"w_{family}"] / 100
+    *parts, places = np.split(whole, np.cumsum(SIZES)[:-1])
     places[0] = 0
-    places[-1] = np.maximum(lengths - (_BINS - 2), 0).sum()
-    return places
+    return (*parts, np.append(np.cumsum(places[:-1]), places[-1]))
 
 
 @cache
-def _weights() -> NDArray[np.float64]:
-    """The weight of each entry of `_counts`."""
+def _tables() -> _Tables:
     import numpy as np
 
-    weights = np.zeros(_PAIRS + 16 + _BINS)
-    for before, classes, weight in _WEIGHTS:
-        for pair in (16 * first + second for first in before for second in classes):
-            weights[pair] += weight
-    for name, weight in _UNREPEATED.items():
-        weights[[16 * before + name for before in _ANY]] += weight
-        weights[_PAIRS + name] -= weight
-    for first, last, weight in _PLACES:
-        weights[_PAIRS + 16 + first : _PAIRS + 16 + last + 1] += weight
-    return weights
+    data = _data()
+    in_words = np.zeros(_CLASSES, dtype=np.bool_)
+    in_words[[_CLASS[name] for name in ("lower", "upper", "latin", "cyrillic", "cyrillic_upper", "greek")]] = True
+    powers = np.cumprod(np.full(64, 0x9E3779B97F4A7C15, np.uint64), dtype=np.uint64)
+    return _Tables(_classes(data), _letters(), in_words, powers, data["words"])
 
 
-@cache
-def _letters() -> NDArray[np.bool_]:
+def _letters() -> NDArray[np.uint8]:
+    """The letter of each character of the basic plane, in either case: Latin 1 to 27, Cyrillic 28 to 61, 0 for none."""
     import numpy as np
 
-    return np.isin(np.arange(16), _LETTERS)
-
-
-@cache
-def _classes() -> NDArray[np.uint8]:
-    """The class of each character of the basic plane; the last entry stands for all beyond it."""
-    import numpy as np
-
-    table = np.full(0x10000, _RARE, dtype=np.uint8)
-    table[0x80:0x800] = _TWO
-    table[0x00:0x20] = _TWO
-    table[0x21:0x7F] = _MARK
-    table[0x2010:0x2030] = _TWO
-    table[ord("0") : ord("9") + 1] = _DIGIT
-    table[ord("A") : ord("Z") + 1] = _UPPER
-    table[ord("a") : ord("z") + 1] = _LOWER
-    table[ord(" ")] = _SPACE
-    table[[9, 10, 11, 12, 13]] = _BREAK
-    table[0xC0:0x180] = _LATIN
-    table[0x400:0x530] = _CYRILLIC
-    table[0x900:0xF00] = _ABUGIDA
-    table[0x10A0:0x1100] = _ABUGIDA
-    table[0x3000:0x30FF] = _KANA
-    table[0x3130:0x3190] = _KANA
-    table[0xFF00:0xFFEF] = _KANA
-    table[0xAC00:0xD7A4] = _common(0xAC00, 0xD7A4, {"euc_kr": (0xB0, 0xC8)}, _HANGUL)
-    first_levels = {"gb2312": (0xB0, 0xD7), "shift_jis": (0x88, 0x97), "big5": (0xA4, 0xC6)}
-    table[0x4E00:0xA000] = _common(0x4E00, 0xA000, first_levels, _HAN)
-    table[0xFFFF] = _ASTRAL
+    table = np.zeros(0x10001, dtype=np.uint8)
+    table[0xC0:0x180] = table[0x1E00:0x1F00] = 27
+    table[[0xD7, 0xF7]] = 0
+    table[0x400:0x530] = 61
+    for first, count, number in ((0x61, 26, 1), (0x41, 26, 1), (0x430, 32, 28), (0x410, 32, 28)):
+        table[first : first + count] = range(number, number + count)
+    table[[0x451, 0x401]] = 60
     return table
 
 
-def _common(first: int, end: int, charsets: Mapping[str, tuple[int, int]], name: int) -> list[int]:
-    """`name` for the characters in the everyday rows (lead bytes) of a national character set, rare for the others."""
-    common = {
-        text
-        for charset, (low, high) in charsets.items()
-        for text in map(chr, range(first, end))
-        if text.encode(charset, "ignore")[:1] and low <= text.encode(charset, "ignore")[0] <= high
-    }
-    return [name if chr(point) in common else _RARE for point in range(first, end)]
+def _classes(data: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    """The class of each character of the basic plane; the last entry stands for all beyond it."""
+    import numpy as np
+
+    table = np.full(0x10001, _CLASS["rare"], dtype=np.uint8)
+    for first, end, name in _RANGES:
+        table[first:end] = _CLASS[name]
+    table[[ord(mark) for mark in ".,'-?!:;\"()"]] = _CLASS["stop"]
+    table[[9, 10, 11, 12, 13]] = _CLASS["break"]
+    table[ord(" ")] = _CLASS["space"]
+    for first, end, charsets, name in _COMMON:
+        table[first:end] = [_CLASS[name if _common(chr(one), charsets) else "rare"] for one in range(first, end)]
+    for row, number in (("once", 1), ("twice", 2)):
+        held = data[row]
+        table[held] = np.where(held < 0xAC00, _CLASS[f"han{number}"], _CLASS[f"hangul{number}"])
+    return table
+
+
+_RANGES = (
+    (0x80, 0x800, "two"),
+    (0x00, 0x20, "two"),
+    (0x21, 0x7F, "mark"),
+    (0x2010, 0x2030, "punctuation"),
+    (0x30, 0x3A, "digit"),
+    (0x41, 0x5B, "upper"),
+    (0x61, 0x7B, "lower"),
+    (0xC0, 0x180, "latin"),
+    (0x1E00, 0x1F00, "latin"),
+    (0x370, 0x400, "greek"),
+    (0x400, 0x430, "cyrillic_upper"),
+    (0x430, 0x530, "cyrillic"),
+    (0x590, 0x600, "hebrew"),
+    (0x600, 0x700, "arabic"),
+    (0x900, 0xE00, "abugida"),
+    (0xE00, 0xE80, "thai"),
+    (0x10A0, 0x1100, "abugida"),
+    (0x3000, 0x3040, "wide"),
+    (0x3040, 0x30A0, "hiragana"),
+    (0x30A0, 0x3100, "katakana"),
+    (0xFF00, 0xFFEF, "wide"),
+    (0x3130, 0x3190, "hangul2"),
+    (0xFFFF, 0x10001, "astral"),
+)
+_COMMON = (
+    (0xAC00, 0xD7A4, {"euc_kr": (0xB0, 0xC8)}, "hangul"),
+    (0x4E00, 0xA000, {"gb2312": (0xB0, 0xD7), "shift_jis": (0x88, 0x97), "big5": (0xA4, 0xC6)}, "han"),
+)
+
+
+def _common(text: str, charsets: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether a character stands in the everyday rows (lead bytes) of one of these national character sets."""
+    encoded = [(text.encode(name, "ignore")[:1], rows) for name, rows in charsets.items()]
+    return any(lead and low <= lead[0] <= high for lead, (low, high) in encoded)

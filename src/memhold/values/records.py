@@ -200,8 +200,8 @@ class Session:
     Messages with `cursor < seq` wait for consolidation; those up to `asked` wait for nothing else than a worker. What a
     prompt continues is `window_start < seq`: it may begin before the cursor (the last turns stay in the prompt) or
     behind it (the session was ended, and what it held is worked on behind). `pending_tokens` estimates what waits;
-    `torn` says that forgetting took what held messages up to the cursor. `rev` moves when the cursor moves or when
-    forgetting touches what waits, never on append.
+    `torn` says that forgetting took what held messages up to the cursor. `metadata` is the application's own.
+    `rev` moves when the cursor moves or when forgetting touches what waits, never on append.
     """
 
     id: str
@@ -217,6 +217,7 @@ class Session:
     created_at: datetime
     last_at: datetime
     ended_at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def grown(self, *, last_seq: int, at: datetime, pending_tokens: int) -> Session:
         """The session after messages up to `last_seq` were appended to it: it is open, whatever it was."""
@@ -233,6 +234,7 @@ class Session:
             rev=self.rev,
             created_at=self.created_at,
             last_at=at,
+            metadata=self.metadata,
         )
 
 

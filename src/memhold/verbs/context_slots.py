@@ -44,12 +44,12 @@ class ContextSlots:
         self._runtime = transactions.runtime
         self._scope = transactions.scope
 
-    async def counted(self, request: Request, model: str) -> Request:
-        """The request with the tokenizer of the model's family, where it is installed."""
-        if not isinstance(model, str):
+    async def counted(self, request: Request, model: str | None) -> Request:
+        """The request with the count of the model's family, if it is known; of None that of the conversation chain."""
+        if not isinstance(model, str | None):
             raise InvalidInput(f"model is {model!r:.40}; pass a model's name")
         find, counts = self._runtime.tokenizer, self._runtime.counts
-        found = await asyncio.to_thread(find, model) if model and find is not None else None
+        found = await asyncio.to_thread(find, model) if model != "" and find is not None else None
         name, count = (request.tokenizer, request.count) if found is None else found
         return replace(request, tokenizer=name, count=counts.setdefault(name, Counted(count)))
 

@@ -30,6 +30,7 @@ from memhold.history.status import status, windows
 from memhold.history.undo import Undoer, undo, undo_written, would_undo
 from memhold.journal.append import append, ensure_session
 from memhold.journal.archive import close_window
+from memhold.journal.redaction import redacted_value
 from memhold.journal.visibility import checked_session, page_of_messages
 from memhold.journal.windows import skipped
 from memhold.messages.fences import fence
@@ -55,7 +56,8 @@ from memhold.values.answers import (
     Retained,
     Status,
 )
-from memhold.values.errors import InvalidInput, WrongKind
+from memhold.values.errors import InvalidInput, TooLarge, WrongKind
+from memhold.values.jsonable import body_json, json_copy
 from memhold.values.origins import author_of
 from memhold.values.records import (
     KINDS,
@@ -91,6 +93,8 @@ __all__ = ["LocalScope", "as_tuple"]
 
 T = TypeVar("T")
 MAX_MESSAGES = 10_000
+MAX_SESSION_METADATA = 256 * 1024
+"""Bytes of JSON that an application may keep beside a session."""
 MAX_PAGE = 1000
 
 
@@ -384,7 +388,7 @@ class LocalScope:
         given = listed(messages)
         self._runtime.guard()
         slots = ContextSlots(self._tx)
-        request = await slots.counted(request, settings.context_model if model is None else model)
+        request = await slots.counted(request, (settings.context_model or None) if model is None else model)
         inputs = await slots.inputs(given, request, query)
         name, last = self._scope.session or "", inputs.window.ahead
         if last:
@@ -490,6 +494,33 @@ class LocalScope:
 
     async def sessions(self) -> tuple[str, ...]:
         return tuple(session.name for session in await self._tx.read(lambda tx: tx.sessions()))
+
+    async def session_metadata(self) -> Mapping[str, Any]:
+        name = self._scope.session or ""
+        held = await self._tx.read(lambda tx: tx.session(name))
+        return {} if held is None else held.metadata
+
+    async def set_session_metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+        runtime, name = self._runtime, self._scope.session or ""
+        runtime.guard()
+        kept: dict[str, Any] = json_copy(metadata)
+        if runtime.redactor is not None:
+            kept, _ = redacted_value(kept, runtime.redactor, place="the metadata of the session")
+        size = len(body_json(kept).encode())
+        if size > MAX_SESSION_METADATA:
+            said = f"the metadata has {size:,} bytes; keep at most {MAX_SESSION_METADATA:,}"
+            raise TooLarge(said, size=size, limit=MAX_SESSION_METADATA)
+
+        def work(tx: WriteTx) -> None:
+            if not kept and tx.session(name) is None:
+                return
+            held = ensure_session(tx, name, runtime.ids)
+            tx.put_session(replace(held, metadata=kept))
+            if held.metadata and not kept:
+                tx.put_due("scrub", "bytes", tx.now)
+
+        await self._tx.write(work, memories=False)
+        return kept
 
     async def fence(self, ids: Sequence[str], lines: Sequence[str]) -> str:
         self._runtime.guard()

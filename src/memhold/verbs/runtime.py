@@ -76,7 +76,7 @@ class Runtime:
     close_models: Callable[[], Awaitable[None]] | None = None
     embedding: Embedding | None = None
     maintenance: Maintenance | None = None
-    tokenizer: Callable[[str], tuple[str, Callable[[str], int]] | None] | None = None
+    tokenizer: Callable[[str | None], tuple[str, Callable[[str], int]] | None] | None = None
     counts: dict[str, Callable[[str], int]] = field(default_factory=dict)
     """How tokens are counted, by the name of the tokenizer, with what texts were found to cost."""
     redactions: Counter[tuple[str, str | None]] = field(default_factory=Counter)

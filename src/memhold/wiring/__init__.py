@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -188,7 +189,7 @@ def assemble(
         mirror=mirror,
         close_models=_closing(embedding, held),
         maintenance=maintenance,
-        tokenizer=tokenizer,
+        tokenizer=partial(tokenizer, models=settings.models),
         redactor=redactor,
         analysis_pool=_analysis_pool(settings),
         compaction=compaction,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, TypeVar
@@ -85,11 +85,23 @@ def _patience(settings: Settings) -> ChainSettings:
     return ChainSettings(backoff=backoff, deadline=settings.chain_seconds)
 
 
-def tokenizer(model: str) -> tuple[str, Callable[[str], int]] | None:
-    """The tokenizer of a model's family, where it is known and installed."""
-    from memhold.providers.vocabularies import tokenizer_of
+def tokenizer(model: str | None, *, models: str = "") -> tuple[str, Callable[[str], int]] | None:
+    """How the family of a model counts tokens; of None that of the user's own conversation chain, if it is one."""
+    from memhold.providers.vocabularies import family_of, tokenizer_of
 
-    return tokenizer_of(model)
+    names = _conversation(models) if model is None else (model,)
+    return tokenizer_of(names[0]) if len({family_of(name) for name in names}) == 1 else None
+
+
+@cache
+def _conversation(models: str) -> tuple[str, ...]:
+    """The models of the conversation chain of a user's own file, in order; none where there is no such file."""
+    if not models and not Path(FILE_NAME).is_file():
+        return ()
+    try:
+        return tuple(entry.model for entry in catalog(models).chain("conversation"))
+    except InvalidSetting:  # whoever needs the chain is told; a context is counted by the estimate
+        return ()
 
 
 class HeldModels:

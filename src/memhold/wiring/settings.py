@@ -61,8 +61,8 @@ class Settings:
         context_slot_timeout: seconds that each slot of a context may take before it is left out.
         context_consolidate_share: share of a context's tokens from which on its window is consolidated, but its last
             turns, before it falls out; 0 for never.
-        context_model: the model that contexts are sent to, whose tokenizer counts where it is installed; empty for the
-            estimate.
+        context_model: the model that contexts are sent to, by whose family tokens are counted; empty for that of your
+            own `conversation` chain (`[chains]` in `memhold.toml`), else the estimate for any model.
         worker: whether due work is done in the background while the store is open.
         embedding: what makes vectors: `builtin`, `none`, `minilm`, a model directory, `openai:MODEL`, `ollama:MODEL`,
             `lmstudio:MODEL`, `http://host:port/v1#MODEL`, or an entry of the catalog.

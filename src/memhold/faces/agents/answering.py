@@ -129,7 +129,7 @@ async def answer_hooks(location: str, *, idle: float = IDLE_SECONDS, settings: M
         opening = OpenedBehind(location, settings or {}, ahead=("memhold.faces.agents.briefing",))
         answers = _Answers(opening)
         server = await _listening(place, answers)
-        opening.begin()
+        warmed = asyncio.create_task(_warmed(opening))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError, RuntimeError):
@@ -143,8 +143,20 @@ async def answer_hooks(location: str, *, idle: float = IDLE_SECONDS, settings: M
             # Whoever comes now finds nobody, and starts another one: it waits for nothing that is closed here.
             server.close()
             place.unlink(missing_ok=True)
+            warmed.cancel()
             await opening.close()
     return True
+
+
+async def _warmed(opening: OpenedBehind) -> None:
+    """Open the store, and answer once for nobody: what the first question loads takes longer than a hook waits."""
+    from memhold.faces.agents.briefing import Whose, at_prompt, at_start
+
+    nobody = Whose(project=None, namespace="default", user="memhold:nobody", agent=None, session=None)
+    with suppress(MemholdError, OSError):
+        store = await opening.store()
+        await at_start(store, nobody, START_TOKENS, shown=set())
+        await at_prompt(store, nobody, "warm", PROMPT_TOKENS, shown=set())
 
 
 async def _first(*events: asyncio.Event, seconds: float) -> None:

@@ -81,11 +81,12 @@ def ask(location: str, request: Mapping[str, Any], *, seconds: float = ANSWER_SE
                 line.settimeout(_left(ends))
                 piece = line.recv(65_536)
                 if not piece:
-                    break
+                    # It ended while it was asked.
+                    raise NotRunning
                 said += piece
-        except (FileNotFoundError, ConnectionRefusedError) as error:
+        except (FileNotFoundError, ConnectionError) as error:
             raise NotRunning from error
-        except (TimeoutError, BlockingIOError, ConnectionError):
+        except (TimeoutError, BlockingIOError):
             return None
     try:
         found = json.loads(said)

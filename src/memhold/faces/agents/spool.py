@@ -20,7 +20,19 @@ from pathlib import Path
 from memhold.ports.data_home import data_home
 from memhold.ports.durable_files import make_folder, sync_folder
 
-__all__ = ["Due", "Note", "alone", "close_window", "due_in", "put_note", "settle_note", "spool_of", "waiting_in"]
+__all__ = [
+    "Due",
+    "Note",
+    "Spooled",
+    "alone",
+    "close_window",
+    "due_in",
+    "holding",
+    "look_at",
+    "put_note",
+    "settle_note",
+    "spool_of",
+]
 
 _KEPT_SECONDS = 7 * 86_400
 """How long the note of a session that never ended is kept after its transcript last changed."""
@@ -54,6 +66,20 @@ class Due:
     size: int
     changed: int
     closing: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spooled:
+    """How the notes beside a store stand.
+
+    `waiting` are transcripts that are still to be taken in, `unread` those that could not be read as any, `noted`
+    all of them; `broken` are notes that nobody can read.
+    """
+
+    waiting: tuple[str, ...]
+    unread: tuple[str, ...]
+    broken: tuple[str, ...]
+    noted: tuple[str, ...]
 
 
 def spool_of(location: str) -> Path:
@@ -105,30 +131,35 @@ def _replace(path: Path, text: str) -> None:
 
 
 @contextmanager
-def alone(spool: Path) -> Iterator[bool]:
-    """Whether this process is the one that takes in now; false where another one does, or there is nothing to do."""
+def alone(spool: Path, *, seconds: float = 0.0) -> Iterator[bool]:
+    """Whether this process is the one that takes in now; false where another one does, or there is nothing to do.
+
+    Another one that is at it is waited for so many seconds.
+    """
     if not spool.is_dir():
         yield False
         return
     import fcntl
 
     with (spool / ".lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
+        ends = time.monotonic() + seconds
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() >= ends:
+                    yield False
+                    return
+                time.sleep(0.02)
         yield True
 
 
 def due_in(spool: Path) -> list[Due]:
     """The notes whose transcripts are to be read, and away with those of which nothing more can come."""
     found = []
-    for path in sorted(spool.glob("*.json")):
-        try:
-            written = path.stat().st_mtime_ns
-            note = Note(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+    for path, written, note in _notes(spool):
+        if note is None:
             continue
         try:
             state = Path(note.transcript).stat()
@@ -137,7 +168,8 @@ def due_in(spool: Path) -> list[Due]:
                 _drop(path, written)
             continue
         closing = _written(path.with_suffix(".close"))
-        if closing is not None or _seen(path) != (state.st_size, state.st_mtime_ns):
+        seen = _seen(path)
+        if closing is not None or seen is None or seen[:2] != (state.st_size, state.st_mtime_ns):
             size, changed = state.st_size, state.st_mtime_ns
             found.append(Due(note=note, path=path, written=written, size=size, changed=changed, closing=closing))
         elif note.ended or time.time() - state.st_mtime > _KEPT_SECONDS:
@@ -145,18 +177,64 @@ def due_in(spool: Path) -> list[Due]:
     return found
 
 
-def settle_note(due: Due) -> None:
-    """What was due was read: remember how far, or take the note away where its session has ended."""
+def settle_note(due: Due, *, read: bool = True) -> None:
+    """What was due was dealt with: remember how far, or take the note away where its session has ended.
+
+    With `read` false it could not be read; it is looked at again when it changes.
+    """
     if due.closing is not None and _written(closed := due.path.with_suffix(".close")) == due.closing:
         closed.unlink(missing_ok=True)
-    if due.note.ended and _drop(due.path, due.written):
+    if read and due.note.ended and _drop(due.path, due.written):
         return
-    _replace(due.path.with_suffix(".seen"), json.dumps([due.size, due.changed]))
+    _replace(due.path.with_suffix(".seen"), json.dumps([due.size, due.changed, read]))
 
 
-def waiting_in(spool: Path) -> int:
-    """How many transcripts are to be read."""
-    return len(due_in(spool)) if spool.is_dir() else 0
+def look_at(spool: Path) -> Spooled:
+    """How the notes stand; nothing is changed."""
+    waiting, unread, broken, noted = [], [], [], []
+    for path, _, note in _notes(spool):
+        if note is None:
+            broken.append(str(path))
+            continue
+        try:
+            state = Path(note.transcript).stat()
+        except OSError:
+            continue
+        noted.append(note.transcript)
+        seen = _seen(path)
+        if seen is None or seen[:2] != (state.st_size, state.st_mtime_ns):
+            waiting.append(note.transcript)
+        elif not seen[2]:
+            unread.append(note.transcript)
+    return Spooled(waiting=tuple(waiting), unread=tuple(unread), broken=tuple(broken), noted=tuple(noted))
+
+
+def holding(spool: Path, text: str) -> tuple[str, ...]:
+    """The noted transcripts in which a text stands, as it is or as JSON writes it."""
+    forms = {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    needles = [form.encode("utf-8", "surrogatepass") for form in forms]
+    return tuple(path for path in look_at(spool).noted if any(needle in _bytes_of(path) for needle in needles))
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
+
+
+def _notes(spool: Path) -> Iterator[tuple[Path, int, Note | None]]:
+    """Every note with the time at which it was written (ns); None where it is none that can be read."""
+    for path in sorted(spool.glob("*.json")):
+        try:
+            written = path.stat().st_mtime_ns
+            text = path.read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            continue
+        try:
+            yield path, written, Note(**json.loads(text))
+        except (ValueError, TypeError):
+            yield path, written, None
 
 
 def _written(path: Path) -> int | None:
@@ -166,12 +244,13 @@ def _written(path: Path) -> int | None:
         return None
 
 
-def _seen(path: Path) -> tuple[int, int] | None:
+def _seen(path: Path) -> tuple[int, int, bool] | None:
+    """The size and time of the transcript when it was last dealt with, and whether it could be read."""
     try:
-        size, changed = json.loads(path.with_suffix(".seen").read_text(encoding="utf-8"))
+        size, changed, read = json.loads(path.with_suffix(".seen").read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return None
-    return size, changed
+    return size, changed, read
 
 
 def _drop(path: Path, written: int) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +16,10 @@ if TYPE_CHECKING:
     from memhold.verbs.files import Report
     from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["session_in_store", "take_in", "take_in_now"]
+__all__ = ["TAKEN_IN_EVERY", "keep_taking_in", "session_in_store", "take_in", "take_in_now"]
 
+TAKEN_IN_EVERY = 5.0
+"""How often a process that serves looks at the notes of hooks, in seconds."""
 logger = logging.getLogger(__name__)
 _HOW: Final[dict[str, Any]] = {"on_error": "skip", "live": True}
 """A transcript that is being written ends in half a line; it is read again when it has grown."""
@@ -35,6 +39,7 @@ async def take_in(store: AsyncStore, location: str) -> int:
         for due in due_in(spool) if mine else ():
             note = due.note
             whose: dict[str, Any] = {"namespace": note.namespace, "user": note.user, "agent": note.agent}
+            read = True
             try:
                 report = await store.scope(**whose).import_file(Path(note.transcript), **_HOW)
                 added += report.added
@@ -43,17 +48,27 @@ async def take_in(store: AsyncStore, location: str) -> int:
             except MemholdError as error:
                 if not _given_up(error):
                     break
-            settle_note(due)
+                read = False
+            settle_note(due, read=read)
     return added
 
 
-def take_in_now(store: SyncStore, location: str) -> int:
-    """The same, for code that is not async."""
+async def keep_taking_in(store: AsyncStore, location: str) -> None:
+    """Do so again and again, until cancelled: a turn is in the journal soon after it has ended."""
+    while True:
+        await asyncio.sleep(TAKEN_IN_EVERY)
+        with suppress(OSError):
+            await take_in(store, location)
+
+
+def take_in_now(store: SyncStore, location: str, *, seconds: float = 0.0) -> int:
+    """The same, for code that is not async; it waits so many seconds for another process that is at it."""
     added = 0
-    with alone(spool := spool_of(location)) as mine:
+    with alone(spool := spool_of(location), seconds=seconds) as mine:
         for due in due_in(spool) if mine else ():
             note = due.note
             whose: dict[str, Any] = {"namespace": note.namespace, "user": note.user, "agent": note.agent}
+            read = True
             try:
                 report = store.scope(**whose).import_file(Path(note.transcript), **_HOW)
                 added += report.added
@@ -62,7 +77,8 @@ def take_in_now(store: SyncStore, location: str) -> int:
             except MemholdError as error:
                 if not _given_up(error):
                     break
-            settle_note(due)
+                read = False
+            settle_note(due, read=read)
     return added
 
 

@@ -1,54 +1,58 @@
 """The routes of `agent-memory-client` 0.14, mapped on Memhold's verbs (`memhold serve --compat agent-memory-server`).
 
 `compat_router` gives the router; like every route it takes namespace, user and rights from the `Principal`. Requests of
-that client may name a user and a namespace: the token's own are fine, another user of the namespace needs the right
-`admin`, another namespace is refused. What has no counterpart is refused with `NotMapped` and says so, never dropped.
+that client may name a user and a namespace: the token's own are fine, a namespace is one below the token's, another
+user needs the right `act`. What has no counterpart is refused with `NotMapped` and says so, never dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
 from fastapi import APIRouter, Body, Query, Request, Response
 
-from memhold.faces.compat.ams_memories import change_record, equal_to, forget_by_policy, found, search, store_record
+from memhold.faces.compat.ams_memories import (
+    Namespaces,
+    change_record,
+    equal_to,
+    forget_by_policy,
+    found,
+    search,
+    store_record,
+)
+from memhold.faces.compat.ams_sessions import delete_session, live_sessions, put_session, session_out
 from memhold.faces.compat.ams_values import (
-    MessageIn,
+    COMPAT,
     PolicyBody,
     PromptBody,
     RecordsBody,
     SearchBody,
     Whose,
+    Window,
     WorkingBody,
-    message_out,
     not_mapped,
     record_out,
     scope_of,
     text_of,
 )
 from memhold.faces.rest.frame import caller, json_response
-from memhold.values.errors import NotFound
+from memhold.text.token_estimate import estimate_message
+from memhold.values.errors import InvalidInput, NotFound
 from memhold.values.records import Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = ["COMPAT", "compat_router"]
 
-COMPAT = "agent-memory-server"
-"""The name of this compatibility, as `--compat` takes it."""
-
-_PAGE = 1000
 _BUDGET = 8000
-_NOT_IN_A_PROMPT: Final = (
-    "session_id", "topics", "entities", "created_at", "last_accessed", "memory_type", "event_date",
-    "distance_threshold", "offset",
-)  # fmt: skip
+_KNOWN = "What you know of the user"
 Now = Callable[[], datetime]
 UserId = Annotated[str | None, Query()]
+ModelWindow = Annotated[int | None, Query(ge=1, le=10_000_000)]
 
 
 def compat_router(memhold: AsyncStore, *, now: Now = lambda: datetime.now(UTC)) -> APIRouter:
@@ -58,8 +62,10 @@ def compat_router(memhold: AsyncStore, *, now: Now = lambda: datetime.now(UTC)) 
     shows). It is left out of the OpenAPI: its contract is that of the client.
     """
     router = APIRouter(prefix="/v1", include_in_schema=False)
+    namespaces = Namespaces()
     _working(router, memhold, now)
-    _long_term(router, memhold, now)
+    _putting(router, memhold, namespaces, now)
+    _long_term(router, memhold, namespaces, now)
     _others(router, memhold, now)
     return router
 
@@ -73,49 +79,65 @@ def _working(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
         namespace: str | None = None,
         user_id: UserId = None,
     ) -> Response:
-        scope = scope_of(memhold, caller(request, "read"), Whose(user=user_id, namespace=namespace))
-        names = [name for name in await scope.sessions() if name]
+        principal = caller(request, "read")
+
+        def within(session: str | None) -> AsyncScope:
+            return scope_of(memhold, principal, Whose(user=user_id, namespace=namespace, session=session))
+
+        names = await live_sessions(within(None), within, now=now())
         return json_response({"sessions": names[offset : offset + limit], "total": len(names)})
 
-    @router.get("/working-memory/{session_id}")
-    async def read(request: Request, session_id: str, namespace: str | None = None, user_id: UserId = None) -> Response:
+    @router.get("/working-memory/{session_id:path}")
+    async def read(
+        request: Request,
+        session_id: str,
+        namespace: str | None = None,
+        user_id: UserId = None,
+        context_window_max: ModelWindow = None,
+    ) -> Response:
         whose = Whose(user=user_id, namespace=namespace, session=session_id)
         scope = scope_of(memhold, caller(request, "read"), whose)
-        answer = await _window(scope)
-        if not answer["messages"] and not answer["memories"]:
-            raise NotFound(f"no session {session_id!r:.80} in this scope", id=session_id)
-        return json_response(answer | {"new_session": False})
+        return json_response(await session_out(scope, Window(context_window_max), now=now()))
 
+
+def _putting(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now: Now) -> None:
     turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
 
-    @router.put("/working-memory/{session_id}")
-    async def write(request: Request, session_id: str, body: WorkingBody, user_id: UserId = None) -> Response:
-        for name in ("data", "context", "ttl_seconds"):
-            if getattr(body, name):
-                raise not_mapped(f"working memory keeps messages and memories, and no {name}")
+    @router.put("/working-memory/{session_id:path}")
+    async def write(
+        request: Request,
+        session_id: str,
+        body: WorkingBody,
+        user_id: UserId = None,
+        context_window_max: ModelWindow = None,
+    ) -> Response:
         if body.long_term_memory_strategy.get("strategy", "discrete") != "discrete":
             raise not_mapped("how memories are extracted is a setting of the server; leave out the strategy")
         principal = caller(request, "write")
+        if user_id is not None and body.user_id is not None and user_id != body.user_id:
+            raise InvalidInput("user_id differs in the query and the body; name one")
         whose = Whose(user=user_id or body.user_id, namespace=body.namespace, session=session_id)
         scope = scope_of(memhold, principal, whose)
         # What is there is read, and what is new added: puts of one session that overlap take turns.
         async with turns.setdefault(scope.scope, asyncio.Lock()):
-            new = await _put(scope, body, now=now())
-        return json_response(await _window(scope) | {"new_session": new})
+            await namespaces.note(memhold, principal, scope.scope)
+            new = await put_session(scope, body, now=now())
+        answer = await session_out(scope, Window(context_window_max), now=now())
+        return json_response(answer | {"new_session": new})
 
-    @router.delete("/working-memory/{session_id}")
+    @router.delete("/working-memory/{session_id:path}")
     async def delete(
         request: Request, session_id: str, namespace: str | None = None, user_id: UserId = None
     ) -> Response:
-        """The session's messages and what was derived from them; memories that were told in it stay, as there."""
+        """The session with its messages and what was derived from them; long-term memories stay, as there."""
         whose = Whose(user=user_id, namespace=namespace, session=session_id)
         scope = scope_of(memhold, caller(request, "write"), whose)
-        for message in await _messages(scope):
-            await scope.forget(message.id, wait=0.0)
+        async with turns.setdefault(scope.scope, asyncio.Lock()):
+            await delete_session(scope)
         return json_response({"status": "ok"})
 
 
-def _long_term(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
+def _long_term(router: APIRouter, memhold: AsyncStore, namespaces: Namespaces, now: Now) -> None:
     @router.post("/long-term-memory/")
     async def create(request: Request, body: RecordsBody) -> Response:
         """Each record is stored by itself, under its id: the same request again writes nothing twice."""
@@ -125,6 +147,7 @@ def _long_term(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
             for one in body.memories
         ]
         for scope, record in placed:
+            await namespaces.note(memhold, principal, scope.scope)
             await store_record(scope, record, now=now())
         return json_response({"status": "ok"})
 
@@ -148,24 +171,29 @@ def _long_term(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
         return json_response(done)
 
     @router.delete("/long-term-memory")
-    async def delete(request: Request, memory_ids: Annotated[list[str], Query(min_length=1)]) -> Response:
-        """All or none: an id that is not there is a 404 before anything is forgotten."""
+    async def delete(request: Request, memory_ids: Annotated[list[str] | None, Query()] = None) -> Response:
+        """Those that are there; what is not is passed over, and not counted."""
         principal = caller(request, "write")
-        gone = [await found(memhold, principal, memory_id) for memory_id in memory_ids]
+        gone = []
+        for memory_id in dict.fromkeys(memory_ids or ()):
+            try:
+                gone.append(await found(memhold, principal, memory_id, namespaces))
+            except NotFound:
+                continue
         for scope, memory in gone:
             await scope.forget(memory.id, wait=0.0)
         return json_response({"status": f"ok, deleted {len(gone)} memories"})
 
-    @router.get("/long-term-memory/{memory_id}")
+    @router.get("/long-term-memory/{memory_id:path}")
     async def read(request: Request, memory_id: str) -> Response:
         principal = caller(request, "read")
-        scope, memory = await found(memhold, principal, memory_id)
+        scope, memory = await found(memhold, principal, memory_id, namespaces)
         return json_response(record_out(memory, scope.scope, principal))
 
-    @router.patch("/long-term-memory/{memory_id}")
+    @router.patch("/long-term-memory/{memory_id:path}")
     async def change(request: Request, memory_id: str, updates: Annotated[dict[str, Any], Body()]) -> Response:
         principal = caller(request, "write")
-        scope, memory = await found(memhold, principal, memory_id)
+        scope, memory = await found(memhold, principal, memory_id, namespaces)
         changed = await change_record(scope, memory, updates)
         return json_response(record_out(changed, scope.scope, principal))
 
@@ -178,23 +206,14 @@ def _others(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
 
     @router.post("/memory/prompt")
     async def prompt(request: Request, body: PromptBody) -> Response:
-        """What `context` gives for the query: the session's window and memory within a budget, valid for a model."""
-        session, wanted = body.session, body.long_term_search or SearchBody()
-        for name in _NOT_IN_A_PROMPT:
-            if getattr(wanted, name):
-                raise not_mapped(f"the filter {name} of a prompt: what stands in it is the server's to choose")
-        for name in ("user_id", "namespace"):
-            named, filtered = getattr(session, name), equal_to(getattr(wanted, name), name)
-            if named is not None and filtered is not None and named != filtered:
-                raise not_mapped(f"a prompt of two scopes: {name} of the session and of the search differ")
-        user = session.user_id if session.user_id is not None else equal_to(wanted.user_id, "user_id")
-        namespace = session.namespace if session.namespace is not None else equal_to(wanted.namespace, "namespace")
-        whose = Whose(user=user, namespace=namespace, session=session.session_id)
-        scope = scope_of(memhold, caller(request, "read"), whose)
-        budget = session.context_window_max or _BUDGET
-        made = await scope.context([{"role": "user", "content": body.query}], budget=budget)
-        messages = [{"role": one["role"], "content": {"type": "text", "text": text_of(one)}} for one in made.openai()]
-        return json_response({"messages": messages})
+        """The session's window within a budget, valid for a model, and what is known."""
+        principal = caller(request, "read")
+        scope = scope_of(memhold, principal, _whose(body))
+
+        async def sought(asked: SearchBody) -> dict[str, Any]:
+            return await search(memhold, principal, asked, scope=scope)
+
+        return json_response({"messages": await _prompt(scope, body, sought, now=now())})
 
     @router.api_route("/summary-views{rest:path}", methods=["GET", "POST", "DELETE"])
     @router.api_route("/tasks{rest:path}", methods=["GET"])
@@ -204,49 +223,57 @@ def _others(router: APIRouter, memhold: AsyncStore, now: Now) -> None:
         raise not_mapped("summary views have no counterpart; summaries are made of every session, by the server")
 
 
-async def _put(scope: AsyncScope, body: WorkingBody, *, now: datetime) -> bool:
-    """Add what is new of a working memory; whether the session was empty before."""
-    before = await _window(scope)
-    said = {one["id"]: (one["role"], one["content"]) for one in before["messages"]}
-    there = frozenset(said)
-    fresh: dict[str, MessageIn] = {}
-    for one in body.messages:
-        if said.setdefault(one.id, (one.role, one.content)) != (one.role, one.content):
-            raise not_mapped(f"message {one.id!r:.80} is there with other content; the journal only grows")
-        if one.id not in there:
-            fresh.setdefault(one.id, one)
-    for record in body.memories:
-        await store_record(scope, record, now=now)
-    if fresh:
-        key = _key("put", scope.scope.session or "", "\n".join(fresh))
-        await scope.add([one.message() for one in fresh.values()], idempotency_key=key)
-    return not there and not before["memories"]
+async def _prompt(
+    scope: AsyncScope, body: PromptBody, sought: Callable[[SearchBody], Awaitable[dict[str, Any]]], *, now: datetime
+) -> list[dict[str, Any]]:
+    """The messages of a prompt: what `context` chooses; with filters the window, and what a search with them finds."""
+    wanted, session = body.long_term_search, body.session
+    filters = wanted is not None and bool(wanted.filters())
+    told = await session_out(scope, Window(), now=now) if session.session_id else {}
+    question = {"role": "user", "content": body.query}
+    budget = session.context_window_max or _BUDGET
+    sent: Sequence[Mapping[str, Any]]
+    if filters:
+        window = [{"role": one["role"], "content": one["content"]} for one in told.get("messages", ())]
+        sent = _newest([*window, question], budget)
+    else:
+        sent = (await scope.context([question], budget=budget)).openai()
+    before = []
+    if told.get("context"):
+        before.append(("system", f"What the conversation was before:\n{told['context']}"))
+    if wanted is not None and filters:
+        hits = (await sought(wanted.model_copy(update={"text": wanted.text or body.query})))["memories"]
+        if hits:
+            before.append(("user", await scope.fence([], [f"{_KNOWN}:", *(f"- {hit['text']}" for hit in hits)])))
+    every = [*before, *((one["role"], text_of(one)) for one in sent)]
+    return [{"role": role, "content": {"type": "text", "text": text}} for role, text in every]
 
 
-def _key(*parts: str) -> str:
-    from hashlib import sha256
+def _newest(messages: Sequence[Mapping[str, Any]], budget: int) -> list[Mapping[str, Any]]:
+    """As many of the last messages as a budget of tokens holds; the last one always."""
+    kept = [messages[-1]]
+    left = budget - estimate_message(messages[-1])
+    for one in reversed(messages[:-1]):
+        left -= estimate_message(one)
+        if left < 0:
+            break
+        kept.append(one)
+    return kept[::-1]
 
-    return f"{COMPAT}:{sha256(chr(0).join(parts).encode()).hexdigest()}"
 
+def _whose(body: PromptBody) -> Whose:
+    """Whose prompt it is: the session's, else the search's.
 
-async def _messages(scope: AsyncScope) -> list[Any]:
-    every: list[Any] = []
-    while page := await scope.messages(after=every[-1].seq if every else 0, limit=_PAGE):
-        every += page
-    return every
-
-
-async def _window(scope: AsyncScope) -> dict[str, Any]:
-    """A session as the client knows it: messages, and the memories that were told in it."""
-    own = scope.scope
-    told = await scope.list(("fact", "note"), session=own.session, limit=_PAGE)
-    return {
-        "messages": [message_out(message) for message in await _messages(scope)],
-        "memories": [record_out(memory, own, None) for memory in told.items],
-        "data": None,
-        "context": None,
-        "session_id": own.session,
-        "user_id": own.user,
-        "namespace": own.namespace,
-        "tokens": 0,
-    }
+    Raises:
+        InvalidInput: the two differ.
+    """
+    session, wanted = body.session, body.long_term_search or SearchBody()
+    for name in ("user_id", "namespace"):
+        named, filtered = getattr(session, name), equal_to(getattr(wanted, name), name)
+        if named is not None and filtered is not None and named != filtered:
+            raise not_mapped(f"a prompt of two scopes: {name} of the session and of the search differ")
+    return Whose(
+        user=session.user_id if session.user_id is not None else equal_to(wanted.user_id, "user_id"),
+        namespace=session.namespace if session.namespace is not None else equal_to(wanted.namespace, "namespace"),
+        session=session.session_id,
+    )

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from memhold.faces.compat.ams_values import (
+    EVENT_MARK,
     ID_MARK,
     TYPE_MARK,
     PolicyBody,
     RecordIn,
     SearchBody,
     Whose,
+    client_namespace,
     not_mapped,
     record_out,
     scope_of,
     split_id,
 )
 from memhold.values.answers import Hit
-from memhold.values.errors import InvalidInput, NotFound
+from memhold.values.errors import Forgotten, InvalidInput, NotFound
 from memhold.values.jsonable import iso, parse_time
 from memhold.values.principal import Principal
-from memhold.values.records import Memory
+from memhold.values.records import Memory, Scope
 from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
-__all__ = ["change_record", "equal_to", "forget_by_policy", "found", "search", "store_record"]
+__all__ = [
+    "Namespaces",
+    "change_record",
+    "equal_to",
+    "forget_by_policy",
+    "found",
+    "record_held",
+    "search",
+    "store_record",
+]
 
 _KINDS: Final = ("fact", "note")
+_NAMESPACES: Final = "ams:namespaces"
 _WIDE: Final = 1000
 """How many hits are looked through where a filter has no counterpart in recall."""
 _TIMES: Final[Mapping[str, Callable[[datetime, datetime], bool]]] = {
@@ -38,6 +53,41 @@ _TIMES: Final[Mapping[str, Callable[[datetime, datetime], bool]]] = {
     "lte": lambda a, b: a <= b,
     "eq": lambda a, b: a == b,
 }
+
+
+class Namespaces:
+    """Which namespaces a client has used below the token's own, by user: its ids say nothing of them.
+
+    They stand in the metadata of a session of the token's own namespace, without a message.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[Scope] = set()
+        self._turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
+
+    async def note(self, memhold: AsyncStore, principal: Principal, scope: Scope) -> None:
+        """Keep in mind that something is stored in this scope."""
+        if scope.namespace == principal.scope.namespace or scope in self._known:
+            return
+        kept = self._kept(memhold, principal, scope.user)
+        async with self._turns.setdefault(kept.scope, asyncio.Lock()):
+            names, own = await self._names(kept), client_namespace(scope.namespace)
+            if own not in names:
+                await kept.set_session_metadata({_NAMESPACES: [*names, own]})
+        if len(self._known) >= _WIDE:
+            self._known.clear()
+        self._known.add(scope)
+
+    async def of(self, memhold: AsyncStore, principal: Principal, user: str | None) -> list[str | None]:
+        """The token's own (None), then those below it, the newest first."""
+        names = await self._names(self._kept(memhold, principal, user))
+        return [None, *reversed(names)]
+
+    def _kept(self, memhold: AsyncStore, principal: Principal, user: str | None) -> AsyncScope:
+        return scope_of(memhold, principal, Whose(user=user, session=_NAMESPACES))
+
+    async def _names(self, kept: AsyncScope) -> list[str]:
+        return list((await kept.session_metadata()).get(_NAMESPACES, []))
 
 
 async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) -> Memory | None:
@@ -50,7 +100,7 @@ async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) ->
     if record.event_date is not None:
         given = record.event_date if record.event_date.tzinfo else record.event_date.replace(tzinfo=UTC)
         moment = parse_time(given)
-        marks["ams:event_date"] = iso(moment)
+        marks[EVENT_MARK] = iso(moment)
         # What is planned did not become true yet: its date is kept, and no more.
         at = moment if moment <= now else None
     told = await scope.remember(
@@ -59,21 +109,31 @@ async def store_record(scope: AsyncScope, record: RecordIn, *, now: datetime) ->
     return told.memory
 
 
-async def found(memhold: AsyncStore, principal: Principal, given: str) -> tuple[AsyncScope, Memory]:
-    """A memory by the client's id or by Memhold's, and its scope.
+async def found(
+    memhold: AsyncStore, principal: Principal, given: str, namespaces: Namespaces
+) -> tuple[AsyncScope, Memory]:
+    """A memory by the client's id or by Memhold's, and its scope, in whichever namespace of the client's it is.
 
     Raises:
         NotFound: there is none in the token's scope. ScopeDenied: it is of a user that is not the token's.
     """
     bare, user = split_id(given)
-    scope = scope_of(memhold, principal, Whose(user=user))
-    if not bare.startswith("mem_"):
-        memory = await _by_client_id(scope, bare)
-    else:
-        memory = _memory(await scope.get(bare))
-    if memory is None:
-        raise NotFound(f"no memory {given!r:.80} in this scope", id=given)
-    return scope, memory
+    for namespace in await namespaces.of(memhold, principal, user):
+        scope = scope_of(memhold, principal, Whose(user=user, namespace=namespace))
+        memory = await record_held(scope, bare)
+        if memory is not None:
+            return scope, memory
+    raise NotFound(f"no memory {given!r:.80} in this scope", id=given)
+
+
+async def record_held(scope: AsyncScope, given: str) -> Memory | None:
+    """A memory of the scope by the client's id or by Memhold's; None where there is none."""
+    if not given.startswith("mem_"):
+        return await _by_client_id(scope, given)
+    try:
+        return _memory(await scope.get(given))
+    except (NotFound, Forgotten):
+        return None
 
 
 async def _by_client_id(scope: AsyncScope, given: str) -> Memory | None:
@@ -124,27 +184,33 @@ async def change_record(scope: AsyncScope, memory: Memory, updates: Mapping[str,
     return memory
 
 
-async def search(memhold: AsyncStore, principal: Principal, body: SearchBody) -> dict[str, Any]:
+async def search(
+    memhold: AsyncStore, principal: Principal, body: SearchBody, *, scope: AsyncScope | None = None
+) -> dict[str, Any]:
     """Recall as the client knows it; `dist` goes from 0 for the best hit upwards, and compares hits of one answer only.
+
+    Whose memory it is says the body, where no `scope` is given.
 
     Raises:
         InvalidInput: a filter has no counterpart.
     """
-    if body.distance_threshold is not None:
-        raise not_mapped("distance_threshold: hits are ranked by several signals, and have no distance")
-    for name in ("last_accessed", "event_date"):
-        if getattr(body, name):
-            raise not_mapped(f"the filter {name}")
-    whose = Whose(equal_to(body.user_id, "user_id"), equal_to(body.namespace, "namespace"))
-    scope = scope_of(memhold, principal, whose)
+    if body.last_accessed:
+        raise not_mapped("the filter last_accessed: when a memory was last read is not recorded")
+    if scope is None:
+        whose = Whose(equal_to(body.user_id, "user_id"), equal_to(body.namespace, "namespace"))
+        scope = scope_of(memhold, principal, whose)
     session = equal_to(body.session_id, "session_id")
-    tests = [*_labelled(body), *_typed(body.memory_type), *_timed(body.created_at)]
-    topics, entities = _all(body.topics), _all(body.entities)
-    if tests:
+    tests = [*_labelled(body), *_typed(body.memory_type), *_timed(body.created_at, "created_at", _made)]
+    tests += _timed(body.event_date, "event_date", _happened)
+    topics, entities, near = _all(body.topics), _all(body.entities), body.distance_threshold
+    best = None
+    if tests or near is not None:
         wide = await scope.recall(
             body.text, kinds=_KINDS, session=session, limit=_WIDE, topics=topics, entities=entities
         )
-        passed = [hit for hit in wide.hits if all(test(hit) for test in tests)]
+        best = max((hit.score for hit in wide.hits), default=None)
+        likely = wide.hits if near is None else [hit for hit in wide.hits[: wide.total] if _distance(hit, best) <= near]
+        passed = [hit for hit in likely if all(test(hit) for test in tests)]
         hits, total = passed[body.offset : body.offset + body.limit], len(passed)
         following = body.offset + body.limit if total > body.offset + body.limit else None
     else:
@@ -158,9 +224,23 @@ async def search(memhold: AsyncStore, principal: Principal, body: SearchBody) ->
             entities=entities,
         )
         hits, total, following = list(answer.hits), answer.total, answer.next_offset
-    best = max((hit.score for hit in hits), default=1.0) or 1.0
-    memories = [record_out(hit, scope.scope, principal) | {"dist": round(1 - hit.score / best, 6)} for hit in hits]
+    best = max((hit.score for hit in hits), default=None) if best is None else best
+    memories = [record_out(hit, scope.scope, principal) | {"dist": _distance(hit, best)} for hit in hits]
     return {"memories": memories, "total": total, "next_offset": following}
+
+
+def _distance(hit: Hit, best: float | None) -> float:
+    """How far behind the best of its answer a hit is, from 0 to 1."""
+    return round(1 - hit.score / best, 6) if best else 0.0
+
+
+def _made(hit: Hit) -> datetime | None:
+    return hit.created_at
+
+
+def _happened(hit: Hit) -> datetime | None:
+    told = hit.metadata.get(EVENT_MARK)
+    return None if told is None else parse_time(told)
 
 
 def equal_to(given: Mapping[str, Any] | None, name: str) -> str | None:
@@ -222,18 +302,32 @@ def _typed(given: Mapping[str, Any] | None) -> Sequence[Callable[[Hit], bool]]:
     return [lambda hit: hit.metadata.get(TYPE_MARK, "semantic") in wanted]
 
 
-def _timed(given: Mapping[str, Any] | None) -> Sequence[Callable[[Hit], bool]]:
+def _timed(
+    given: Mapping[str, Any] | None, what: str, time_of: Callable[[Hit], datetime | None]
+) -> Sequence[Callable[[Hit], bool]]:
+    """Whether a hit's time is as a filter asks; one that has none never is."""
     tests: list[Callable[[Hit], bool]] = []
     for name, text in (given or {}).items():
         if name not in _TIMES:
-            raise not_mapped(f"{name} of created_at; {', '.join(_TIMES)} are")
+            raise not_mapped(f"{name} of {what}; {', '.join(_TIMES)} are")
         try:
             moment = datetime.fromisoformat(str(text))
         except ValueError:
-            raise InvalidInput(f"created_at.{name} is no time") from None
+            raise InvalidInput(f"{what}.{name} is no time; pass one as ISO-8601") from None
         at = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        tests.append(lambda hit, at=at, compare=_TIMES[name]: compare(hit.created_at, at))  # type: ignore[misc]
+        tests.append(partial(_holds, at=at, time_of=time_of, compare=_TIMES[name]))
     return tests
+
+
+def _holds(
+    hit: Hit,
+    *,
+    at: datetime,
+    time_of: Callable[[Hit], datetime | None],
+    compare: Callable[[datetime, datetime], bool],
+) -> bool:
+    told = time_of(hit)
+    return told is not None and compare(told, at)
 
 
 async def forget_by_policy(

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memhold.faces.bodies import Items, KnownOnly
 from memhold.values.answers import Hit
-from memhold.values.errors import InvalidInput, NotFound, ScopeDenied
+from memhold.values.errors import InvalidInput, InvalidScope, NotFound
 from memhold.values.jsonable import iso
 from memhold.values.names import checked_name
 from memhold.values.principal import Principal, acting_for
@@ -22,6 +22,9 @@ from memhold.verbs.scope import AsyncScope
 from memhold.verbs.store_protocols import AsyncStore
 
 __all__ = [
+    "BELOW",
+    "COMPAT",
+    "EVENT_MARK",
     "ID_MARK",
     "TYPE_MARK",
     "MessageIn",
@@ -31,7 +34,9 @@ __all__ = [
     "RecordsBody",
     "SearchBody",
     "Whose",
+    "Window",
     "WorkingBody",
+    "client_namespace",
     "message_out",
     "not_mapped",
     "record_out",
@@ -40,10 +45,20 @@ __all__ = [
     "text_of",
 ]
 
+COMPAT: Final = "agent-memory-server"
+"""The name of this compatibility, as `--compat` takes it."""
+
+BELOW: Final = "//"
+"""What stands between the token's namespace and one that a client names below it; no name of a client's holds it."""
+
 ID_MARK: Final = "ams:id:"
 """The field of metadata that a client's own id is kept as: one a field, since one text may have several."""
 TYPE_MARK: Final = "ams:type"
-_EVENT_MARK: Final = "ams:event_date"
+EVENT_MARK: Final = "ams:event_date"
+_ROLE_MARK: Final = "ams:role"
+_EMPTY_MARK: Final = "ams:empty"
+_EMPTY: Final = "(empty)"
+_ROLES: Final = frozenset({"system", "developer", "user", "assistant"})
 
 
 def not_mapped(why: str) -> InvalidInput:
@@ -59,13 +74,24 @@ class MessageIn(_Body):
     """One message of a working memory."""
 
     id: str = Field(min_length=1, max_length=200)
-    role: str
+    role: str = Field(min_length=1, max_length=100)
     content: str
     created_at: datetime | None = None
 
     def message(self) -> dict[str, Any]:
-        """The message as the journal takes it; its id stands in the metadata."""
-        body: dict[str, Any] = {"role": self.role, "content": self.content, "metadata": {ID_MARK: self.id}}
+        """The message as the journal takes it; its id, and what the journal has no place for, stand in the metadata.
+
+        No turn is lost: a message without text stands as "(empty)", and what a tool said, which this client gives
+        without the call that it answers, as an assistant's line that says so.
+        """
+        marks: dict[str, Any] = {ID_MARK: self.id}
+        content, role = self.content, self.role
+        if not content.strip():
+            marks[_EMPTY_MARK], content = content, _EMPTY
+        if role not in _ROLES:
+            marks[_ROLE_MARK], role = role, "assistant"
+            content = f"[{self.role}] {content}"
+        body: dict[str, Any] = {"role": role, "content": content, "metadata": marks}
         return body | ({"event_time": _aware(self.created_at)} if self.created_at is not None else {})
 
 
@@ -92,7 +118,7 @@ class WorkingBody(_Body):
     context: str | None = None
     user_id: str | None = None
     namespace: str | None = None
-    ttl_seconds: int | None = None
+    ttl_seconds: int | None = Field(default=None, ge=1, le=10**9)
     long_term_memory_strategy: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -126,7 +152,20 @@ class SearchBody(KnownOnly):
     last_accessed: dict[str, Any] | None = None
     memory_type: dict[str, Any] | None = None
     event_date: dict[str, Any] | None = None
-    distance_threshold: float | None = None
+    distance_threshold: float | None = Field(default=None, ge=0)
+
+    def filters(self) -> tuple[str, ...]:
+        """The names of the filters that are set, beside whose memory it is."""
+        names = ("session_id", "topics", "entities", "created_at", "last_accessed", "memory_type", "event_date")
+        given = tuple(name for name in (*names, "offset") if getattr(self, name))
+        return given if self.distance_threshold is None else (*given, "distance_threshold")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How many tokens the client's model takes at once; None where it does not say."""
+
+    tokens: int | None = None
 
 
 class PromptSession(_Body):
@@ -165,17 +204,26 @@ class Whose:
 def scope_of(memhold: AsyncStore, principal: Principal, whose: Whose) -> AsyncScope:
     """The scope that a request works in: the token's, or another user's of the namespace with the right `act`.
 
+    A namespace that the client names is one below the token's own, and of nobody else.
+
     Raises:
-        ScopeDenied: it names what is not the token's.
-        InvalidScope: a name that cannot be used, or none where the token acts for users.
+        ScopeDenied: it names a user who is not the token's.
+        InvalidScope: a name that cannot be used, such as a namespace with two strokes together, or none where the
+            token acts for users.
         TwoUsers: it names another user than the request's header.
     """
     own = (principal if whose.user is None else acting_for(principal, whose.user)).whose
-    if whose.namespace is not None and checked_name(whose.namespace, "namespace") != own.namespace:
-        raise ScopeDenied("the namespace is not the token's; leave it out")
-    return memhold.scope(
-        namespace=own.namespace, user=own.user, agent=own.agent, session=whose.session, actor=own.actor
-    )
+    namespace = own.namespace
+    if whose.namespace is not None and checked_name(whose.namespace, "namespace") != client_namespace(own.namespace):
+        if BELOW in whose.namespace or whose.namespace.endswith("/") or whose.namespace.startswith("/"):
+            raise InvalidScope("the namespace has strokes at an edge or two together; use single ones within it")
+        namespace = f"{own.namespace}{BELOW}{whose.namespace}"
+    return memhold.scope(namespace=namespace, user=own.user, agent=own.agent, session=whose.session, actor=own.actor)
+
+
+def client_namespace(namespace: str) -> str:
+    """A namespace as the client knows it: what stands below the token's own, or the token's own."""
+    return namespace.rpartition(BELOW)[2]
 
 
 def split_id(given: str) -> tuple[str, str | None]:
@@ -198,14 +246,14 @@ def record_out(item: Memory | Hit, scope: Scope, principal: Principal | None) ->
     own = sorted(name.removeprefix(ID_MARK) for name in item.metadata if name.startswith(ID_MARK))
     foreign = principal is not None and scope.user is not None and scope.user != principal.scope.user
     user = base64.urlsafe_b64encode((scope.user or "").encode()).decode().rstrip("=")
-    event = item.metadata.get(_EVENT_MARK)
+    event = item.metadata.get(EVENT_MARK)
     changed = iso(item.recorded_at if isinstance(item, Memory) else item.created_at)
     return {
         "id": f"{item.id}~{user}" if foreign else (own[0] if own else item.id),
         "text": item.text,
         "session_id": item.session,
         "user_id": scope.user,
-        "namespace": scope.namespace,
+        "namespace": client_namespace(scope.namespace),
         "topics": list(item.topics),
         "entities": list(item.entities),
         "memory_type": item.metadata.get(TYPE_MARK, "semantic"),
@@ -220,11 +268,15 @@ def record_out(item: Memory | Hit, scope: Scope, principal: Principal | None) ->
 
 def message_out(message: Message) -> dict[str, Any]:
     """A message as the client knows it, under the id that the client gave it."""
-    content = message.body.get("content")
+    content, marks = message.body.get("content"), message.metadata
+    text = content if isinstance(content, str) else message.text
+    role = marks.get(_ROLE_MARK, message.role)
+    if _ROLE_MARK in marks:
+        text = text.removeprefix(f"[{role}] ")
     return {
-        "id": message.metadata.get(ID_MARK, message.id),
-        "role": message.role,
-        "content": content if isinstance(content, str) else message.text,
+        "id": marks.get(ID_MARK, message.id),
+        "role": role,
+        "content": marks.get(_EMPTY_MARK, text),
         "created_at": iso(message.event_time),
         "persisted_at": iso(message.recorded_at),
     }

@@ -43,8 +43,8 @@ LISTED_WITHIN = 0.5
 """How long after the handshake the list of tools is waited for, in seconds, before opening the store begins anyway."""
 
 
-TAKEN_IN_EVERY = 5.0
-"""How often the notes of hooks are looked at, in seconds."""
+_TAKEN_IN_EVERY = 5.0
+"""How often the notes of hooks are looked at, in seconds; the module that takes in is loaded once there are any."""
 
 
 async def _needed(opening: OpenedBehind) -> AsyncStore:
@@ -64,7 +64,7 @@ async def _needed(opening: OpenedBehind) -> AsyncStore:
 async def _keep_taking_in(opening: OpenedBehind) -> None:
     """Bring in what hooks took note of, again and again: a turn is in the journal soon after it has ended."""
     while True:
-        await asyncio.sleep(TAKEN_IN_EVERY)
+        await asyncio.sleep(_TAKEN_IN_EVERY)
         await opening.take_in()
 
 

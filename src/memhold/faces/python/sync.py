@@ -690,8 +690,8 @@ class SyncScope:
             query: What memory is asked for; left out: the newest user's message.
             tail: Messages that "memory_first" keeps; left out: the setting `context_tail`.
             crossover_turn_threshold: From how many turns on "adaptive" is "memory_first"; left out: the setting.
-            model: The model that is asked: the tokenizer of its family counts where it is installed, an estimate that
-                is never under it otherwise; left out: the setting `context_model`.
+            model: The model that is asked: its family's tokenizer counts, or an estimate within a tenth of it; of a
+                family that is not known, one meant to be over any. Left out: the setting `context_model`.
 
         Raises:
             InvalidInput: the budget, the reserve, the strategy or the shape cannot be used.
@@ -874,6 +874,26 @@ class SyncScope:
     def sessions(self) -> tuple[str, ...]:
         """The names of the sessions of the scope's user, in the order in which they began; the unnamed one is ""."""
         return self._loop.run(self._core.sessions())
+
+    def session_metadata(self) -> Mapping[str, Any]:
+        """What the application keeps beside the scope's session; empty where that is nothing."""
+        return self._loop.run(self._core.session_metadata())
+
+    def set_session_metadata(self, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Keep JSON beside the scope's session, in the place of what is kept there, and return it as it is kept.
+
+        It is the application's own: no question finds it, no prompt shows it, no model reads it, and no change records
+        it. Secrets in it are redacted as in a message. An empty one erases what was kept, for good.
+
+        Args:
+            metadata: Names and JSON values, at most 256 KiB in all.
+
+        Raises:
+            InvalidInput: it is no JSON.
+            TooLarge: it is longer.
+            SecretFound: a secret, where these are refused.
+        """
+        return self._loop.run(self._core.set_session_metadata(metadata))
 
     def suspicions(self, *, settled: bool = False) -> tuple[OpenSuspicion, ...]:
         """What a person should settle, oldest first.

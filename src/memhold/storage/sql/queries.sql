@@ -4,28 +4,28 @@
 
 -- name: read_session
 SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
-  pending_tokens, torn
+  pending_tokens, torn, metadata
 FROM session WHERE namespace = :namespace AND user_id = :user_id AND session_id = :session_id
 
 -- name: read_session_by_id
 SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
-  pending_tokens, torn
+  pending_tokens, torn, metadata
 FROM session WHERE namespace = :namespace AND user_id = :user_id AND id = :id
 
 -- name: read_sessions
 SELECT id, session_id, number, last_seq, cursor, rev, created_at, last_at, ended_at, window_start, asked,
-  pending_tokens, torn
+  pending_tokens, torn, metadata
 FROM session WHERE namespace = :namespace AND user_id = :user_id ORDER BY number
 
 -- name: put_session
 INSERT INTO session (namespace, user_id, session_id, id, number, last_seq, cursor, rev, created_at, last_at, ended_at,
-  window_start, asked, pending_tokens, torn)
+  window_start, asked, pending_tokens, torn, metadata)
 VALUES (:namespace, :user_id, :session_id, :id, :number, :last_seq, :cursor, :rev, :created_at, :last_at, :ended_at,
-  :window_start, :asked, :pending_tokens, :torn)
+  :window_start, :asked, :pending_tokens, :torn, :metadata)
 ON CONFLICT (namespace, user_id, session_id) DO UPDATE SET
   last_seq = excluded.last_seq, cursor = excluded.cursor, rev = excluded.rev, last_at = excluded.last_at,
   ended_at = excluded.ended_at, window_start = excluded.window_start, asked = excluded.asked,
-  pending_tokens = excluded.pending_tokens, torn = excluded.torn
+  pending_tokens = excluded.pending_tokens, torn = excluded.torn, metadata = excluded.metadata
 
 -- name: read_owner
 SELECT documents, sessions, index_rev FROM owner WHERE namespace = :namespace AND user_id = :user_id

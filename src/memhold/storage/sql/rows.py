@@ -133,6 +133,7 @@ def to_session(row: Row) -> Session:
         asked=row[10],
         pending_tokens=row[11],
         torn=bool(row[12]),
+        metadata=json.loads(row[13]),
     )
 
 
@@ -152,6 +153,7 @@ def session_params(session: Session) -> dict[str, Any]:
         "asked": session.asked,
         "pending_tokens": session.pending_tokens,
         "torn": int(session.torn),
+        "metadata": _object(session.metadata),
     }
 
 

@@ -1,0 +1,128 @@
+"""A server on loopback between others' clients and a model: it keeps each reply under its request and replays it later.
+
+So peers with prompts of their own are measured on the same model, an interrupted run goes on, and a later one needs no
+model. Vectors come from the built-in embedding, so that all who are compared have the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import threading
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+from memhold.providers.embedding.builtin.model import BuiltinEmbedding
+
+__all__ = ["Relay"]
+
+_SECONDS = 3_000.0
+
+
+@dataclass(slots=True)
+class Relay:
+    """Use as a context manager; `url` is for clients. With no `upstream` only what was recorded is answered."""
+
+    upstream: str | None
+    keep: Path
+    seconds: list[float] = field(default_factory=list)
+    read: list[int] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
+    failed: int = 0
+    _server: ThreadingHTTPServer | None = None
+
+    @property
+    def url(self) -> str:
+        """The base URL in OpenAI's shape."""
+        assert self._server is not None
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> Self:
+        relay = self
+
+        class Answering(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self._send(200, {"object": "list", "data": [{"id": "model", "object": "model"}]})
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                if self.path.endswith("/embeddings"):
+                    self._send(200, relay.embedded(body))
+                else:
+                    self._send(*relay.answered(body))
+
+            def _send(self, status: int, body: Any) -> None:
+                data = json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: object) -> None:
+                """Nothing: what is asked quotes the data."""
+
+        self.keep.mkdir(parents=True, exist_ok=True)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+
+    def answered(self, body: dict[str, Any]) -> tuple[int, Any]:
+        """The recorded reply to a request, else the model's, which is kept unless it is an error."""
+        shown = json.dumps({name: body[name] for name in sorted(body) if name != "model"}, sort_keys=True)
+        path = self.keep / f"{blake2b(shown.encode(), digest_size=12).hexdigest()}.json"
+        if not path.exists():
+            begun = perf_counter()
+            status, reply = self._asked(body)
+            if status != 200:
+                self.failed += 1
+                return status, reply
+            path.write_text(json.dumps({"reply": reply, "seconds": perf_counter() - begun}), encoding="utf-8")
+        held = json.loads(path.read_text(encoding="utf-8"))
+        usage = held["reply"].get("usage") or {}
+        self.seconds.append(held["seconds"])
+        self.read.append(usage.get("prompt_tokens") or 0)
+        self.written.append(usage.get("completion_tokens") or 0)
+        return 200, held["reply"]
+
+    def _asked(self, body: dict[str, Any]) -> tuple[int, Any]:
+        if self.upstream is None:
+            return 503, {"error": {"message": "nothing was recorded for this request, and no model is named"}}
+        request = urllib.request.Request(  # noqa: S310 - the model's own URL, as the caller wrote it
+            f"{self.upstream.rstrip('/')}/chat/completions",
+            data=json.dumps(body | {"stream": False}).encode(),
+            headers={"content-type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310 - as above
+                return 200, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, {"error": {"message": error.read().decode("utf-8", "replace")[:500]}}
+
+    def embedded(self, body: dict[str, Any]) -> Any:
+        """Vectors of the built-in embedding, as numbers or in base64 as the client wants them."""
+        given = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        rows = asyncio.run(BuiltinEmbedding().embed([str(one) for one in given], purpose="document"))
+        packed = body.get("encoding_format") == "base64"
+        data = [
+            {
+                "object": "embedding",
+                "index": place,
+                "embedding": base64.b64encode(row.astype("<f4").tobytes()).decode() if packed else row.tolist(),
+            }
+            for place, row in enumerate(rows)
+        ]
+        usage = {"prompt_tokens": 0, "total_tokens": 0}
+        return {"object": "list", "model": "builtin", "data": data, "usage": usage}

@@ -1,0 +1,177 @@
+"""Working memories of `agent-memory-client` on Memhold's verbs: a session's messages, and what the client keeps beside.
+
+Messages stand in the journal. `data`, `context`, the time to live and which memories the client put into a working
+memory stand in the session's metadata under one name (`STATE`), so no question finds them and no model reads them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, Final
+
+from memhold.faces.compat.ams_memories import record_held, store_record
+from memhold.faces.compat.ams_values import (
+    COMPAT,
+    MessageIn,
+    Window,
+    WorkingBody,
+    client_namespace,
+    message_out,
+    not_mapped,
+    record_out,
+)
+from memhold.text.token_estimate import estimate_tokens
+from memhold.values.jsonable import iso, parse_time
+from memhold.values.records import Message
+from memhold.verbs.scope import AsyncScope
+
+__all__ = ["STATE", "delete_session", "live_sessions", "put_session", "session_out"]
+
+STATE: Final = "ams"
+_PAGE: Final = 1000
+_AT_ONCE: Final = 50
+"""Sessions that are looked at together when they are listed."""
+_SUMMARIZED_AT: Final = 0.7
+"""The share of its window at which that server begins to summarize."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """What the client keeps beside the messages; `there` is false where it put nothing yet."""
+
+    there: bool = False
+    data: Mapping[str, Any] | None = None
+    context: str | None = None
+    ttl_seconds: int | None = None
+    until: datetime | None = None
+    memories: tuple[str, ...] = field(default=())
+
+
+async def _state(scope: AsyncScope, *, now: datetime) -> _State:
+    """What is kept of the session now: one whose time is over is deleted first."""
+    kept = (await scope.session_metadata()).get(STATE)
+    if kept is None:
+        return _State()
+    until = None if kept.get("until") is None else parse_time(kept["until"])
+    if until is not None and until <= now:
+        await delete_session(scope)
+        return _State()
+    return _State(
+        there=True,
+        data=kept.get("data"),
+        context=kept.get("context"),
+        ttl_seconds=kept.get("ttl_seconds"),
+        until=until,
+        memories=tuple(kept.get("memories", ())),
+    )
+
+
+async def _keep(scope: AsyncScope, state: _State) -> None:
+    kept = {
+        "data": state.data,
+        "context": state.context,
+        "ttl_seconds": state.ttl_seconds,
+        "until": None if state.until is None else iso(state.until),
+        "memories": list(state.memories),
+    }
+    others = {name: value for name, value in (await scope.session_metadata()).items() if name != STATE}
+    if not state.there:
+        await scope.set_session_metadata(others)
+        return
+    await scope.set_session_metadata({**others, STATE: {name: one for name, one in kept.items() if one}})
+
+
+async def put_session(scope: AsyncScope, body: WorkingBody, *, now: datetime) -> bool:
+    """Take a working memory as the client puts it; whether the session is new.
+
+    Messages that are there stay and those that are new are added: another writer may have been quicker. All else stands
+    as it was put.
+
+    Raises:
+        InvalidInput: a message that is there has other content now.
+    """
+    state = await _state(scope, now=now)
+    said = {one["id"]: (one["role"], one["content"]) for one in map(message_out, await _messages(scope))}
+    new = not said and not state.there
+    fresh: dict[str, MessageIn] = {}
+    for one in body.messages:
+        told = (one.role, one.content)
+        if one.id not in said:
+            fresh[one.id] = one
+        if said.setdefault(one.id, told) != told:
+            raise not_mapped(f"message {one.id!r:.80} is there with other content; the journal only grows")
+    for record in body.memories:
+        await store_record(scope, record, now=now)
+    if fresh:
+        parts = ("put", scope.scope.session or "", "\n".join(fresh))
+        key = f"{COMPAT}:{sha256(chr(0).join(parts).encode()).hexdigest()}"
+        await scope.add([one.message() for one in fresh.values()], idempotency_key=key)
+    until = None if body.ttl_seconds is None else now + timedelta(seconds=body.ttl_seconds)
+    ids = tuple(dict.fromkeys(record.id for record in body.memories))
+    await _keep(
+        scope,
+        _State(
+            there=True, data=body.data, context=body.context, ttl_seconds=body.ttl_seconds, until=until, memories=ids
+        ),
+    )
+    return new
+
+
+async def delete_session(scope: AsyncScope) -> None:
+    """Forget a session: its messages, what was derived from them, what is kept beside. Long-term memories stay."""
+    await _keep(scope, _State())
+    for message in await _messages(scope):
+        await scope.forget(message.id, wait=0.0)
+
+
+async def live_sessions(scope: AsyncScope, within: Callable[[str], AsyncScope], *, now: datetime) -> list[str]:
+    """The names of the sessions that hold a message, or that the client put, in the order in which they began."""
+    names = [name for name in await scope.sessions() if name]
+
+    async def live(name: str) -> bool:
+        own = within(name)
+        return (await _state(own, now=now)).there or bool(await own.messages(limit=1))
+
+    found: list[str] = []
+    for first in range(0, len(names), _AT_ONCE):
+        some = names[first : first + _AT_ONCE]
+        kept = await asyncio.gather(*(live(name) for name in some))
+        found += [name for name, there in zip(some, kept, strict=True) if there]
+    return found
+
+
+async def session_out(scope: AsyncScope, window: Window, *, now: datetime) -> dict[str, Any]:
+    """A session as the client knows it; one that is not there is empty and `unsaved`."""
+    own, state = scope.scope, await _state(scope, now=now)
+    messages = [message_out(message) for message in await _messages(scope)]
+    held = [await record_held(scope, one) for one in state.memories]
+    tokens = sum(estimate_tokens(one["content"]) for one in messages) + estimate_tokens(state.context or "")
+    used = None if window.tokens is None else min(100.0, round(100 * tokens / window.tokens, 2))
+    left = None if used is None else min(100.0, round(used / _SUMMARIZED_AT, 2))
+    there = state.there or bool(messages)
+    return {
+        "messages": messages,
+        "memories": [record_out(memory, own, None) for memory in held if memory is not None],
+        "data": state.data,
+        "context": state.context,
+        "ttl_seconds": state.ttl_seconds,
+        "session_id": own.session,
+        "user_id": own.user,
+        "namespace": client_namespace(own.namespace),
+        "tokens": tokens,
+        "context_percentage_total_used": used,
+        "context_percentage_until_summarization": left,
+        "new_session": not there,
+        "unsaved": None if there else True,
+    }
+
+
+async def _messages(scope: AsyncScope) -> list[Message]:
+    every: list[Message] = []
+    while page := await scope.messages(after=every[-1].seq if every else 0, limit=_PAGE):
+        every += page
+    return every
